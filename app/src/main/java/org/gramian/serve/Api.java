@@ -7,8 +7,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import org.gramian.explain.CroppedImage;
 import org.gramian.explain.HeatMap;
-import org.gramian.explain.View;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
@@ -99,7 +99,7 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
     }
 
     /** The result with its explanation, which is drawn by a thread that others do not wait for. */
-    private CompletableFuture<ObjectNode> explained(Asked asked, ObjectNode result, View view) {
+    private CompletableFuture<ObjectNode> explained(Asked asked, ObjectNode result, CroppedImage view) {
         String name = result.get("class").asString();
         CompletableFuture<HeatMap> heat = pipeline.alone(asked.lease(), asked.end(), () -> {
             long start = System.nanoTime();

@@ -2,10 +2,10 @@ package org.gramian.serve;
 
 import java.util.Base64;
 import java.util.Optional;
+import org.gramian.explain.CroppedImage;
 import org.gramian.explain.Explainer;
 import org.gramian.explain.HeatImage;
 import org.gramian.explain.HeatMap;
-import org.gramian.explain.View;
 import org.gramian.model.ModelCard;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -20,7 +20,7 @@ final class Explanations {
     private Explanations() {}
 
     /** Where it comes from; for the thread that computes. */
-    static HeatMap of(LoadedModel loaded, View view, String name) {
+    static HeatMap of(LoadedModel loaded, CroppedImage view, String name) {
         ModelCard card = loaded.header().card();
         return new Explainer(loaded.explained().orElseThrow(), card, REGIONS)
                 .explain(view, card.classes().indexOf(name))

@@ -3,7 +3,7 @@ package org.gramian.serve;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.gramian.explain.View;
+import org.gramian.explain.CroppedImage;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
 
@@ -49,7 +49,7 @@ record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket 
      * @param rows of every kind that was wanted
      * @param view what an explanation needs, where one is wanted
      */
-    record Computed(Map<Engine.Rows, float[][]> rows, Optional<View> view) implements Outcome {
+    record Computed(Map<Engine.Rows, float[][]> rows, Optional<CroppedImage> view) implements Outcome {
         float[][] of(Engine.Rows wanted) {
             float[][] found = rows.get(wanted);
             if (found == null) {

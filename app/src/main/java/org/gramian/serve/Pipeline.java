@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.gramian.explain.View;
+import org.gramian.explain.CroppedImage;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
@@ -91,7 +91,7 @@ final class Pipeline {
                 new float[Math.toIntExact(rendering.bytes() * rendering.crops().count() / Float.BYTES)];
         // Test crops do not depend on a name: none of them is drawn.
         rendering.write(image, "", MemorySegment.ofArray(crops));
-        Optional<View> kept = view(order, image);
+        Optional<CroppedImage> kept = view(order, image);
         CompletableFuture<Map<Engine.Rows, float[][]>> rows = new CompletableFuture<>();
         var _ = rows.whenComplete((computed, failed) -> {
             if (failed == null) {
@@ -105,11 +105,11 @@ final class Pipeline {
     }
 
     /** What is kept of an image: a large one itself would fill memory while it waits for its explanation. */
-    private static Optional<View> view(Order order, Image image) throws HttpError {
+    private static Optional<CroppedImage> view(Order order, Image image) throws HttpError {
         if (!order.wish().explained()) {
             return Optional.empty();
         }
-        View view = View.of(image, order.model().header().card());
+        CroppedImage view = CroppedImage.of(image, order.model().header().card());
         order.ticket().bytes(view.bytes());
         return Optional.of(view);
     }

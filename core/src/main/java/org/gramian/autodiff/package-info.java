@@ -3,7 +3,7 @@
  *
  * <p>A {@link org.gramian.autodiff.Tape} records what is computed. A {@link org.gramian.autodiff.Var} is a tensor on a
  * tape; functions take variables to variables: {@link org.gramian.autodiff.Arithmetic}, {@link
- * org.gramian.autodiff.Matrices}, {@link org.gramian.autodiff.Shapes}, {@link org.gramian.autodiff.Maps}, {@link
+ * org.gramian.autodiff.Matrices}, {@link org.gramian.autodiff.Shapes}, {@link org.gramian.autodiff.FeatureMaps}, {@link
  * org.gramian.autodiff.Classification}. {@link org.gramian.autodiff.Tape#backward} then walks the tape from its end and
  * gives the {@link org.gramian.autodiff.Gradients} of the variables that asked for one:
  *

@@ -13,12 +13,12 @@ import org.gramian.tensor.Shape;
  * @param name of the whole
  * @param branches the parts, in the order of their maps
  */
-public record Branches(String name, List<Stage> branches) implements Stage {
+public record Branches(String name, List<NetworkLayer> branches) implements NetworkLayer {
     public Branches {
         branches = List.copyOf(branches);
     }
 
-    static Branches of(String name, Stage... branches) {
+    static Branches of(String name, NetworkLayer... branches) {
         return new Branches(name, List.of(branches));
     }
 

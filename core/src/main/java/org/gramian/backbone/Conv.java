@@ -3,12 +3,12 @@ package org.gramian.backbone;
 import java.util.List;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Filters;
-import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
-import org.gramian.backbone.Kernel.Border;
+import org.gramian.backbone.ConvolutionKernel.Border;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
@@ -24,7 +24,7 @@ import org.gramian.tensor.Shape;
  * @param kernel the window
  * @param finish what follows the sums
  */
-public record Conv(String name, int channels, Kernel kernel, Finish finish) implements Stage {
+public record Conv(String name, int channels, ConvolutionKernel kernel, Finish finish) implements NetworkLayer {
     /**
      * What follows the sums.
      *
@@ -35,23 +35,23 @@ public record Conv(String name, int channels, Kernel kernel, Finish finish) impl
 
     /** A convolution with bias and ReLU whose windows reach half of their size beyond the maps. */
     static Conv of(String name, int channels, int size) {
-        return new Conv(name, channels, new Kernel(size, 1, Border.HALF, false), new Finish("", Activation.RELU));
+        return new Conv(name, channels, new ConvolutionKernel(size, 1, Border.HALF, false), new Finish("", Activation.RELU));
     }
 
     Conv stride(int stride) {
-        return with(new Kernel(kernel.size(), stride, kernel.border(), kernel.depthwise()));
+        return with(new ConvolutionKernel(kernel.size(), stride, kernel.border(), kernel.depthwise()));
     }
 
     Conv border(Border border) {
-        return with(new Kernel(kernel.size(), kernel.stride(), border, kernel.depthwise()));
+        return with(new ConvolutionKernel(kernel.size(), kernel.stride(), border, kernel.depthwise()));
     }
 
     /** The same with one filter for each map that enters. */
     Conv depthwise() {
-        return with(new Kernel(kernel.size(), kernel.stride(), kernel.border(), true));
+        return with(new ConvolutionKernel(kernel.size(), kernel.stride(), kernel.border(), true));
     }
 
-    private Conv with(Kernel changed) {
+    private Conv with(ConvolutionKernel changed) {
         return new Conv(name, channels, changed, finish);
     }
 
@@ -80,16 +80,16 @@ public record Conv(String name, int channels, Kernel kernel, Finish finish) impl
                 name + ".weight",
                 Shape.of(channels, kernel.depthwise() ? 1 : entering, kernel.size(), kernel.size()),
                 Role.WEIGHT,
-                Initial.he());
+                Initializers.he());
         if (finish.norm.isEmpty()) {
-            return List.of(weight, new ParameterSpec(name + ".bias", one, Role.BIAS, Initial.constant(0)));
+            return List.of(weight, new ParameterSpec(name + ".bias", one, Role.BIAS, Initializers.constant(0)));
         }
         return List.of(
                 weight,
-                new ParameterSpec(finish.norm + ".weight", one, Role.BIAS, Initial.constant(1)),
-                new ParameterSpec(finish.norm + ".bias", one, Role.BIAS, Initial.constant(0)),
-                new ParameterSpec(finish.norm + ".running_mean", one, Role.FITTED, Initial.constant(0)),
-                new ParameterSpec(finish.norm + ".running_var", one, Role.FITTED, Initial.constant(1)));
+                new ParameterSpec(finish.norm + ".weight", one, Role.BIAS, Initializers.constant(1)),
+                new ParameterSpec(finish.norm + ".bias", one, Role.BIAS, Initializers.constant(0)),
+                new ParameterSpec(finish.norm + ".running_mean", one, Role.FITTED, Initializers.constant(0)),
+                new ParameterSpec(finish.norm + ".running_var", one, Role.FITTED, Initializers.constant(1)));
     }
 
     @Override
@@ -102,7 +102,7 @@ public record Conv(String name, int channels, Kernel kernel, Finish finish) impl
         Shape entering = maps.shape();
         Filters filters = filters(parameters);
         Var weight = kernel.fitted(filters.weight(), entering.at(2), entering.at(3));
-        return Maps.convolve(
+        return FeatureMaps.convolve(
                 maps, new Filters(weight, filters.bias()), kernel.convolution(entering.at(1)), finish.activation);
     }
 

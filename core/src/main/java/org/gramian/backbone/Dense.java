@@ -22,7 +22,7 @@ import org.gramian.tensor.Shape;
  * @param side rows and columns of the maps that enter
  * @param activation ReLU or none
  */
-public record Dense(String name, int channels, int side, Activation activation) implements Stage {
+public record Dense(String name, int channels, int side, Activation activation) implements NetworkLayer {
     @Override
     public long channels(long entering) {
         return channels;
@@ -32,8 +32,8 @@ public record Dense(String name, int channels, int side, Activation activation) 
     public List<ParameterSpec> parameters(long entering) {
         return List.of(
                 new ParameterSpec(
-                        name + ".weight", Shape.of(channels, entering * side * side), Role.WEIGHT, Initial.he()),
-                new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initial.constant(0)));
+                        name + ".weight", Shape.of(channels, entering * side * side), Role.WEIGHT, Initializers.he()),
+                new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initializers.constant(0)));
     }
 
     @Override

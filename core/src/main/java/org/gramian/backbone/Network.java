@@ -13,14 +13,14 @@ import java.util.Set;
  * @param cuts where features end
  * @param about what one should know of it
  */
-record Network(String name, List<Stage> stages, Cuts cuts, BackboneInfo about) {
+record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo about) {
     /** Channels of an image. */
     static final int COLOURS = 3;
 
     Network {
         stages = List.copyOf(stages);
         Set<String> names = new HashSet<>();
-        for (Stage stage : stages) {
+        for (NetworkLayer stage : stages) {
             if (!names.add(stage.name())) {
                 throw new IllegalArgumentException(name + " has two layers named " + stage.name());
             }
@@ -56,8 +56,8 @@ record Network(String name, List<Stage> stages, Cuts cuts, BackboneInfo about) {
     }
 
     /** The stages from the classifier's first on. */
-    List<Stage> classifier() {
-        List<String> names = stages.stream().map(Stage::name).toList();
+    List<NetworkLayer> classifier() {
+        List<String> names = stages.stream().map(NetworkLayer::name).toList();
         return cuts.classifier
                 .map(first -> stages.subList(names.indexOf(first), stages.size()))
                 .orElse(List.of());

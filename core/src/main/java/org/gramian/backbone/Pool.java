@@ -1,7 +1,7 @@
 package org.gramian.backbone;
 
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Window;
@@ -13,7 +13,7 @@ import org.gramian.tensor.Window;
  * @param kind what is taken
  * @param window how the window slides; the mean of a whole map has none of its own
  */
-public record Pool(String name, Kind kind, Window window) implements Stage {
+public record Pool(String name, Kind kind, Window window) implements NetworkLayer {
     /** What is taken of a window. */
     public enum Kind {
         MAX,
@@ -56,8 +56,8 @@ public record Pool(String name, Kind kind, Window window) implements Stage {
     @Override
     public Var apply(Var maps, Bindings parameters) {
         return switch (kind) {
-            case MAX -> Maps.maxPool(maps, window);
-            case GLOBAL_AVERAGE -> Maps.globalAveragePool(maps);
+            case MAX -> FeatureMaps.maxPool(maps, window);
+            case GLOBAL_AVERAGE -> FeatureMaps.globalAveragePool(maps);
         };
     }
 }

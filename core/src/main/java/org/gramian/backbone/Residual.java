@@ -3,7 +3,7 @@ package org.gramian.backbone;
 import java.util.List;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Activation;
@@ -17,7 +17,7 @@ import org.gramian.tensor.Shape;
  * @param shortcut the way around; a chain of nothing passes the maps as they are
  * @param activation of the sum
  */
-public record Residual(String name, Chain body, Chain shortcut, Activation activation) implements Stage {
+public record Residual(String name, Chain body, Chain shortcut, Activation activation) implements NetworkLayer {
     @Override
     public long channels(long entering) {
         return body.channels(entering);
@@ -37,6 +37,6 @@ public record Residual(String name, Chain body, Chain shortcut, Activation activ
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        return Maps.add(body.apply(maps, parameters), shortcut.apply(maps, parameters), activation);
+        return FeatureMaps.add(body.apply(maps, parameters), shortcut.apply(maps, parameters), activation);
     }
 }

@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Interpolation;
-import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
@@ -34,13 +34,13 @@ public final class Tail {
     /** Where the search for a size that fits ends. */
     private static final int LARGEST = 64;
 
-    private final Cut cut;
+    private final LayerSelection cut;
     private final Chain stages;
     private final boolean resized;
 
     /** @throws IllegalArgumentException if no layer but the class scores follows, or the network has none */
-    Tail(Cut cut) {
-        List<Stage> following = cut.following();
+    Tail(LayerSelection cut) {
+        List<NetworkLayer> following = cut.following();
         boolean scored = !following.isEmpty() && following.getLast().name().equals(Backbone.LOGITS);
         if (!scored || following.size() == 1) {
             throw new IllegalArgumentException("nothing of " + cut.network().name() + " follows the layer " + cut.text()
@@ -81,13 +81,13 @@ public final class Tail {
     }
 
     /** What is computed, in order; the mean over positions that follows is no stage. */
-    public List<Stage> stages() {
+    public List<NetworkLayer> stages() {
         return stages.stages();
     }
 
     /** Its own layers, in order. */
     public List<String> layers() {
-        return stages.stages().stream().map(Stage::name).toList();
+        return stages.stages().stream().map(NetworkLayer::name).toList();
     }
 
     /** Number of maps that enter: as many as leave the layer before. */
@@ -109,7 +109,7 @@ public final class Tail {
     public long mapElements(long height, long width) {
         long all = 0;
         Shape maps = entering(height, width);
-        for (Stage stage : stages.stages()) {
+        for (NetworkLayer stage : stages.stages()) {
             maps = stage.output(maps);
             all += maps.elements();
         }
@@ -158,11 +158,11 @@ public final class Tail {
         int mark = tape.mark();
         Shape entering = entering(shape.at(2), shape.at(3));
         Var x = resized ? Interpolation.undoResize(maps, entering.at(1), entering.at(2)) : maps;
-        for (Stage stage : stages.stages()) {
+        for (NetworkLayer stage : stages.stages()) {
             x = stage.apply(x, parameters);
             tape.keepOnly(x, mark);
         }
-        Var mean = x.shape().at(2) * x.shape().at(3) == 1 ? x : Maps.globalAveragePool(x);
+        Var mean = x.shape().at(2) * x.shape().at(3) == 1 ? x : FeatureMaps.globalAveragePool(x);
         Var vectors = Shapes.reshape(mean, shape.at(0), outputs());
         tape.keepOnly(vectors, mark);
         return vectors;

@@ -19,7 +19,7 @@
  * <p>A backbone may also be cut at two layers, {@code Backbone.of("googlenet", "inception_4d+inception_4e")}, whose maps are
  * stacked; and {@link org.gramian.backbone.Tail} is what of the network follows the cut.
  *
- * <p>Inside, a network is a list of {@code Stage}s: {@code Conv}, {@code Pool}, {@code ResponseNormalization}, {@code
+ * <p>Inside, a network is a list of {@code NetworkLayer}s: {@code Conv}, {@code Pool}, {@code ResponseNormalization}, {@code
  * Dense} and {@code FilterBank} do something, {@code Chain}, {@code Branches} and {@code Residual} put others together.
  * One file for each architecture, as {@code Vgg} or {@code GoogLeNet}, holds the table of its paper. Parameters go by the
  * names of the weights that people have: torchvision's for ResNets, Caffe's for VGG, GoogLeNet and SqueezeNet.

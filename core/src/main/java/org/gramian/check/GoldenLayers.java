@@ -16,6 +16,7 @@ import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.check.GoldenCheck.GoldenValues;
 import org.gramian.pooling.DeepTen;
 import org.gramian.pooling.NetVlad;
 import org.gramian.pooling.Normalization;

@@ -60,18 +60,18 @@ public record GaussianMixture(int components, int mostIterations, double toleran
      */
     public Mixture fit(Tensor rows, RandomGenerator random) {
         try (Scope scope = Scope.open()) {
-            Rows data = Rows.of("mixture", rows);
+            ChunkedRows data = ChunkedRows.of("mixture", rows);
             Tensor labels = KMeans.of(components).fit(data.centred(), random).labels();
             Tensor unit = Tensors.identity(components, rows.type(), rows.device());
             double scale = scale(data);
-            Rows scaled = new Rows(data.mean(), Elementwise.mul(data.centred(), 1 / scale));
+            ChunkedRows scaled = new ChunkedRows(data.mean(), Elementwise.mul(data.centred(), 1 / scale));
             Gaussians start = Gaussians.of(Moments.ofLabels(scaled, labels, unit), VARIANCE_FLOOR);
             return keep(scope, refine(scaled, start, random), data.mean(), scale);
         }
     }
 
     /** The largest deviation of a column, in which everything is measured: the floor is the same number for any data. */
-    private static double scale(Rows data) {
+    private static double scale(ChunkedRows data) {
         Tensor sums = data.zeros(1, data.width());
         for (Tensor chunk : data.chunks()) {
             try (Scope _ = Scope.open()) {
@@ -83,7 +83,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
     }
 
     /** Iterates from a beginning, on rows whose largest variance of a column is 1. */
-    Mixture refine(Rows data, Gaussians start, RandomGenerator random) {
+    Mixture refine(ChunkedRows data, Gaussians start, RandomGenerator random) {
         List<Double> likelihoods = new ArrayList<>();
         List<Integer> reseeded = new ArrayList<>();
         Gaussians current = start;

@@ -52,7 +52,7 @@ public record KMeans(int clusters, int mostIterations) {
      */
     public Clusters fit(Tensor rows, RandomGenerator random) {
         try (Scope scope = Scope.open()) {
-            Rows data = Rows.of("k-means", rows);
+            ChunkedRows data = ChunkedRows.of("k-means", rows);
             Tensor lengths = data.squaredLengths();
             Tensor centres = new Seeding(data, lengths).centres(clusters, random);
             Assigned assigned = assign(data, lengths, centres);
@@ -79,9 +79,9 @@ public record KMeans(int clusters, int mostIterations) {
         }
     }
 
-    private static Assigned assign(Rows data, Tensor lengths, Tensor centres) {
+    private static Assigned assign(ChunkedRows data, Tensor lengths, Tensor centres) {
         Tensor turned = Elementwise.mul(Views.transpose(centres), 2);
-        Tensor offsets = Views.transpose(Rows.squares(centres)); // [1, k]
+        Tensor offsets = Views.transpose(ChunkedRows.squares(centres)); // [1, k]
         List<Tensor> labels = new ArrayList<>();
         List<Tensor> scores = new ArrayList<>();
         for (Tensor chunk : data.chunks()) {
@@ -97,7 +97,7 @@ public record KMeans(int clusters, int mostIterations) {
     }
 
     /** The means of all clusters {@code [k, d]}; those without rows are put on rows that are far from their centres. */
-    private Tensor means(Rows data, Assigned assigned) {
+    private Tensor means(ChunkedRows data, Assigned assigned) {
         Tensor unit =
                 Tensors.identity(clusters, data.centred().type(), data.centred().device());
         Tensor sums = data.zeros(clusters, data.width());
@@ -117,7 +117,7 @@ public record KMeans(int clusters, int mostIterations) {
         return means;
     }
 
-    private static void putEmptyOnFarRows(Tensor means, double[] counts, Rows data, double[] distances) {
+    private static void putEmptyOnFarRows(Tensor means, double[] counts, ChunkedRows data, double[] distances) {
         for (int k = 0; k < counts.length; k++) {
             if (counts[k] == 0) {
                 int farthest = 0;
@@ -137,8 +137,98 @@ public record KMeans(int clusters, int mostIterations) {
             Tensor x = Elementwise.sub(rows, origin);
             Tensor c = Elementwise.sub(centres, origin);
             Tensor products = Products.matmul(x, Elementwise.mul(Views.transpose(c), -2));
-            Tensor lengths = Elementwise.add(Rows.squares(x), Views.transpose(Rows.squares(c)));
+            Tensor lengths = Elementwise.add(ChunkedRows.squares(x), Views.transpose(ChunkedRows.squares(c)));
             return scope.keep(Elementwise.relu(Elementwise.add(products, lengths)));
+        }
+    }
+
+    /**
+     * The first centres of k-means++: rows drawn one after the other with probability proportional to the squared
+     * distance to the nearest row drawn before.
+     *
+     * @param data centred rows
+     * @param lengths their squared lengths, {@code [n, 1]}
+     */
+    private record Seeding(ChunkedRows data, Tensor lengths) {
+        /** Squared distances below this many roundings of the lengths they are the difference of count as 0. */
+        private static final double ROUNDINGS = 64;
+
+        /** Distinct rows {@code [k, d]}. */
+        Tensor centres(int count, RandomGenerator random) {
+            double[] own = lengths.toDoubles();
+            double[] nearest = new double[own.length];
+            List<Tensor> chosen = new ArrayList<>();
+            long place = random.nextLong(own.length);
+            chosen.add(data.row(place));
+            narrow(nearest, own, place, true);
+            while (chosen.size() < count) {
+                place = draw(nearest, random);
+                if (place < 0) {
+                    nearest = exactly(chosen); // beside an outlier, rows that differ seem equal in single precision
+                    place = draw(nearest, random);
+                }
+                if (place < 0) {
+                    throw new IllegalArgumentException("k-means: " + count + " clusters need at least as many distinct"
+                            + " rows, found " + chosen.size() + " among " + own.length
+                            + "; use fewer clusters or words, or more data");
+                }
+                chosen.add(data.row(place));
+                narrow(nearest, own, place, false);
+            }
+            return Views.concat(chosen, 0);
+        }
+
+        /** Takes the distances to one more centre into account. */
+        private void narrow(double[] nearest, double[] own, long place, boolean first) {
+            try (Scope _ = Scope.open()) {
+                Tensor column = Elementwise.mul(Views.transpose(data.row(place)), 2);
+                double[] products = Products.matmul(data.centred(), column).toDoubles();
+                double centre = own[(int) place];
+                for (int i = 0; i < own.length; i++) {
+                    double square = own[i] + centre - products[i];
+                    boolean same = square <= ROUNDINGS * data.rounding() * (own[i] + centre);
+                    double distance = same ? 0 : square;
+                    nearest[i] = first ? distance : Math.min(nearest[i], distance);
+                }
+                nearest[(int) place] = 0;
+            }
+        }
+
+        /**
+         * Squared distances to the nearest of some centres, from differences: slower, but exactly 0 for equal rows
+         * only.
+         */
+        private double[] exactly(List<Tensor> centres) {
+            double[] nearest = new double[Math.toIntExact(data.count())];
+            Arrays.fill(nearest, Double.POSITIVE_INFINITY);
+            for (Tensor centre : centres) {
+                try (Scope _ = Scope.open()) {
+                    double[] distances = data.mapChunks(chunk -> ChunkedRows.squares(Elementwise.sub(chunk, centre)))
+                            .toDoubles();
+                    Arrays.setAll(nearest, i -> Math.min(nearest[i], distances[i]));
+                }
+            }
+            return nearest;
+        }
+
+        /** A place with probability proportional to its weight; −1 if all weights are 0. */
+        private static long draw(double[] weights, RandomGenerator random) {
+            double sum = 0;
+            for (double weight : weights) {
+                sum += weight;
+            }
+            double rest = random.nextDouble() * sum;
+            long last = -1;
+            for (int i = 0; i < weights.length; i++) {
+                if (weights[i] > 0) {
+                    last = i;
+                    rest -= weights[i];
+                    if (rest < 0) {
+                        return i;
+                    }
+                }
+            }
+            return last; // rounding may leave a rest
         }
     }
 }

@@ -95,7 +95,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
      * @throws IllegalArgumentException if there is no such class, or no crops can be taken of such an image
      */
     public Explanation explain(Image image, int label) {
-        return explain(View.of(image, card), label);
+        return explain(CroppedImage.of(image, card), label);
     }
 
     /**
@@ -104,7 +104,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
      * @param view under this explainer's card
      * @throws IllegalArgumentException if there is no such class
      */
-    public Explanation explain(View view, int label) {
+    public Explanation explain(CroppedImage view, int label) {
         if (label < 0 || label >= card.classes().size()) {
             throw new IllegalArgumentException(
                     "expected a class from 0 to " + (card.classes().size() - 1) + ", found " + label);
@@ -118,10 +118,10 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
      * @throws IllegalArgumentException if no crops can be taken of such an image
      */
     public Explanation explain(Image image) {
-        return explain(View.of(image, card), OptionalInt.empty());
+        return explain(CroppedImage.of(image, card), OptionalInt.empty());
     }
 
-    private Explanation explain(View view, OptionalInt wanted) {
+    private Explanation explain(CroppedImage view, OptionalInt wanted) {
         ScoreGradient gradient = new ScoreGradient(
                 model, settings.layer().orElse(model.backbone().layer()));
         try (Scope _ = Scope.open();

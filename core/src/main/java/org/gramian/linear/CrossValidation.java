@@ -65,7 +65,7 @@ public final class CrossValidation {
      * @param fit solves for a part of the rows
      */
     static CrossValidation of(
-            LabelledRows rows, GroupFolds folds, Function<LabelledRows, LinearModel> fit, SolveWatch watch) {
+            LabelledRows rows, GroupFolds folds, Function<LabelledRows, LinearModel> fit, SolverListener watch) {
         double[][] logits = new double[rows.count()][];
         for (int fold = 0; fold < folds.folds(); fold++) {
             watch.at("cross-validation", fold, folds.folds());

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param features the same as descent reads it
  * @param watch told how far it is
  */
-record OneAgainstRest(LabelledRows rows, Features features, SolveWatch watch) {
+record OneAgainstRest(LabelledRows rows, Features features, SolverListener watch) {
     /** Classes of one descent: their values at 2,000 rows stay in the second-level cache. */
     static final int BLOCK = 8;
 

@@ -4,7 +4,7 @@ import java.util.Map;
 import org.gramian.tensor.Shape;
 
 /** From maps {@code [n, c, N]} to one vector per image {@code [n, d]}, whatever the number of positions N. */
-public sealed interface Aggregation extends Stage
+public sealed interface Aggregation extends PoolingStage
         permits Average,
                 SecondOrder,
                 Maximum,

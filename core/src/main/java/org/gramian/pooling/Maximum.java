@@ -1,7 +1,7 @@
 package org.gramian.pooling;
 
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Window;
@@ -36,7 +36,7 @@ public record Maximum() implements Aggregation {
         long positions = maps.shape().at(2);
         Pair whole = new Pair(1, Math.toIntExact(positions));
         Var rows = Shapes.reshape(maps, images, channels, 1, positions);
-        Var largest = Maps.maxPool(rows, new Window(whole, whole, new Pair(0, 0), false));
+        Var largest = FeatureMaps.maxPool(rows, new Window(whole, whole, new Pair(0, 0), false));
         return Shapes.reshape(largest, images, channels);
     }
 }

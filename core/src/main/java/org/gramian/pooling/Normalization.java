@@ -19,7 +19,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /** A step from vectors {@code [n, d]} to vectors, of the same length except for {@link DescriptorPca}. */
-public sealed interface Normalization extends Stage
+public sealed interface Normalization extends PoolingStage
         permits Normalization.Root, Normalization.L2, Normalization.Scale, DescriptorPca {
     @Override
     default long outputs(long channels) {

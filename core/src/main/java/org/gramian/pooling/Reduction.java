@@ -26,7 +26,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /** A change of the number of channels, position by position: maps {@code [n, c, N]} become {@code [n, k, N]}. */
-public sealed interface Reduction extends Stage permits Reduction.Conv, Reduction.Pca, LayerChannels {
+public sealed interface Reduction extends PoolingStage permits Reduction.Conv, Reduction.Pca, LayerChannels {
     @Override
     default Reduction settled(PoolingContext place) {
         return this;

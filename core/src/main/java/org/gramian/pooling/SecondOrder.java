@@ -12,7 +12,13 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
+import org.gramian.spd.Backward;
+import org.gramian.spd.Bilinear;
+import org.gramian.spd.Covariance;
+import org.gramian.spd.Gaussian;
 import org.gramian.spd.Kernel;
+import org.gramian.spd.Laplacian;
+import org.gramian.spd.Polynomial;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Sigma;
 import org.gramian.tensor.Shape;
@@ -36,7 +42,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
     public String text() {
         return Stream.of(
                         Stream.of(KernelText.of(kernel)),
-                        transforms.stream().map(Stage::text),
+                        transforms.stream().map(PoolingStage::text),
                         Stream.of(vectorization.text()))
                 .flatMap(s -> s)
                 .collect(Collectors.joining("/"));
@@ -141,5 +147,55 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
                     transform.apply(matrices, parameters.under(name(i))));
         }
         return matrices;
+    }
+
+    /** Kernels as text, as {@code rbf:sigma=mean-full}; arguments at their default are left out. */
+    private static final class KernelText {
+        private KernelText() {}
+
+        /** The first word of the text, under which the kernel's parameters are named. */
+        static String word(Kernel kernel) {
+            return switch (kernel) {
+                case Rbf k -> "rbf";
+                case Laplacian k -> "laplacian";
+                case Polynomial k -> "polynomial";
+                case Covariance k -> "covariance";
+                case Bilinear k -> "bilinear";
+                case Gaussian k -> "gaussian";
+            };
+        }
+
+        static String of(Kernel kernel) {
+            List<String> arguments = new ArrayList<>();
+            switch (kernel) {
+                case Rbf rbf when !(rbf.sigma() instanceof Sigma.Mean) -> arguments.add("sigma=" + sigma(rbf.sigma()));
+                case Laplacian laplacian -> arguments.add("sigma=" + Words.number(laplacian.sigma()));
+                case Polynomial polynomial -> {
+                    arguments.add("degree=" + polynomial.degree());
+                    arguments.add("scale=" + Words.number(polynomial.scale()));
+                    arguments.add("offset=" + Words.number(polynomial.offset()));
+                }
+                case Covariance covariance
+                when covariance.shrinkage() > 0 -> arguments.add("shrinkage=" + Words.number(covariance.shrinkage()));
+                default -> {}
+            }
+            if (kernel.jitter() != Words.defaultJitter(word(kernel))) {
+                arguments.add("jitter=" + Words.number(kernel.jitter()));
+            }
+            if (kernel instanceof Rbf rbf && rbf.backward() != Backward.EXACT) {
+                arguments.add("gradient=" + rbf.backward().text());
+            }
+            return arguments.isEmpty() ? word(kernel) : word(kernel) + ":" + String.join(",", arguments);
+        }
+
+        private static String sigma(Sigma sigma) {
+            return switch (sigma) {
+                case Sigma.Mean s -> "mean";
+                case Sigma.MeanFull s -> "mean-full";
+                case Sigma.Estimate s -> "estimate";
+                case Sigma.Learned s -> "learned";
+                case Sigma.Fixed fixed -> Words.number(fixed.value());
+            };
+        }
     }
 }

@@ -15,7 +15,7 @@ import org.gramian.spd.Stiefel;
 import org.gramian.tensor.Shape;
 
 /** A step from symmetric matrices to symmetric matrices. */
-public sealed interface Transform extends Stage
+public sealed interface Transform extends PoolingStage
         permits Transform.Spd, Transform.Relu, Transform.Spectrum, Transform.Isqrt, FreeTransform {
     /** Where W of {@link Spd} starts. */
     enum Start {

@@ -7,7 +7,7 @@ import org.gramian.spd.Backward;
 import org.gramian.spd.UpperTriangle;
 
 /** How a symmetric matrix {@code [n, C, C]} becomes a vector {@code [n, d]}. */
-public sealed interface Vectorization extends Stage
+public sealed interface Vectorization extends PoolingStage
         permits Vectorization.Triu, Vectorization.Flat, TensorSketch, RandomMaclaurin, ParametricVectorization {
     /**
      * The upper triangle, off-diagonal elements times √2: {@code C(C+1)/2} numbers.

@@ -3,6 +3,7 @@ package org.gramian.pooling;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
@@ -199,5 +200,34 @@ public final class Words {
         BigDecimal decimal = new BigDecimal(plain).stripTrailingZeros();
         int exponent = decimal.precision() - decimal.scale() - 1;
         return decimal.movePointLeft(exponent).stripTrailingZeros().toPlainString() + "e" + exponent;
+    }
+
+    /**
+     * The word {@code pca}, which means a {@link Reduction.Pca} of features before the aggregation and a {@link
+     * DescriptorPca} after it.
+     *
+     * @param axes how many; nothing for {@code most}
+     */
+    record PcaWord(OptionalInt axes) {
+        static final Words.Rule RULE = new Words.Rule(
+                "pca",
+                "pca:<axes>, or pca:most after the aggregation",
+                "principal components of the features, or of the descriptor",
+                PcaWord::of);
+
+        private static PcaWord of(WordArguments arguments) {
+            boolean most = arguments.text("axes", "").equals(DescriptorPca.MOST);
+            return new PcaWord(most ? OptionalInt.empty() : OptionalInt.of(arguments.count("axes")));
+        }
+
+        /** The stage that it is at its place. */
+        PoolingStage at(boolean afterAggregation) {
+            if (afterAggregation) {
+                return new DescriptorPca(axes);
+            }
+            return new Reduction.Pca(axes.orElseThrow(() -> new PoolingSyntaxException(
+                    "pca: 'most' applies to descriptors, after the aggregation; before it expected a number of channels, as"
+                            + " pca:128")));
+        }
     }
 }

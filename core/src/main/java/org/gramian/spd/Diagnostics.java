@@ -40,7 +40,7 @@ public final class Diagnostics {
         try (Scope _ = Scope.open()) {
             int count = Math.toIntExact(maps.size(1));
             double[] squares = Reductions.sum(Elementwise.mul(maps, maps), 0, 2).toDoubles();
-            double[] distances = Reductions.sum(Distances.squaredOrZero(Distances.centred(maps)), 0)
+            double[] distances = Reductions.sum(SquaredDistances.squaredOrZero(SquaredDistances.centred(maps)), 0)
                     .toDoubles();
             long dead = Arrays.stream(squares).filter(s -> s == 0).count();
             long duplicate = 0;

@@ -56,7 +56,7 @@ public final class Spectral {
         Tensor row = Views.unsqueeze(eigenvalues, -2);
         Tensor difference = Elementwise.sub(column, row);
         Tensor floors = floors(eigenvalues, function);
-        double nearness = Math.cbrt(Distances.epsilon(eigenvalues.type()));
+        double nearness = Math.cbrt(SquaredDistances.epsilon(eigenvalues.type()));
         Tensor reach = Elementwise.mul(Elementwise.add(Elementwise.abs(column), Elementwise.abs(row)), nearness);
         Tensor apart = Elementwise.greater(Elementwise.abs(difference), reach);
         Tensor values = function.phi(Elementwise.maximum(eigenvalues, floors));
@@ -70,7 +70,7 @@ public final class Spectral {
 
     /** The floor of each matrix, {@code [n, 1]} of eigenvalues {@code [n, C]}. */
     private static Tensor floors(Tensor eigenvalues, SpectralFunction function) {
-        double relative = function.roundings() * Distances.epsilon(eigenvalues.type());
+        double relative = function.roundings() * SquaredDistances.epsilon(eigenvalues.type());
         Tensor largest = Reductions.max(Elementwise.abs(eigenvalues), -1);
         return Elementwise.atLeast(Elementwise.mul(largest, relative), function.floor());
     }

@@ -102,8 +102,8 @@ public record Convolution(int stride, int padding, int groups) {
             return activation.inPlace(apply(maps, weight, null));
         }
         boolean fused = activation == Activation.RELU && isFused(maps);
-        if (!fused && MapKernels.suitBias(maps, weight, bias)) {
-            return MapKernels.addBias(apply(maps, weight, null), bias, activation);
+        if (!fused && FeatureMapKernels.suitBias(maps, weight, bias)) {
+            return FeatureMapKernels.addBias(apply(maps, weight, null), bias, activation);
         }
         Tensor rounded = Tensors.to(bias, weight.type());
         checkAll(maps, weight, rounded);
@@ -187,12 +187,12 @@ public record Convolution(int stride, int padding, int groups) {
 
     /** Gradients of {@link #apply} followed by an activation, whose value is given, for a gradient of it. */
     public Gradients backward(Tensor gradient, Tensor value, Inputs inputs, Activation activation, boolean[] wanted) {
-        if (!wanted[2] || gradient.type() != value.type() || !MapKernels.suitSums(value)) {
+        if (!wanted[2] || gradient.type() != value.type() || !FeatureMapKernels.suitSums(value)) {
             return backward(activation.backward(gradient, value), inputs.maps, inputs.weight, wanted);
         }
-        MapKernels.Passed passed = activation == Activation.NONE
-                ? MapKernels.summed(gradient)
-                : MapKernels.reluBackward(gradient, value, activation);
+        FeatureMapKernels.Passed passed = activation == Activation.NONE
+                ? FeatureMapKernels.summed(gradient)
+                : FeatureMapKernels.reluBackward(gradient, value, activation);
         boolean[] others = {wanted[0], wanted[1], false};
         Gradients gradients = backward(passed.input(), inputs.maps, inputs.weight, others);
         return new Gradients(gradients.input, gradients.weight, passed.sums());

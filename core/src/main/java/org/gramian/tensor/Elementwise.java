@@ -1,5 +1,8 @@
 package org.gramian.tensor;
 
+import java.util.Arrays;
+import org.gramian.tensor.CudaProgram.Grid;
+
 /**
  * Operators on single elements. Binary ones broadcast: sizes counted from the last dimension must be equal or 1, and
  * both types must be equal.
@@ -77,8 +80,8 @@ public final class Elementwise {
 
     /** The gradient that passes a ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
     public static Tensor reluBackward(Tensor g, Tensor y) {
-        if (ElementwiseKernels.suit(g, y)) {
-            return ElementwiseKernels.reluBackward(g, y, Activation.RELU);
+        if (Kernels.suit(g, y)) {
+            return Kernels.reluBackward(g, y, Activation.RELU);
         }
         try (Scope scope = Scope.open()) {
             return scope.keep(where(greater(y, 0), g, 0)); // truth values are a quarter of what signs would be to move
@@ -92,8 +95,8 @@ public final class Elementwise {
 
     /** The gradient that passes a ReLU6: {@code g} where its value {@code y} lies between 0 and 6, 0 elsewhere. */
     public static Tensor relu6Backward(Tensor g, Tensor y) {
-        if (ElementwiseKernels.suit(g, y)) {
-            return ElementwiseKernels.reluBackward(g, y, Activation.RELU6);
+        if (Kernels.suit(g, y)) {
+            return Kernels.reluBackward(g, y, Activation.RELU6);
         }
         try (Scope scope = Scope.open()) {
             Tensor inside = mulInPlace(add(mul(y, -1), 6), y); // (6 − y)·y is positive strictly between the bounds only
@@ -229,5 +232,43 @@ public final class Elementwise {
     public static Tensor logSoftmax(Tensor x) {
         Checks.floating("log-softmax", x);
         return Operators.LOG_SOFTMAX.call(x, -1L, false);
+    }
+
+    /** Passes over single elements for which libtorch has no single operator, in kernels of our own on a GPU. */
+    private static final class Kernels {
+        private static final class Program {
+            static final CudaProgram ELEMENTWISE = CudaProgram.beside(Kernels.class, "elementwise.cu");
+        }
+
+        private Kernels() {}
+
+        /** Whether these can be used for two tensors of one shape, of which the second lies densely. */
+        static boolean suit(Tensor a, Tensor b) {
+            return a.device().kind() == Device.Kind.CUDA
+                    && CudaProgram.isAvailable()
+                    && a.type() == b.type()
+                    && (a.type() == DType.F32
+                            || (a.type() == DType.BF16 && a.shape().elements() % 2 == 0))
+                    && a.shape().equals(b.shape())
+                    && b.isDense();
+        }
+
+        /** The gradient that passes a rectifier whose value is {@code y}; the result lies as {@code y} does. */
+        static Tensor reluBackward(Tensor g, Tensor y, Activation activation) {
+            long count = g.shape().elements();
+            Tensor result = Tensors.emptyLike(y);
+            Tensor upstream = g;
+            if (!Arrays.equals(g.strides(), y.strides())) {
+                result.copyFrom(g);
+                upstream = result; // each element is read before it is written
+            }
+            if (g.type() == DType.F32) {
+                Program.ELEMENTWISE.launch("relu_backward", Grid.over(count), upstream, y, result, count, activation.high);
+            } else {
+                Program.ELEMENTWISE.launch(
+                        "relu_backward_bf16", Grid.over(count / 2), upstream, y, result, count / 2, activation.highBits());
+            }
+            return result;
+        }
     }
 }

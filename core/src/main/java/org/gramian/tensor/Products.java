@@ -59,11 +59,11 @@ public final class Products {
                     .addProducts
                     .invokeExact(target.handle(), target.handle(), a.handle(), b.handle(), keep, factor);
             if (code != 0) {
-                throw Failures.of("product", a, b);
+                throw NativeErrors.of("product", a, b);
             }
             return target;
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 

@@ -55,8 +55,8 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     /** The largest value of each window. */
     public Maxima max(Tensor input) {
         check("max pooling", input);
-        if (MapKernels.suitMaxima(input, this)) {
-            return MapKernels.max(input, this);
+        if (FeatureMapKernels.suitMaxima(input, this)) {
+            return FeatureMapKernels.max(input, this);
         }
         @Nullable
         Tensor[] results = DeviceFunctions.results(
@@ -90,7 +90,7 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         checkBackward("backward of max pooling", gradient, input);
         Checks.sameShape("backward of max pooling", gradient, places);
         if (places.type() == DType.U8) {
-            return MapKernels.maxBackward(gradient, input.shape(), places, this);
+            return FeatureMapKernels.maxBackward(gradient, input.shape(), places, this);
         }
         return DeviceFunctions.result(
                 "backward of max pooling",

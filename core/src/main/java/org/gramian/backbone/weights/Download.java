@@ -2,12 +2,16 @@ package org.gramian.backbone.weights;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -17,7 +21,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.gramian.backbone.weights.DownloadException.Kind;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Downloads a public file into a folder. What has arrived lies in {@code FILE.part}, so that an interrupted download goes
@@ -68,7 +75,7 @@ public final class Download {
      */
     PartialFile fetch(PublicFile file, Path folder) throws IOException {
         PartialFile part = new PartialFile(folder.resolve(file.file() + ".part"));
-        if (part.size() > 0 && Fingerprint.of(part.path()).startsWith(file.sha256Prefix())) {
+        if (part.size() > 0 && WeightFingerprint.of(part.path()).startsWith(file.sha256Prefix())) {
             notice.accept(part.path() + " is complete: no download needed");
             return part;
         }
@@ -78,7 +85,7 @@ public final class Download {
                 .build()) {
             fetch(client, address(file), part);
         }
-        String sha256 = Fingerprint.of(part.path());
+        String sha256 = WeightFingerprint.of(part.path());
         if (!sha256.startsWith(file.sha256Prefix())) {
             part.delete();
             throw new DownloadException(
@@ -110,7 +117,7 @@ public final class Download {
                 if (gained <= 0 || poor == MAX_POOR_ATTEMPTS) {
                     throw new DownloadException(
                             Kind.NO_CONNECTION,
-                            address + " could not be downloaded: " + Failure.reason(e)
+                            address + " could not be downloaded: " + reason(e)
                                     + (part.size() > 0
                                             ? "; " + part.size() + " bytes are kept; a retry resumes from there"
                                             : ""),
@@ -119,6 +126,34 @@ public final class Download {
                 notice.accept("the download was interrupted after " + part.size() + " bytes: resuming");
             }
         }
+    }
+
+    /** Describes a failed connection: messages of {@code java.net.http} are often empty. */
+    private static String reason(IOException failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            switch (cause) {
+                case UnresolvedAddressException _ -> {
+                    return "the server's name cannot be resolved; there may be no network";
+                }
+                case UnknownHostException _ -> {
+                    return "the server's name cannot be resolved; there may be no network";
+                }
+                case HttpTimeoutException _ -> {
+                    return "the server did not respond in time";
+                }
+                default -> {
+                    // the cause behind it may say more
+                }
+            }
+        }
+        if (failure instanceof ConnectException) {
+            return "cannot connect to the server";
+        }
+        String message = failure.getMessage();
+        // The sentence around it has its own full stop.
+        return message == null
+                ? failure.getClass().getSimpleName()
+                : message.strip().replaceAll("[.!?]+$", "");
     }
 
     /** One request: true if the file is complete, false if it must be asked for from the start. */
@@ -212,6 +247,92 @@ public final class Download {
         if (bytes > MAX_BYTES) {
             throw new DownloadException(
                     Kind.OTHER, "the server sends more than " + MAX_BYTES + " bytes, more than any published file");
+        }
+    }
+
+    /**
+     * Which part of a file an answer holds.
+     *
+     * @param start number of the first byte
+     * @param total bytes of the whole file, or -1 if the server does not say
+     */
+    private record ContentRange(long start, long total) {
+        private static final Pattern FORM = Pattern.compile("bytes (?:(\\d{1,18})-\\d{1,18}|\\*)/(\\d{1,18}|\\*)");
+
+        static ContentRange of(HttpResponse<?> response) {
+            String header = response.headers().firstValue("Content-Range").orElse("");
+            Matcher range = FORM.matcher(header);
+            if (range.matches()) {
+                long start = range.group(1) == null ? 0 : Long.parseLong(range.group(1));
+                return new ContentRange(start, range.group(2).equals("*") ? -1 : Long.parseLong(range.group(2)));
+            }
+            String length = response.headers().firstValue("Content-Length").orElse("");
+            return new ContentRange(0, length.matches("\\d{1,18}") ? Long.parseLong(length) : -1);
+        }
+    }
+
+    /**
+     * Reads from a stream, but not for ever: one from which nothing comes for too long is closed under the waiting
+     * reader.
+     */
+    private static final class StallGuard implements AutoCloseable {
+        private final InputStream watched;
+        private final long limitNanos;
+        private volatile long last = System.nanoTime();
+        private volatile boolean done;
+        private volatile boolean stalled;
+
+        private StallGuard(InputStream watched, Duration limit) {
+            this.watched = watched;
+            this.limitNanos = limit.toNanos();
+        }
+
+        static StallGuard watch(InputStream watched, Duration limit) {
+            StallGuard guard = new StallGuard(watched, limit);
+            Thread.ofVirtual().name("stall guard").start(guard::run);
+            return guard;
+        }
+
+        /** As the stream's own, but for the limit. */
+        int read(byte[] target) throws IOException {
+            try {
+                int count = watched.read(target);
+                last = System.nanoTime();
+                if (!stalled) {
+                    return count;
+                }
+            } catch (IOException e) {
+                if (!stalled) {
+                    throw e;
+                }
+            }
+            throw new IOException(
+                    "no data received for " + Duration.ofNanos(limitNanos).toSeconds() + " s");
+        }
+
+        private void run() {
+            while (!done) {
+                long left = limitNanos - (System.nanoTime() - last);
+                if (left <= 0) {
+                    stalled = true;
+                    try {
+                        watched.close();
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                    return;
+                }
+                try {
+                    Thread.sleep(Duration.ofNanos(Math.min(left, limitNanos / 4 + 1)));
+                } catch (InterruptedException e) {
+                    return;
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            done = true;
         }
     }
 }

@@ -67,7 +67,7 @@ public record WeightStore(Path folder) {
      */
     public Weights open(WeightName name, Arena arena, Consumer<String> remarks) throws IOException {
         Opened opened = opened(name, arena);
-        String fingerprint = Fingerprint.of(opened.conversion.tensors());
+        String fingerprint = WeightFingerprint.of(opened.conversion.tensors());
         List<String> problems = StoredMetadata.provenance(opened.file)
                 .map(noted -> compare(noted.fingerprint(), fingerprint))
                 .orElse(List.of());
@@ -115,7 +115,7 @@ public record WeightStore(Path folder) {
     }
 
     /** A file of the store and the weights in it. */
-    private record Opened(WeightFile file, Conversion conversion) {
+    private record Opened(WeightFile file, WeightConversion conversion) {
         Provenance provenance() {
             return StoredMetadata.provenance(file)
                     .orElseGet(() -> new Provenance(
@@ -131,7 +131,7 @@ public record WeightStore(Path folder) {
             throw missing(name);
         }
         WeightFile file = WeightFile.read(file(name), arena);
-        return new Opened(file, Conversion.of(file, ExpectedParameters.of(name.architecture()), false, arena));
+        return new Opened(file, WeightConversion.of(file, ExpectedParameters.of(name.architecture()), false, arena));
     }
 
     private MissingWeightsException missing(WeightName name) {
@@ -146,7 +146,7 @@ public record WeightStore(Path folder) {
     /** What kind of file {@link #importFile} takes for a network. */
     public static String importable(String architecture) {
         ExpectedParameters blueprint = ExpectedParameters.of(architecture);
-        List<String> files = Namings.of(blueprint).stream()
+        List<String> files = Naming.known(blueprint).stream()
                 .map(naming -> naming.publisher().file())
                 .toList();
         return files.size() > 1
@@ -168,7 +168,7 @@ public record WeightStore(Path folder) {
             WeightFile file = WeightFile.read(source, arena);
             List<String> all = WeightName.architectures();
             List<String> fitting = all.stream()
-                    .filter(network -> Conversion.fits(file, ExpectedParameters.of(network)))
+                    .filter(network -> WeightConversion.fits(file, ExpectedParameters.of(network)))
                     .toList();
             if (fitting.size() > 1) {
                 throw new IllegalArgumentException(source + " fits several backbones; choose one of: "
@@ -180,10 +180,10 @@ public record WeightStore(Path folder) {
                 return WeightName.parse(fitting.getFirst());
             }
             String nearest = all.stream()
-                    .max(Comparator.comparingLong(network -> Conversion.likeness(file, ExpectedParameters.of(network))))
+                    .max(Comparator.comparingLong(network -> WeightConversion.likeness(file, ExpectedParameters.of(network))))
                     .orElseThrow();
-            if (Conversion.likeness(file, ExpectedParameters.of(nearest)) > 0) {
-                Conversion.of(file, ExpectedParameters.of(nearest), false, arena); // says what does not fit
+            if (WeightConversion.likeness(file, ExpectedParameters.of(nearest)) > 0) {
+                WeightConversion.of(file, ExpectedParameters.of(nearest), false, arena); // says what does not fit
             }
             throw new TensorFileException(
                     source,
@@ -201,10 +201,10 @@ public record WeightStore(Path folder) {
      * @return the file in the store
      */
     public Path importFile(WeightName name, Path source, Consumer<String> remarks) throws IOException {
-        return importFile(name, ExpectedParameters.of(name.architecture()), Source.of(source), remarks);
+        return importFile(name, ExpectedParameters.of(name.architecture()), Weights.Source.of(source), remarks);
     }
 
-    Path importFile(WeightName name, ExpectedParameters blueprint, Source source, Consumer<String> remarks)
+    Path importFile(WeightName name, ExpectedParameters blueprint, Weights.Source source, Consumer<String> remarks)
             throws IOException {
         try (Arena arena = Arena.ofShared()) {
             Weights weights = Weights.read(blueprint, source, arena, remarks);
@@ -233,7 +233,7 @@ public record WeightStore(Path folder) {
         try (Arena arena = Arena.ofShared()) {
             Opened opened = opened(name, arena);
             return StoredMetadata.provenance(opened.file)
-                    .map(noted -> compare(noted.fingerprint(), Fingerprint.of(opened.conversion.tensors())))
+                    .map(noted -> compare(noted.fingerprint(), WeightFingerprint.of(opened.conversion.tensors())))
                     .orElse(List.of("the file has no fingerprint to compare with, because it was not written by this"
                             + " program: import it under this name"));
         } catch (TensorFileException e) {

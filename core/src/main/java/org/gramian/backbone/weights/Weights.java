@@ -58,12 +58,12 @@ public record Weights(
     static Weights read(ExpectedParameters blueprint, Source source, Arena arena, Consumer<String> remarks)
             throws IOException {
         WeightFile found = WeightFile.read(source.path(), arena);
-        String sha256 = Fingerprint.of(source.path());
+        String sha256 = WeightFingerprint.of(source.path());
         boolean published = PublicFile.ofSha256(sha256).isPresent();
-        Conversion conversion = Conversion.of(found, blueprint, published, arena);
+        WeightConversion conversion = WeightConversion.of(found, blueprint, published, arena);
         conversion.remarks().forEach(remarks);
         Provenance provenance =
-                new Provenance(Fingerprint.of(conversion.tensors()), source.name(), sha256, conversion.licence());
+                new Provenance(WeightFingerprint.of(conversion.tensors()), source.name(), sha256, conversion.licence());
         return new Weights(blueprint.architecture(), conversion.tensors(), conversion.preprocessing(), provenance);
     }
 
@@ -110,5 +110,17 @@ public record Weights(
                     + " are usable for features, but " + user + " needs more: " + NameList.some(missing));
         }
         return ParameterSet.initialize(specs, new SplittableRandom(0), type, device);
+    }
+
+    /**
+     * A file of weights and what it is called, which for one that is not installed yet is not its name on the disk.
+     *
+     * @param path where it lies
+     * @param name for the records
+     */
+    record Source(Path path, String name) {
+        static Source of(Path path) {
+            return new Source(path, String.valueOf(path.getFileName()));
+        }
     }
 }

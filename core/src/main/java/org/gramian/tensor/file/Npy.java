@@ -48,7 +48,7 @@ public final class Npy {
             int length = headerLength(file, lengthBytes);
             byte[] header = file.read(headerStart, length, "the header").array();
             // Version 3.0 means UTF-8, but only names of fields need it, and a type with fields is not supported.
-            NpyHeader parsed = NpyHeaderParser.parse(path, new String(header, StandardCharsets.ISO_8859_1));
+            NpyHeader parsed = NpyHeader.parse(path, new String(header, StandardCharsets.ISO_8859_1));
             long dataStart = headerStart + (long) length;
             long found = file.size() - dataStart;
             if (found != parsed.dataBytes()) {

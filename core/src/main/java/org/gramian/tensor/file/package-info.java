@@ -26,9 +26,8 @@
  *       give the same bytes.
  * </ul>
  *
- * <p>Inside, the way down is: {@code InputFile} opens, reads and maps; {@code SafetensorsHeaderParser} and
- * {@code NpyHeaderParser} turn a header's text into {@code SafetensorsHeader} and {@code NpyHeader}; {@code OutputFile}
- * writes beside the target and renames.
+ * <p>Inside, {@code InputFile} opens, reads and maps; {@code SafetensorsHeaderParser} parses the text of a
+ * {@code SafetensorsHeader}, {@code NpyHeader} its own; {@code OutputFile} writes beside the target and renames.
  */
 @NullMarked
 package org.gramian.tensor.file;

@@ -1,9 +1,16 @@
 package org.gramian.tensor.library;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The folder that holds the libtorch libraries, and where that choice came from.
@@ -21,7 +28,7 @@ public record LibtorchFolder(
      * @throws LibtorchException if there is none, or it cannot be unpacked
      */
     public static LibtorchFolder locate() {
-        return LibtorchLocator.ofProcess().locate();
+        return Locator.ofProcess().locate();
     }
 
     /** Whether checksums were stored beside the libraries; so it is for those we unpacked, not for given folders. */
@@ -42,5 +49,91 @@ public record LibtorchFolder(
         return manifest == null
                 ? List.of(folder.resolve(LibtorchManifest.FILE_NAME) + " is unreadable")
                 : manifest.checksumProblems(folder);
+    }
+
+    /**
+     * Decides which libtorch is used: a folder given by {@code --libtorch}, else one given by {@code GRAMIAN_LIBTORCH},
+     * else the Maven artifact on the class path, unpacked into the cache.
+     *
+     * @param settings properties and environment
+     * @param classPath where the artifact is looked for
+     * @param progress told, in one sentence each, about what takes more than a moment
+     */
+    record Locator(LibtorchSettings settings, ClassLoader classPath, Consumer<String> progress) {
+        private static final Logger LOG = LoggerFactory.getLogger(Locator.class);
+        private static final Pattern PYTHON_VERSION =
+                Pattern.compile("^__version__\\s*=\\s*['\"]([^'\"]+)", Pattern.MULTILINE);
+        private static final int NAMES_SHOWN = 5;
+
+        /** The locator of this process, whose progress goes to the log at level info. */
+        static Locator ofProcess() {
+            return new Locator(LibtorchSettings.ofProcess(), Locator.class.getClassLoader(), LOG::info);
+        }
+
+        /** Finds libtorch, unpacking it where that has not happened yet. */
+        LibtorchFolder locate() {
+            String option = settings.property(LibtorchSettings.FOLDER_PROPERTY);
+            if (option != null) {
+                return given(option, "--libtorch");
+            }
+            String variable = settings.variable(LibtorchSettings.FOLDER_VARIABLE);
+            if (variable != null) {
+                return given(variable, LibtorchSettings.FOLDER_VARIABLE);
+            }
+            LibtorchArtifact artifact = LibtorchArtifact.find(classPath, settings.platform());
+            return new LibtorchCache(settings.cacheFolder(), Disk.REAL, progress).provide(artifact);
+        }
+
+        private LibtorchFolder given(String text, String origin) {
+            Path folder = LibtorchSettings.path(text, origin);
+            // In this order: the lib folder itself; the torch package or an unzipped libtorch; Python's site-packages.
+            for (Path candidate : List.of(folder, folder.resolve("lib"), folder.resolve("torch", "lib"))) {
+                if (Files.isRegularFile(candidate.resolve(settings.platform().mainLibrary()))) {
+                    return new LibtorchFolder(candidate, origin, statedVersion(candidate));
+                }
+            }
+            String library = settings.platform().mainLibrary();
+            throw new LibtorchException(origin + ": expected a folder with " + library + " in it, or in its folder 'lib';"
+                    + " found that " + folder + " " + contents(folder) + ". Try the folder 'torch/lib' of a PyTorch"
+                    + " installed with pip: 'python3 -c \"import torch; print(torch.__path__[0])\"' prints its parent."
+                    + " Without " + origin + " the libtorch of the Maven artifact is used");
+        }
+
+        private static String contents(Path folder) {
+            if (!Files.exists(folder)) {
+                return "does not exist";
+            }
+            if (!Files.isDirectory(folder)) {
+                return "is a file";
+            }
+            try (Stream<Path> files = Files.list(folder)) {
+                List<String> names =
+                        files.map(file -> file.getFileName().toString()).sorted().toList();
+                if (names.isEmpty()) {
+                    return "is empty";
+                }
+                String first = String.join(", ", names.subList(0, Math.min(NAMES_SHOWN, names.size())));
+                int more = names.size() - NAMES_SHOWN;
+                return "holds " + first + (more > 0 ? " and " + more + " more" : "");
+            } catch (IOException e) {
+                return "cannot be read (" + e + ")";
+            }
+        }
+
+        /** The version that pip's torch states in {@code version.py}, an unzipped libtorch in {@code build-version}. */
+        private static @Nullable String statedVersion(Path lib) {
+            try {
+                Path python = lib.resolveSibling("version.py");
+                if (Files.isRegularFile(python)) {
+                    Matcher matcher = PYTHON_VERSION.matcher(Files.readString(python));
+                    return matcher.find() ? matcher.group(1) : null;
+                }
+                Path plain = lib.resolveSibling("build-version");
+                return Files.isRegularFile(plain) ? Files.readString(plain).strip() : null;
+            } catch (IOException e) {
+                // The version is only shown; the libraries may be fine without it.
+                return null;
+            }
+        }
     }
 }

@@ -152,17 +152,17 @@ final class PickleFunctions {
 
     /** Refuses a name that is compared with others and too long for that. */
     void requireShort(Text name) throws TensorFileException {
-        if (name.value().length() > Limits.NAME_LENGTH) {
+        if (name.value().length() > FileLimits.NAME_LENGTH) {
             throw fault("expected a name of at most %d characters, found one of %d"
-                    .formatted(Limits.NAME_LENGTH, name.value().length()));
+                    .formatted(FileLimits.NAME_LENGTH, name.value().length()));
         }
     }
 
     private List<Long> numbers(Pickled value) throws TensorFileException {
         List<Pickled> items = row(value);
         // Before they are copied: a file can name one long row a million times.
-        if (items.size() > Limits.RANK) {
-            throw fault("expected at most " + Limits.RANK + " dimensions, found " + items.size());
+        if (items.size() > FileLimits.RANK) {
+            throw fault("expected at most " + FileLimits.RANK + " dimensions, found " + items.size());
         }
         List<Long> numbers = new ArrayList<>();
         for (Pickled item : items) {

@@ -43,7 +43,7 @@ final class TorchLegacy {
     private TorchLegacy(Path path, MemorySegment bytes) {
         this.path = path;
         this.bytes = bytes;
-        this.pickles = bytes.asSlice(0, Math.min(bytes.byteSize(), Limits.PICKLE_BYTES))
+        this.pickles = bytes.asSlice(0, Math.min(bytes.byteSize(), FileLimits.PICKLE_BYTES))
                 .asByteBuffer();
     }
 
@@ -58,8 +58,8 @@ final class TorchLegacy {
         PickleFunctions functions = new PickleFunctions(path);
         Pickled object = PickleReader.read(path, pickles, functions);
         Pickled keys = PickleReader.read(path, pickles, new PickleFunctions(path));
-        if (!(keys instanceof Row(List<Pickled> items)) || items.size() > Limits.ENTRIES) {
-            throw fault("expected a list of at most " + Limits.ENTRIES + " storages, found something else");
+        if (!(keys instanceof Row(List<Pickled> items)) || items.size() > FileLimits.ENTRIES) {
+            throw fault("expected a list of at most " + FileLimits.ENTRIES + " storages, found something else");
         }
         Map<Storage, MemorySegment> storages = storages(items, functions.storages());
         TorchState state = new TorchState(path, storage -> {

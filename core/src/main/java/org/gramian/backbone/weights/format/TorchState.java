@@ -105,7 +105,7 @@ record TorchState(Path file, Memory memory) {
     /** Views that share memory could make copies of any size from a small file. */
     private void requireBounded(long copied) throws TensorFileException {
         long size = file.toFile().length();
-        if (copied > Limits.unpacked(size)) {
+        if (copied > FileLimits.unpacked(size)) {
             throw new TensorFileException(
                     file, "its transposed tensors would take " + copied + " bytes, far more than the file's " + size);
         }

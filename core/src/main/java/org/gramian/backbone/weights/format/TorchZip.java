@@ -34,10 +34,10 @@ final class TorchZip {
         String folder = folder(zip, path);
         requireLittleEndian(zip, folder + "/byteorder", arena);
         ZipDirectory.Entry pickle = zip.get(folder + PICKLE);
-        if (pickle.size() > Limits.PICKLE_BYTES) {
+        if (pickle.size() > FileLimits.PICKLE_BYTES) {
             throw new TensorFileException(
                     path,
-                    "expected a pickle of at most %d bytes, found %d".formatted(Limits.PICKLE_BYTES, pickle.size()));
+                    "expected a pickle of at most %d bytes, found %d".formatted(FileLimits.PICKLE_BYTES, pickle.size()));
         }
         PickleFunctions functions = new PickleFunctions(path);
         Pickled object = PickleReader.read(path, zip.content(pickle, arena).asByteBuffer(), functions);

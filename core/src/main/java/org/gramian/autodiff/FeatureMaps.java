@@ -18,21 +18,29 @@ import org.jspecify.annotations.Nullable;
 public final class FeatureMaps {
     private FeatureMaps() {}
 
-    /** Convolution with weights {@code [k, c/groups, s, t]} and biases {@code [k]}. */
+    /**
+     * Convolves feature maps.
+     *
+     * @param input {@code [n, c, h, w]}
+     * @param weight {@code [k, c/groups, s, t]}
+     * @param bias {@code [k]}
+     * @return {@code [n, k, h', w']}
+     */
     public static Var convolve(Var input, Var weight, Var bias, Convolution convolution) {
         return convolve(input, new Filters(weight, bias), convolution, Activation.NONE);
     }
 
-    /** Convolution and ReLU in one node. */
+    /** Computes convolution and ReLU in one node. */
     public static Var convolveRelu(Var input, Var weight, Var bias, Convolution convolution) {
         return convolve(input, new Filters(weight, bias), convolution, Activation.RELU);
     }
 
     /**
-     * Convolution and activation in one node: only the activated maps are kept, half of what two nodes hold.
+     * Computes convolution and activation in one node, which keeps only the activated maps, half of what two nodes
+     * keep.
      *
-     * <p>Feature maps of {@link DType#BF16} are convolved in that type: filters in single precision are rounded for it, and their
-     * gradients come back in single precision, so that training moves the exact numbers.
+     * <p>Maps in {@link DType#BF16} are convolved in that type (mixed precision): float32 filters are rounded for it
+     * and get float32 gradients.
      */
     public static Var convolve(Var input, Filters filters, Convolution convolution, Activation activation) {
         Var weight = filters.weight();
@@ -45,7 +53,7 @@ public final class FeatureMaps {
             return Result.of(
                     y,
                     (g, wanted) -> {
-                        boolean[] all = Arrays.copyOf(wanted, 3); // without a bias its gradient is not wanted
+                        boolean[] all = Arrays.copyOf(wanted, 3); // no gradient for an absent bias
                         Convolution.Gradients gradients =
                                 convolution.backward(g, y, new Convolution.Inputs(x, w), activation, all);
                         return list(gradients.input(), to(gradients.weight(), exact), to(gradients.bias(), exact));
@@ -59,7 +67,7 @@ public final class FeatureMaps {
         return gradient == null ? null : Tensors.to(gradient, type);
     }
 
-    /** The sum of two maps of one shape, and its activation, in one node. */
+    /** Computes the activation of the sum of two feature maps in one node. */
     public static Var add(Var a, Var b, Activation activation) {
         if (!a.shape().equals(b.shape())) {
             throw new IllegalArgumentException(
@@ -75,7 +83,7 @@ public final class FeatureMaps {
         });
     }
 
-    /** The largest value of each window. */
+    /** Computes the maximum of each window. */
     public static Var maxPool(Var input, Window window) {
         return input.tape().apply(List.of(input), () -> {
             Window.Maxima maxima = window.max(input.value());
@@ -86,7 +94,7 @@ public final class FeatureMaps {
         });
     }
 
-    /** The mean of each window, padding counted as zeros. */
+    /** Computes the mean of each window, padding counted as zeros. */
     public static Var averagePool(Var input, Window window) {
         return input.tape()
                 .apply(
@@ -96,7 +104,7 @@ public final class FeatureMaps {
                                 (g, wanted) -> list(window.averageBackward(g, input.value()))));
     }
 
-    /** The mean of each map: {@code [n, c, h, w]} to {@code [n, c, 1, 1]}. */
+    /** Averages each channel: {@code [n, c, h, w]} to {@code [n, c, 1, 1]}. */
     public static Var globalAveragePool(Var input) {
         Window.Pair size = new Window.Pair(
                 Math.toIntExact(input.shape().at(-2)),
@@ -105,9 +113,11 @@ public final class FeatureMaps {
     }
 
     /**
-     * Local response normalization across channels, {@code x / (k + α·mean(x² over the window))^β}, as in AlexNet and
-     * GoogLeNet; the mean runs over {@code size} neighbouring channels, missing ones counted as zeros. It is computed in
-     * single precision for {@link DType#BF16}, in which {@code k} would swallow most of a small mean.
+     * Computes local response normalization across channels, {@code x / (k + α·mean(x² over the window))^β}, as in
+     * AlexNet and GoogLeNet.
+     *
+     * <p>The mean runs over {@code size} adjacent channels, missing ones counted as zeros. For {@link DType#BF16} it is
+     * computed in float32, since {@code k} would absorb most of a small mean.
      */
     public static Var localResponseNorm(Var input, ResponseNorm norm) {
         if (input.value().type() == DType.BF16) {

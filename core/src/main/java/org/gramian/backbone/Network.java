@@ -35,7 +35,7 @@ record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo a
     /**
      * Where features end.
      *
-     * @param defaultLayer where the network is cut unless told otherwise
+     * @param defaultLayer default feature layer
      * @param raceLayers where it is cut to compare poolings: the default layer, or several layers as {@code a+b}
      * @param fineTunedLayers where it is cut to be fine-tuned
      * @param classifier the first layer with parameters that only class scores need; empty if there is none

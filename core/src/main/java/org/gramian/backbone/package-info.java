@@ -1,10 +1,9 @@
 /**
  * Backbones: convolutional feature extractors.
  *
- * <p>{@link org.gramian.backbone.Backbones} lists the networks; a {@link org.gramian.backbone.Backbone} is one of them, cut
- * at a layer. It is a description without numbers: it says which parameters it has, what shape its features have, and how
- * they are computed from variables bound to those parameters. {@link org.gramian.backbone.About} says where weights come
- * from, under which licence, and what they expect of images.
+ * <p>{@link org.gramian.backbone.Backbones} lists the networks; a {@link org.gramian.backbone.Backbone} is one of them, up
+ * to a feature layer. It describes its parameters, the shape of its features and their computation, without weights. {@link
+ * org.gramian.backbone.BackboneInfo} names the origin, licence and preprocessing of the weights.
  *
  * <pre>{@code
  * Backbone backbone = Backbone.of("googlenet", "inception_4e");

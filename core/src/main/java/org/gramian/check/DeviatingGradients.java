@@ -18,10 +18,10 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Backward formulas that are not the derivative of their layer, each as the derivative of another function at one point.
+ * Backward formulas that are not the derivative of their layer, each as the derivative of another function at one
+ * point.
  *
- * <p>They are written from the statement of the deviation, not from the code of the layers, so that a comparison means
- * something.
+ * <p>They are written from the statement of the deviation, independently of the code of the layers.
  */
 final class DeviatingGradients {
     private DeviatingGradients() {}

@@ -22,11 +22,13 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * The function whose derivative at one point a pooling's backward is, where that is not the pooling's own.
+ * Function whose derivative at one point equals the backward pass of a pooling, where that is not the derivative of the
+ * pooling.
  *
- * <p>A constant on the way back ({@code sigma=mean}) is held at its value at the point. A formula that deviates from the
- * derivative by a factor is the derivative of a layer that moves by that factor from the point on ({@link DeviatingGradients}). So
- * central differences of this function say whether a deviation is the stated one, without any code of a backward.
+ * <p>Constants of the backward pass ({@code sigma=mean}) are held at their value at the point. A formula that deviates
+ * from the derivative by a factor is the derivative of a layer that is scaled by that factor around the point ({@link
+ * DeviatingGradients}). Central differences of this function thus verify the stated deviation without code of a
+ * backward pass.
  */
 final class SurrogateFunction {
     private final Pooling pooling;
@@ -39,9 +41,9 @@ final class SurrogateFunction {
     private final List<SurrogateFunction> branches = new ArrayList<>();
 
     /**
-     * Remembers the point, in the scope around.
+     * Stores the point in the open scope.
      *
-     * @param formulas whether deviating formulas are followed; without, what is wanted is the derivative
+     * @param formulas whether to follow deviating formulas; otherwise the derivative
      */
     private SurrogateFunction(Pooling pooling, boolean formulas, Tensor features, ParameterSet parameters) {
         this.pooling = pooling;

@@ -5,10 +5,7 @@ import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
 import org.gramian.model.ModelCard;
 
-/**
- * What a model sees of an image: all that explaining a score of it later needs. The image itself, which may be very large,
- * can be forgotten meanwhile.
- */
+/** Test crops of an image: all that explaining a score needs, so that the image, which may be large, can be freed. */
 public final class CroppedImage {
     private final CropPixels pixels;
     private final CropMosaic mosaic;
@@ -19,9 +16,9 @@ public final class CroppedImage {
     }
 
     /**
-     * Of an image, by the card's test crops of the whole of it.
+     * Crops an image by the card's test crops of the whole image.
      *
-     * @throws IllegalArgumentException if no crops can be taken of such an image
+     * @throws IllegalArgumentException if the image is too small for crops
      */
     public static CroppedImage of(Image image, ModelCard card) {
         List<Crop> windows = card.crops().whole().testing().of(image.width(), image.height(), "");
@@ -38,7 +35,7 @@ public final class CroppedImage {
         return mosaic;
     }
 
-    /** About how much memory it takes. */
+    /** Returns the approximate memory in bytes. */
     public long bytes() {
         return pixels.scaled().rgb().length;
     }

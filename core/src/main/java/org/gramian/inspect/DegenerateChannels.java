@@ -4,17 +4,17 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
 /**
- * What is wrong with the feature maps that a pooling compares: those after its 1×1 convolution, where it has one.
+ * Dead and duplicate channels among the feature maps that a pooling reads, after its 1×1 convolution if it has one.
  *
- * <p>A dead channel is the same everywhere: its variance over positions is below 10⁻¹² of the image's liveliest channel, in at
- * least 95 % of the images. A duplicate follows an earlier channel up to a factor: their correlation over the positions of all
- * images, {@code |ρ| > 0.999}. Both make matrices singular, or nearly so.
+ * <p>A dead channel is constant: its variance over positions is below 10⁻¹² of the largest of the image, in at least 95
+ * % of the images. A duplicate is proportional to an earlier channel: {@code |ρ| > 0.999} over the positions of all
+ * images. Both make matrices singular or nearly so.
  *
- * @param channels number of maps
- * @param positions places in each
- * @param images how many were looked at
+ * @param channels number of channels
+ * @param positions number of positions of each
+ * @param images number of images
  * @param dead indexes of dead channels
- * @param duplicates those that are not dead and follow an earlier one
+ * @param duplicates channels that are not dead and duplicate an earlier one
  */
 public record DegenerateChannels(
         int channels,
@@ -28,11 +28,11 @@ public record DegenerateChannels(
     }
 
     /**
-     * A channel that says what another says.
+     * Duplicate channel.
      *
      * @param channel its index
-     * @param of the first channel that it follows
-     * @param correlation from −1 to 1
+     * @param of index of the first channel that it duplicates
+     * @param correlation ρ, from −1 to 1
      */
     public record Duplicate(int channel, int of, double correlation) {}
 }

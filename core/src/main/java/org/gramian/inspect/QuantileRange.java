@@ -3,14 +3,14 @@ package org.gramian.inspect;
 import java.util.Arrays;
 
 /**
- * How a number spreads over images: the value below which a tenth, a half and nine tenths of them lie.
+ * Quantiles of a number over images.
  *
- * @param low the quantile of 10 %
- * @param median that of 50 %
- * @param high that of 90 %
+ * @param low 10 % quantile
+ * @param median 50 % quantile
+ * @param high 90 % quantile
  */
 public record QuantileRange(double low, double median, double high) {
-    /** Of at least one number, in any order; between two of them by a straight line. */
+    /** Computes the quantiles of at least one number, with linear interpolation. */
     static QuantileRange of(double[] numbers) {
         double[] sorted = numbers.clone();
         Arrays.sort(sorted);

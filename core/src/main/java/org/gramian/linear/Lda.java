@@ -112,8 +112,10 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
      * <p>Independent are not rows but groups g of them, {@code A_g = Σ_{i∈g} x_i x_iᵀ}, so the error is that of a sum
      * of groups:
      *
-     * <pre>{@code b² = (1/n²) Σ_g ‖A_g − n_g S‖² = (1/n²) Σ_g (Σ_{i,j∈g} (x_i·x_j)² − 2 n_g Σ_{i∈g} x_i·S x_i + n_g²
-     * ‖S‖²)}</pre>
+     * <pre>{@code
+     * b² = (1/n²) Σ_g ‖A_g − n_g S‖²
+     *    = (1/n²) Σ_g (Σ_{i,j∈g} (x_i·x_j)² − 2 n_g Σ_{i∈g} x_i·S x_i + n_g² ‖S‖²)
+     * }</pre>
      *
      * <p>which for groups of one row each is the paper's. Crops of one image would otherwise pass for as many images,
      * and hardly anything would be shrunk.

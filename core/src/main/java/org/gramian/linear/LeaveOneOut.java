@@ -41,7 +41,7 @@ import org.gramian.tensor.Views;
  * @param lambda best ridge λ, relative to a mean squared row length of 1
  * @param correct whether each row is classified correctly
  */
-@SuppressWarnings("ArrayRecordComponent") // compared by nobody
+@SuppressWarnings("ArrayRecordComponent") // never compared
 public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
     /** Ridges λ in steps of about 3; the best is reported. */
     private static final List<Double> GRID = List.of(0.003, 0.01, 0.03, 0.1, 0.3, 1.0);

@@ -3,7 +3,7 @@ package org.gramian.linear;
 import java.util.Locale;
 
 /**
- * Bounds on the memory of a solver, told before it is taken: a machine that swaps looks like one that hangs.
+ * Bounds on the memory of a solver, checked before allocation: a machine that swaps seems to hang.
  *
  * @param solver its word
  * @param rows how many it is to learn from

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param rows what is learned from
  * @param features the same as descent reads it
- * @param watch told how far it is
+ * @param watch progress callback
  */
 record OneAgainstRest(LabelledRows rows, Features features, SolverListener watch) {
     /** Classes of one descent: their values at 2,000 rows stay in the second-level cache. */
@@ -47,7 +47,7 @@ record OneAgainstRest(LabelledRows rows, Features features, SolverListener watch
     }
 
     /**
-     * Solves all problems; the watch is told by one thread at a time.
+     * Solves all problems; the callback is never called concurrently.
      *
      * <p>What a problem or the watch throws stops the others at their next pass, and is thrown here once all of them have
      * ended: a parallel stream would not wait for them, and they read memory that the caller frees.

@@ -91,7 +91,7 @@ public enum Fidelity {
         return EnumWords.parse(Fidelity.class, "the fidelity", text);
     }
 
-    /** The {@linkplain Methods method} to take where none is asked for: the authors' code has C' = C only. */
+    /** The {@linkplain Methods method} to use by default: the authors' code has C' = C only. */
     public String preset() {
         return preset;
     }

@@ -1,6 +1,6 @@
 package org.gramian.pooling;
 
-import static org.gramian.pooling.Pooling.told;
+import static org.gramian.pooling.Pooling.reported;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -132,16 +132,16 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     /** As {@link Pooling#trace}. */
     Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
-        Var matrices = told(listener, "kernel " + KernelText.of(kernel), matrices(maps, parameters));
+        Var matrices = reported(listener, "kernel " + KernelText.of(kernel), matrices(maps, parameters));
         Var transformed = transform(matrices, parameters, listener);
-        return told(listener, "vectorization " + vectorization.text(), vectorize(transformed, parameters));
+        return reported(listener, "vectorization " + vectorization.text(), vectorize(transformed, parameters));
     }
 
     private Var transform(Var kernelMatrices, Bindings parameters, BiConsumer<String, Var> listener) {
         Var matrices = kernelMatrices;
         for (int i = 0; i < transforms.size(); i++) {
             Transform transform = transforms.get(i);
-            matrices = told(
+            matrices = reported(
                     listener,
                     "transform " + (i + 1) + ", " + transform.text(),
                     transform.apply(matrices, parameters.under(name(i))));

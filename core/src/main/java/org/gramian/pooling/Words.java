@@ -160,7 +160,7 @@ public final class Words {
         return arguments.number("floor", SpectralFunction.DEFAULT_FLOOR);
     }
 
-    /** What is added to a kernel's diagonal unless told otherwise: inner-product kernels are used as published. */
+    /** Default jitter of a kernel: inner-product kernels are used as published. */
     static double defaultJitter(String word) {
         return word.equals("rbf") ? Rbf.DEFAULT_JITTER : 0;
     }

@@ -23,6 +23,13 @@ import org.gramian.tensor.Views;
 public final class Spectral {
     private Spectral() {}
 
+    /**
+     * Computes {@code U f(Λ) Uᵀ} for {@code S = U Λ Uᵀ}.
+     *
+     * @param matrices S {@code [n, C, C]}, read as {@code sym(S)}
+     * @param function f
+     * @return {@code [n, C, C]}
+     */
     public static Var apply(Var matrices, SpectralFunction function) {
         return matrices.tape().apply(List.of(matrices), () -> {
             Eigen eigen = Decompositions.symmetricEigen(symmetric(matrices.value()));
@@ -42,7 +49,7 @@ public final class Spectral {
         });
     }
 
-    /** {@code (S + Sᵀ)/2}. */
+    /** Computes {@code sym(S) = (S + Sᵀ)/2}. */
     static Tensor symmetric(Tensor matrices) {
         return Elementwise.mulInPlace(Elementwise.add(matrices, Views.transpose(matrices)), 0.5);
     }

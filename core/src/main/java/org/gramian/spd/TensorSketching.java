@@ -42,7 +42,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
     private static final int MOST_LAYOUTS = 4;
 
     /**
-     * Layouts of the sketches used last. What is dropped is freed; those who still work with it have views of their own.
+     * Layouts of the sketches used last. Evicted ones are freed; concurrent users hold their own views.
      */
     private static final SequencedMap<Key, Layout> LAYOUTS = new LinkedHashMap<>(8, 0.75f, true);
 

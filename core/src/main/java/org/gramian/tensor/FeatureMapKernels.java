@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.gramian.tensor.CudaProgram.Grid;
 
 /**
- * Passes over feature maps of BF16 with channels last for which libtorch takes more memory traffic, in kernels of our own on a
+ * Passes over feature maps of BF16 with channels last for which libtorch takes more memory traffic, in CUDA kernels on a
  * GPU: places of maxima are bytes instead of longs, and the gradient of a bias is summed while that of its ReLU is made.
  */
 final class FeatureMapKernels {

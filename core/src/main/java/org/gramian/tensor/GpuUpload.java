@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Brings batches from the host's memory into one tensor of a GPU while that computes: each goes into memory beside the tensor
- * first, and from there into the tensor when the work that read it is over.
+ * Copies batches from host memory to a tensor of a GPU while the GPU computes: each batch goes to a staging tensor
+ * first, and to the target when the work that reads it has finished.
  *
- * <p>The host's memory is pinned where the system allows it, since only then nobody waits for the copy. Use it inside of a
- * {@link CudaStream}, in which the tensor is read.
+ * <p>Host memory is pinned where the system allows it, since only then the copy is asynchronous. Use inside a {@link
+ * CudaStream} that reads the target.
  */
 public final class GpuUpload implements AutoCloseable {
     private static final int TO_DEVICE = 1; // cudaMemcpyHostToDevice
@@ -26,7 +26,11 @@ public final class GpuUpload implements AutoCloseable {
     private final Set<Long> known = new HashSet<>();
     private final List<MemorySegment> pinned = new ArrayList<>();
 
-    /** @param target a tensor without gaps on a GPU, which stays the caller's */
+    /**
+     * Creates an upload.
+     *
+     * @param target contiguous tensor on a GPU, owned by the caller
+     */
     public GpuUpload(Tensor target) {
         this.target = target;
         this.stream = Cuda.pointer("a stream", word -> (int) Cuda.NEW_STREAM.invokeExact(word, ON_ITS_OWN));
@@ -34,7 +38,7 @@ public final class GpuUpload implements AutoCloseable {
         this.taken = event();
         this.staging = Tensors.emptyLike(target);
         Scope.detach(staging);
-        recordTaken(); // the memory may have been somebody's whose work is still under way: the first copy waits for
+        recordTaken(); // the staging memory may still be read by earlier work of its former owner: the first copy waits for
         // it, too
     }
 
@@ -51,9 +55,10 @@ public final class GpuUpload implements AutoCloseable {
     }
 
     /**
-     * Begins to copy, behind whatever was begun before; returns at once where the source is pinned.
+     * Starts a copy after all copies started before; returns at once if the source is pinned.
      *
-     * @param source as many bytes as the tensor has; not to be changed before {@link #awaitSource}, nor freed before {@link #unpin}
+     * @param source as many bytes as the target; must not change before {@link #awaitSource} nor be freed before {@link
+     *     #unpin}
      */
     public void start(MemorySegment source) {
         long bytes = target.shape().elements() * target.type().bytes();
@@ -73,7 +78,7 @@ public final class GpuUpload implements AutoCloseable {
         }
     }
 
-    /** Has the current stream take over what was begun last, when it is there. */
+    /** Makes the current stream copy the last started batch to the target once it has arrived. */
     public void takeOver() {
         try {
             MemorySegment current = Cuda.currentStream(target.device());
@@ -99,7 +104,7 @@ public final class GpuUpload implements AutoCloseable {
             if ((int) Cuda.Copies.PIN.invokeExact(source, source.byteSize(), 0) == 0) {
                 pinned.add(source);
             } else {
-                int _ = (int) Cuda.LAST_ERROR.invokeExact(); // the system has a limit: copies are slower then
+                int _ = (int) Cuda.LAST_ERROR.invokeExact(); // the system limits pinned memory; unpinned copies are slower
             }
         } catch (Throwable thrown) {
             throw NativeErrors.wrap(thrown);
@@ -115,7 +120,7 @@ public final class GpuUpload implements AutoCloseable {
         }
     }
 
-    /** Waits for all copies and lets their sources be freed, unless another upload reads them. */
+    /** Waits for all copies and unpins their sources, which may then be freed unless another upload reads them. */
     public void unpin() {
         await();
         try {

@@ -109,17 +109,14 @@ final class LibtorchLoader {
     }
 
     /**
-     * What libtorch and the libraries beside it are told by environment variables, which they read once, when they are
-     * loaded: set in this process just before, so that it holds for every user of the library. What a user has set
-     * stays.
+     * Environment variables of libtorch and its libraries, which read them once on loading. They are set in this
+     * process just before, unless the user has set them.
      *
      * <ul>
-     *   <li>Large tensors lie in pages of 2 MiB. Their memory comes from the system and goes back all the time, and
-     * finding
-     *       pages of 4 KiB for it, one by one, was a tenth of a training step.
-     *   <li>Threads without work sleep at once instead of waiting actively for about 15 ms, libgomp's own setting:
-     * beside other
-     *       work, those who wait would take the cores from those who are waited for.
+     *   <li>Large tensors use pages of 2 MiB. Their memory is allocated and freed all the time, and page faults of 4 KiB
+     *       took a tenth of a training step.
+     *   <li>Idle threads sleep at once instead of spinning for about 15 ms, libgomp's default: beside other work,
+     *       spinning threads take cores from working ones.
      * </ul>
      */
     static final class LoadingVariables {

@@ -27,14 +27,14 @@ import org.gramian.backbone.weights.DownloadException.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Downloads a public file into a folder. What has arrived lies in {@code FILE.part}, so that an interrupted download goes
- * on where it ended, in this run or in a later one; it is given out only when its SHA-256 is right.
+ * Downloads a public file into a folder. Partial data is kept in {@code FILE.part}, so that an interrupted download
+ * resumes in this run or a later one; the file is used only if its SHA-256 matches.
  */
 public final class Download {
-    /** The published files have half of this. */
+    /** Twice the size of the largest published file. */
     static final long MAX_BYTES = 1L << 30;
 
-    /** Connections in a row that bring something, but less than a chunk. */
+    /** Consecutive connections that may deliver less than a chunk. */
     private static final int MAX_POOR_ATTEMPTS = 5;
 
     private static final int CHUNK = 1 << 16;
@@ -48,12 +48,12 @@ public final class Download {
     private final Consumer<String> notice;
 
     /**
-     * A download from a folder of the web.
+     * Creates a download.
      *
-     * @param base the folder, usually {@link PublicFile#BASE}, or a mirror of it
-     * @param patience how long the server may keep silent
-     * @param progress given the bytes in all, is told the bytes so far
-     * @param notice told what happens besides, one sentence each
+     * @param base URL of the folder, usually {@link PublicFile#BASE} or a mirror
+     * @param patience connect and read timeout
+     * @param progress given the total size, returns a callback for the bytes received
+     * @param notice receives other events, one sentence each
      */
     public Download(URI base, Duration patience, LongFunction<LongConsumer> progress, Consumer<String> notice) {
         this.base = base.getRawPath() == null || base.getRawPath().endsWith("/") ? base : URI.create(base + "/");
@@ -62,16 +62,16 @@ public final class Download {
         this.notice = notice;
     }
 
-    /** The address of a file. */
+    /** Returns the URL of a file. */
     public URI address(PublicFile file) {
         return base.resolve(file.file());
     }
 
     /**
-     * Downloads a file, or the rest of it.
+     * Downloads a file or the rest of it.
      *
-     * @return the complete and correct file, still under the name of a part
-     * @throws DownloadException if the server cannot be reached, does not have the file, or gives another one
+     * @return the complete, verified file, still under its partial name
+     * @throws DownloadException if the server is unreachable, lacks the file or sends another one
      */
     PartialFile fetch(PublicFile file, Path folder) throws IOException {
         PartialFile part = new PartialFile(folder.resolve(file.file() + ".part"));
@@ -100,7 +100,7 @@ public final class Download {
         return part;
     }
 
-    /** Asks again as long as something comes: a large file may need many connections, but each must bring a share. */
+    /** Retries as long as data arrives: a large file may need many connections, but each must deliver some data. */
     private void fetch(HttpClient client, URI address, PartialFile part) throws IOException {
         int poor = 0;
         while (true) {
@@ -142,7 +142,7 @@ public final class Download {
                     return "the server did not respond in time";
                 }
                 default -> {
-                    // the cause behind it may say more
+                    // look at the cause
                 }
             }
         }
@@ -156,7 +156,7 @@ public final class Download {
                 : message.strip().replaceAll("[.!?]+$", "");
     }
 
-    /** One request: true if the file is complete, false if it must be asked for from the start. */
+    /** Sends one request; returns true if the file is complete, false if the download must restart. */
     private boolean attempt(HttpClient client, URI address, PartialFile part) throws IOException {
         long have = part.size();
         HttpRequest.Builder request = HttpRequest.newBuilder(address).GET();
@@ -182,7 +182,7 @@ public final class Download {
                     notice.accept("resuming after " + have + " bytes");
                     yield receive(body, part, range.total());
                 }
-                // Complete, if the program was ended before it could say so.
+                // Complete, if the process was killed after the last byte.
                 case NOT_SATISFIABLE -> range.total() == have || restart(part, have, address);
                 default ->
                     throw new DownloadException(
@@ -191,7 +191,7 @@ public final class Download {
         }
     }
 
-    /** Throws away what is there, to ask for the file as a whole; a server that then still gives a part is wrong. */
+    /** Deletes the partial file for a restart; fails if the server returns a range although none was requested. */
     private static boolean restart(PartialFile part, long have, URI address) throws IOException {
         if (have == 0) {
             throw new DownloadException(
@@ -202,8 +202,8 @@ public final class Download {
     }
 
     /**
-     * Waits for the head of the answer only: a request's own time limit would cover the body on some versions of Java, and
-     * half a gigabyte takes as long as it takes.
+     * Waits for the response headers only: a request timeout covers the body on some versions of Java, and half a
+     * gigabyte takes long.
      */
     private HttpResponse<InputStream> send(HttpClient client, HttpRequest request) throws IOException {
         CompletableFuture<HttpResponse<InputStream>> answer = client.sendAsync(request, BodyHandlers.ofInputStream());
@@ -221,7 +221,7 @@ public final class Download {
         }
     }
 
-    /** Takes in the rest of the file; always true, for a cut one ends in an exception. */
+    /** Receives the rest of the file; returns true, or throws if the connection ends early. */
     private boolean receive(InputStream body, PartialFile part, long total) throws IOException {
         requireBounded(total);
         part.requireSpace(total);
@@ -251,10 +251,10 @@ public final class Download {
     }
 
     /**
-     * Which part of a file an answer holds.
+     * Range of a file in a response.
      *
-     * @param start number of the first byte
-     * @param total bytes of the whole file, or -1 if the server does not say
+     * @param start offset of the first byte
+     * @param total size of the whole file, or -1 if unknown
      */
     private record ContentRange(long start, long total) {
         private static final Pattern FORM = Pattern.compile("bytes (?:(\\d{1,18})-\\d{1,18}|\\*)/(\\d{1,18}|\\*)");
@@ -271,10 +271,7 @@ public final class Download {
         }
     }
 
-    /**
-     * Reads from a stream, but not for ever: one from which nothing comes for too long is closed under the waiting
-     * reader.
-     */
+    /** Read timeout: closes a stream that delivers no data for too long. */
     private static final class StallGuard implements AutoCloseable {
         private final InputStream watched;
         private final long limitNanos;
@@ -293,7 +290,7 @@ public final class Download {
             return guard;
         }
 
-        /** As the stream's own, but for the limit. */
+        /** Reads from the stream, subject to the timeout. */
         int read(byte[] target) throws IOException {
             try {
                 int count = watched.read(target);

@@ -6,6 +6,7 @@ import static org.gramian.backbone.weights.format.WeightFormat.SAFETENSORS;
 import static org.gramian.backbone.weights.format.WeightFormat.TORCH_LEGACY;
 import static org.gramian.backbone.weights.format.WeightFormat.TORCH_ZIP;
 
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -17,7 +18,10 @@ import java.util.SequencedMap;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.gramian.backbone.weights.format.TensorLayout;
 import org.gramian.backbone.weights.format.WeightFormat;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.StoredTensor;
 
 /**
  * Names and layouts under which one publisher stores the parameters of one network.
@@ -170,5 +174,126 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
     /** Returns the first two tensor names, for messages. */
     List<String> examples() {
         return origins.values().stream().limit(2).map(Origin::name).toList();
+    }
+
+    /**
+     * Layout of a tensor in a published file relative to Gramian's {@code [out, in, height, width]} and {@code [out,
+     * in]}.
+     */
+    sealed interface Rearrangement {
+        /** Returns the shape in the file for a parameter's shape. */
+        Shape stored(Shape wanted);
+
+        /**
+         * Returns the layout of the elements in the file, in the order of the parameter; its sizes may split a
+         * dimension.
+         */
+        TensorLayout layout(Shape wanted);
+
+        /** Returns whether a tensor of a shape can be converted to the parameter. */
+        default boolean accepts(Shape found, Shape wanted) {
+            return found.equals(stored(wanted));
+        }
+
+        /** Converts a tensor to the parameter's layout: the same memory if possible, else a copy in the arena. */
+        default StoredTensor apply(StoredTensor found, Shape wanted, Arena arena) {
+            StoredTensor taken = layout(wanted).take(found.type(), found.data(), arena);
+            return new StoredTensor(found.type(), wanted, taken.data());
+        }
+
+        /** No change. */
+        record None() implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return wanted;
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                return new TensorLayout(0, List.of(wanted.elements()), List.of(1L));
+            }
+        }
+
+        /** No change but leading dimensions of size 1: old versions of Caffe write four dimensions always. */
+        record LeadingOnes() implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return wanted;
+            }
+
+            @Override
+            public boolean accepts(Shape found, Shape wanted) {
+                int more = found.rank() - wanted.rank();
+                for (int i = 0; i < found.rank(); i++) {
+                    if (more < 0 || found.at(i) != (i < more ? 1 : wanted.at(i - more))) {
+                        return false;
+                    }
+                }
+                return found.rank() >= wanted.rank();
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                return new None().layout(wanted);
+            }
+        }
+
+        /** Convolution kernel of TensorFlow: {@code [height, width, in, out]}. */
+        record Kernel() implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return Shape.of(wanted.at(2), wanted.at(3), wanted.at(1), wanted.at(0));
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                long out = wanted.at(0);
+                long in = wanted.at(1);
+                long height = wanted.at(2);
+                long width = wanted.at(3);
+                return new TensorLayout(0, List.of(out, in, height, width), List.of(1L, out, width * in * out, in * out));
+            }
+        }
+
+        /** Dense matrix of TensorFlow: {@code [in, out]}. */
+        record Dense() implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return Shape.of(wanted.at(1), wanted.at(0));
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                return new TensorLayout(0, List.of(wanted.at(0), wanted.at(1)), List.of(1L, wanted.at(0)));
+            }
+        }
+
+        /**
+         * First dense matrix of TensorFlow, {@code [height·width·channels, out]}: it flattens channels last, Gramian
+         * channels first.
+         *
+         * @param side height and width of the feature maps
+         */
+        record Flattened(int side) implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return Shape.of(wanted.at(1), wanted.at(0));
+            }
+
+            @Override
+            public boolean accepts(Shape found, Shape wanted) {
+                return wanted.at(1) % ((long) side * side) == 0 && found.equals(stored(wanted));
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                long out = wanted.at(0);
+                long channels = wanted.at(1) / ((long) side * side);
+                return new TensorLayout(
+                        0,
+                        List.of(out, channels, (long) side, (long) side),
+                        List.of(1L, out, side * channels * out, channels * out));
+            }
+        }
     }
 }

@@ -22,24 +22,24 @@ import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Weights under our names and in our layout, out of a file of any publisher.
+ * Weights of a publisher's file converted to Gramian's names and layout.
  *
- * @param tensors in the network's order; a file without a classifier gives none for it
- * @param preprocessing what they expect of images
- * @param licence that the file states, else that of its publisher where there is no doubt who it is
- * @param remarks what was left out, is absent, or had to be assumed, one sentence each
+ * @param tensors tensors in the network's order, without the classifier if the file has none
+ * @param preprocessing preprocessing of images
+ * @param licence licence in the file, else that of the publisher if the publisher is certain
+ * @param remarks notes on skipped, missing or assumed data, one sentence each
  */
 record WeightConversion(
         SequencedMap<String, StoredTensor> tensors, Preprocessing preprocessing, String licence, List<String> remarks) {
     private static final String COUNTS = ".num_batches_tracked";
-    /** GoogLeNet's classifiers on the way, which only training uses. */
+    /** GoogLeNet's auxiliary classifiers, used in training only. */
     private static final List<String> AUXILIARY = List.of("loss1/", "loss2/");
 
     /**
-     * Takes the tensors that the network needs.
+     * Converts the tensors that the network needs.
      *
-     * @param published whether this is known to be a publisher's file, and not one with the same names
-     * @throws TensorFileException that lists all that are missing, of a wrong shape or not expected
+     * @param published whether the file is known to be the publisher's and not only to share its names
+     * @throws TensorFileException listing all missing, misshapen and unexpected tensors
      */
     static WeightConversion of(WeightFile file, ExpectedParameters blueprint, boolean published, Arena arena)
             throws TensorFileException {
@@ -51,7 +51,7 @@ record WeightConversion(
         } catch (OutOfMemoryError e) {
             throw WeightFile.tooLarge(file.content().path(), e);
         }
-        // Caffe's own format went out of use with its model zoo; the others' names are everybody's by now.
+        // Caffe's format is used by the model zoo only; the names of the others are widely reused.
         Publisher publisher = published || file.format() == WeightFormat.CAFFE
                 ? naming.publisher()
                 : naming.publisher().supposed();
@@ -67,7 +67,7 @@ record WeightConversion(
                 .toList();
         Optional<Naming> best = fitting.stream()
                 .filter(naming -> naming.matches(names) > 0)
-                // The first of equals: who uses our own names is known by the format.
+                // The first of equals: for Gramian's own names the format decides.
                 .max(Comparator.comparingLong(naming -> naming.matches(names) * 100 - fitting.indexOf(naming)));
         if (best.isPresent()) {
             return best.get();
@@ -88,10 +88,10 @@ record WeightConversion(
     }
 
     /**
-     * Whether a file holds exactly the weights of a network, by names and shapes; nothing is converted.
+     * Returns whether a file holds exactly the weights of a network, by names and shapes, without converting them.
      *
-     * <p>A classifier may be absent or of other classes. A tensor that the network does not have means another network, as
-     * those of VGG-19 beside all of VGG-16.
+     * <p>A classifier may be absent or have other classes. An unexpected tensor means another network, as the layers of
+     * VGG-19 besides those of VGG-16.
      */
     static boolean fits(WeightFile file, ExpectedParameters blueprint) {
         Map<String, StoredTensor> found = file.content().tensors();
@@ -117,7 +117,7 @@ record WeightConversion(
                 });
     }
 
-    /** How many tensors of a file bear names of a network. */
+    /** Counts the tensors of a file that have names of a network. */
     static long likeness(WeightFile file, ExpectedParameters blueprint) {
         Set<String> names = file.content().tensors().keySet();
         return Naming.known(blueprint).stream()
@@ -131,7 +131,7 @@ record WeightConversion(
         return names.stream().map(QuotedText::text).toList();
     }
 
-    /** What images must look like, said aloud where nobody states it. */
+    /** Determines the preprocessing and notes assumptions. */
     private record Assumption(
             WeightFile file, ExpectedParameters blueprint, Publisher publisher, List<String> remarks) {
         Preprocessing preprocessing() {
@@ -154,7 +154,7 @@ record WeightConversion(
         }
     }
 
-    /** The search for each tensor, which notes all that is wrong before it says so. */
+    /** Collects the tensors and all mismatches before failing. */
     private record Taking(WeightFile file, ExpectedParameters blueprint, Naming naming, List<String> remarks) {
         SequencedMap<String, StoredTensor> tensors(Arena arena) throws TensorFileException {
             Map<String, StoredTensor> found = file.content().tensors();

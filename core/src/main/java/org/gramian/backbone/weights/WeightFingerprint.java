@@ -12,13 +12,13 @@ import org.gramian.basis.Sha256;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.StoredTensor;
 
-/** SHA-256 of files, and of weights whatever file they lie in. */
+/** SHA-256 of files, and of weights independent of their file. */
 final class WeightFingerprint {
     private static final int CHUNK = 1 << 20;
 
     private WeightFingerprint() {}
 
-    /** Of names, types, shapes and elements, in the network's order: the same numbers give the same fingerprint. */
+    /** Computes the SHA-256 of names, types, shapes and elements in the network's order. */
     static String of(SequencedMap<String, StoredTensor> tensors) {
         MessageDigest digest = Sha256.digest();
         for (Map.Entry<String, StoredTensor> entry : tensors.entrySet()) {
@@ -30,7 +30,7 @@ final class WeightFingerprint {
         return Sha256.hex(digest.digest());
     }
 
-    /** Of a file's bytes. */
+    /** Computes the SHA-256 of a file. */
     static String of(Path path) throws IOException {
         try (InputFile file = InputFile.open(path);
                 Arena arena = Arena.ofConfined()) {

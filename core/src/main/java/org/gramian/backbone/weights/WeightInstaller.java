@@ -7,20 +7,20 @@ import java.util.function.Consumer;
 import org.gramian.basis.ProcessLock;
 
 /**
- * Gets public weights into the store: downloaded, verified, converted. Of two processes that want the same, one works and
- * the other waits and finds them there.
+ * Downloads public weights into the store, verified and converted. Of concurrent processes one downloads and the others
+ * wait.
  *
- * @param store where they go
- * @param download where they come from
- * @param remarks told what happens, one sentence each
+ * @param store target
+ * @param download source
+ * @param remarks receives progress notes, one sentence each
  */
 public record WeightInstaller(WeightStore store, Download download, Consumer<String> remarks) {
     /**
-     * Gets the weights of a name.
+     * Downloads and imports the weights of a name.
      *
      * @return the file in the store
-     * @throws MissingWeightsException if there is no public file of that name; the message says what to do
-     * @throws IOException if it cannot be downloaded; the message says which file to put where instead
+     * @throws MissingWeightsException if there is no public file of that name; the message names alternatives
+     * @throws IOException if the download fails; the message names the file to copy by hand and its target
      */
     public Path get(WeightName name) throws IOException {
         PublicFile known = PublicFile.of(name.text())
@@ -51,8 +51,8 @@ public record WeightInstaller(WeightStore store, Download download, Consumer<Str
             requireRight(brought, known);
             return store.importFile(name, blueprint, Weights.Source.of(brought), remarks);
         }
-        // It keeps the name of a part until it is installed: under its own name it would be taken for one that
-        // somebody brought, and stay for ever if this process were ended now.
+        // It keeps the name of a partial file until it is imported: under its own name it would pass for a file that
+        // the user copied there, and stay if this process were killed now.
         PartialFile fetched = fetch(name, known);
         Path installed = store.importFile(name, blueprint, new Weights.Source(fetched.path(), known.file()), remarks);
         fetched.delete();

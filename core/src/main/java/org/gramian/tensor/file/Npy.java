@@ -130,7 +130,7 @@ public final class Npy {
         return HexFormat.ofDelimiter(" ").formatHex(bytes);
     }
 
-    /** Walks through an array in row-major order and says where each element lies in column-major order. */
+    /** Iterates over an array in row-major order and yields the column-major offset of each element. */
     private static final class FortranOrder {
         private final long[] sizes;
         private final long[] index;

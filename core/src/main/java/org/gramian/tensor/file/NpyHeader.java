@@ -10,7 +10,7 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 
-/** What the dictionary at the start of an {@code .npy} file says. */
+/** Header of an {@code .npy} file: the Python dictionary at its start. */
 record NpyHeader(DType type, boolean fortranOrder, Shape shape) {
     private static final Map<DType, String> DESCRIPTIONS = Map.of(
             DType.F64, "<f8",
@@ -31,7 +31,7 @@ record NpyHeader(DType type, boolean fortranOrder, Shape shape) {
         return new Parser(file, text).header();
     }
 
-    /** The type of numpy's name for it, such as {@code <f8}. */
+    /** Returns the type for numpy's description, such as {@code <f8}. */
     static Optional<DType> typeOf(String description) {
         return DESCRIPTIONS.entrySet().stream()
                 .filter(entry -> entry.getValue().equals(description))
@@ -39,7 +39,7 @@ record NpyHeader(DType type, boolean fortranOrder, Shape shape) {
                 .findFirst();
     }
 
-    /** All of numpy's names that are supported, for messages. */
+    /** Returns all supported descriptions, for messages. */
     static String descriptions() {
         return DESCRIPTIONS.values().stream().sorted().collect(Collectors.joining(", "));
     }
@@ -48,7 +48,7 @@ record NpyHeader(DType type, boolean fortranOrder, Shape shape) {
         return StoredTensor.bytes(type, shape);
     }
 
-    /** As Python's {@code repr} and numpy print it; a tuple of one keeps its comma. */
+    /** Returns the header as numpy writes it; a tuple of one element keeps its comma. */
     String text() {
         String description = DESCRIPTIONS.get(type);
         if (description == null) {

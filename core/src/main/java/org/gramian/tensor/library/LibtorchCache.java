@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param root the cache folder, created if missing
  * @param disk what is free and how files are opened
- * @param progress told, in one sentence each, about unpacking, repairing and waiting
+ * @param progress receives messages about unpacking, repairing and waiting
  */
 record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     private static final String LOCK_FILE = "libtorch.lock";

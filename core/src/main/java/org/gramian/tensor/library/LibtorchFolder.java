@@ -57,7 +57,7 @@ public record LibtorchFolder(
      *
      * @param settings properties and environment
      * @param classPath where the artifact is looked for
-     * @param progress told, in one sentence each, about what takes more than a moment
+     * @param progress receives messages about slow steps
      */
     record Locator(LibtorchSettings settings, ClassLoader classPath, Consumer<String> progress) {
         private static final Logger LOG = LoggerFactory.getLogger(Locator.class);

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * @param artifact what to unpack
  * @param target the folder that shall hold it; a damaged one there is replaced
  * @param disk what is free and how files are opened
- * @param progress told once, before the work begins
+ * @param progress called once, before unpacking starts
  */
 record Unpacking(LibtorchArtifact artifact, Path target, Disk disk, Consumer<String> progress) {
     /** Marks folders that are not finished; only the holder of the lock has any, so all others are leftovers. */

@@ -67,7 +67,7 @@ final class Keras {
     }
 
     static WeightFile read(Path path, Arena arena) throws TensorFileException {
-        InputFile.open(path).close(); // says better than the library what is no file
+        InputFile.open(path).close(); // fails with a better message than the library
         try (HdfFile file = new HdfFile(path)) {
             Keras keras = new Keras(path, arena);
             keras.root(file);

@@ -55,7 +55,7 @@ final class ZipDirectory {
         this.allowance = new FileLimits(path, bytes.byteSize());
     }
 
-    /** What the directory says of an entry. */
+    /** Directory entry. */
     record Entry(String name, int method, Extent extent, int checksum) {
         /** Bytes of the content, unpacked. */
         long size() {
@@ -63,7 +63,7 @@ final class ZipDirectory {
         }
     }
 
-    /** Sizes and place of an entry: bytes packed, bytes unpacked, position of its header. */
+    /** Sizes and position of an entry: packed bytes, unpacked bytes, offset of its header. */
     record Extent(long packed, long size, long header) {}
 
     static ZipDirectory read(Path path, MemorySegment bytes) throws TensorFileException {
@@ -146,7 +146,7 @@ final class ZipDirectory {
         return nameStart + nameLength + extraLength + commentLength;
     }
 
-    /** Sizes and place; those that need 64 bits stand in an extra field, in this order. */
+    /** Reads sizes and position; 64-bit values are stored in an extra field, in this order. */
     private Extent extent(long position, MemorySegment extra) {
         long packed = unsigned(INT, position + 20);
         long size = unsigned(INT, position + 24);

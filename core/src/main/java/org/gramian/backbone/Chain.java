@@ -8,10 +8,10 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 
 /**
- * Stages one after another, as one stage.
+ * Layers in sequence, as one layer.
  *
- * @param name of the whole
- * @param stages its parts, in order
+ * @param name name of the layer
+ * @param stages parts in order
  */
 public record Chain(String name, List<NetworkLayer> stages) implements NetworkLayer {
     public Chain {

@@ -19,29 +19,30 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
 
 /**
- * A fixed bank of oriented filters over three octaves, for a start without any weights: images {@code [n, 3, h, w]} to
+ * Fixed bank of oriented filters over three octaves, which needs no weights: images {@code [n, 3, h, w]} to feature
  * maps {@code [n, 120, ⌈h/8⌉, ⌈w/8⌉]}.
  *
  * <p>The image is smoothed and halved into a pyramid (Burt and Adelson, 1983). Each of its first three levels is
- * convolved at every second place with the 19 filters of {@link Formulas}; a response r becomes two maps, {@code
- * max(r, 0)} and {@code max(−r, 0)}, and each is averaged over windows of 4, 2 and 1 so that all levels have one size. The
- * fourth level gives the plain colours, rectified in the same way. That makes {@code 3·2·19 + 2·3} maps.
+ * convolved at stride 2 with the 19 filters of {@link Formulas}. A response r becomes two maps, {@code max(r, 0)} and
+ * {@code max(−r, 0)}, averaged over windows of 4, 2 and 1 so that all levels have one size. The fourth level gives the
+ * plain colours, rectified in the same way: {@code 3·2·19 + 2·3} maps.
  *
- * <p>The numbers are parameters of the role {@link Role#FITTED}: they go to any device and type and are never trained.
+ * <p>The filters are parameters of the role {@link Role#FITTED}: they are moved to any device and type and never
+ * trained.
  *
- * @param name of the stage
+ * @param name name of the layer
  */
 public record FilterBank(String name) implements NetworkLayer {
-    /** Levels of the pyramid that are filtered. */
+    /** Number of filtered pyramid levels. */
     public static final int LEVELS = 3;
 
-    /** The window of the filters, {@code bank.weight}. */
+    /** Kernel of the filters, {@code bank.weight}. */
     public static final ConvolutionKernel BANK = new ConvolutionKernel(Formulas.SIZE, 2, Border.HALF, false);
 
-    /** The window that halves a level, {@code halving.weight}. */
+    /** Kernel that halves a level, {@code halving.weight}. */
     public static final ConvolutionKernel HALVING = new ConvolutionKernel(5, 2, Border.HALF, true);
 
-    /** The window of the plain colours, {@code colour.weight}. */
+    /** Kernel of the plain colours, {@code colour.weight}. */
     public static final ConvolutionKernel POINT = new ConvolutionKernel(1, 1, Border.NONE, false);
 
     @Override
@@ -64,7 +65,7 @@ public record FilterBank(String name) implements NetworkLayer {
         return new ParameterSpec(name, wanted, Role.FITTED, (random, shape, type) -> Tensors.of(values, shape, type));
     }
 
-    /** What brings the responses of a level to the size of the last. */
+    /** Returns the averaging window that brings the responses of a level to the size of the last. */
     public static Window averaging(int level) {
         int size = 1 << (LEVELS - 1 - level);
         return Window.of(size, size).roundedUp();
@@ -98,25 +99,20 @@ public record FilterBank(String name) implements NetworkLayer {
     }
 
     /**
-     * The numbers of the fixed filter bank, on windows of 11×11 with {@code x, y ∈ {−5, …, 5}} and {@code r² = x² +
-     * y²}.
+     * Filters of the bank, on windows of 11×11 with {@code x, y ∈ {−5, …, 5}} and {@code r² = x² + y²}.
      *
      * <ul>
-     *   <li>Gabor at orientation θ, with {@code u = x·cos θ + y·sin θ}, λ = 5, σ = 2.2: even {@code
-     * exp(−r²/2σ²)·(cos(2πu/λ) −
-     *       m)}, where m makes the sum 0, and odd {@code exp(−r²/2σ²)·sin(2πu/λ)} (Daugman, 1985). σ is about λ/2: a
-     * band of
-     *       one octave, so that the levels of a pyramid touch. λ is no multiple of the stride 2: a grating is met at
-     * all
-     *       phases.
-     *   <li>Derivatives of a Gaussian, σ = 1.5: {@code x·exp(−r²/2σ²)}, {@code y·exp(−r²/2σ²)}, and the Laplacian
-     * {@code (r²/σ²
-     *       − 2 − m)·exp(−r²/2σ²)} of sum 0.
-     *   <li>Colours, orthonormal: luminance {@code (R+G+B)/√3}, red–green {@code (R−G)/√2}, yellow–blue {@code
-     * (R+G−2B)/√6}.
+     *   <li>Gabor filters at orientation θ, with {@code u = x·cos θ + y·sin θ}, λ = 5, σ = 2.2: even {@code
+     *       exp(−r²/2σ²)·(cos(2πu/λ) − m)}, where m makes the sum 0, and odd {@code exp(−r²/2σ²)·sin(2πu/λ)} (Daugman,
+     *       1985). σ is about λ/2, a bandwidth of one octave, so that adjacent pyramid levels touch. λ is not a multiple of
+     *       the stride 2, so that a grating is sampled at all phases.
+     *   <li>Derivatives of a Gaussian, σ = 1.5: {@code x·exp(−r²/2σ²)}, {@code y·exp(−r²/2σ²)}, and the Laplacian {@code
+     *       (r²/σ² − 2 − m)·exp(−r²/2σ²)} with sum 0.
+     *   <li>Orthonormal colours: luminance {@code (R+G+B)/√3}, red–green {@code (R−G)/√2}, yellow–blue {@code
+     *       (R+G−2B)/√6}.
      * </ul>
      *
-     * <p>Each filter is a colour times a window, scaled to unit length.
+     * <p>Each filter is a colour times a window, scaled to unit norm.
      */
     static final class Formulas {
         static final int SIZE = 11;
@@ -126,7 +122,8 @@ public record FilterBank(String name) implements NetworkLayer {
         static final List<double[]> COLOURS = List.of(unit(1, 1, 1), unit(1, -1, 0), unit(1, 1, -2));
 
         /**
-         * How many {@link #bank} makes: pairs of Gabors, a Laplacian, and three derivatives of either opponent colour.
+         * Number of filters of {@link #bank}: pairs of Gabor filters, a Laplacian, and three derivatives of each
+         * opponent colour.
          */
         static final int FILTERS = 2 * ORIENTATIONS + 1 + 3 * 2;
 
@@ -138,7 +135,7 @@ public record FilterBank(String name) implements NetworkLayer {
         private Formulas() {}
 
         /**
-         * All filters: even and odd Gabors and a Laplacian of luminance, then three derivatives of each opponent
+         * Returns all filters: Gabor filters and a Laplacian of luminance, then three derivatives of each opponent
          * colour.
          */
         static List<double[]> bank() {
@@ -159,7 +156,7 @@ public record FilterBank(String name) implements NetworkLayer {
             return filters;
         }
 
-        /** The smoothing before every second row and column is taken: 1, 4, 6, 4, 1 in both directions, of sum 1. */
+        /** Returns the binomial smoothing filter before subsampling, 1, 4, 6, 4, 1 in both directions with sum 1. */
         static double[] smoothing() {
             double[] window = new double[BINOMIAL.length * BINOMIAL.length];
             for (int i = 0; i < window.length; i++) {
@@ -173,8 +170,8 @@ public record FilterBank(String name) implements NetworkLayer {
         }
 
         /**
-         * A Gaussian window times a function less its weighted mean, in one colour: {@code [3, 11, 11]} of unit
-         * length.
+         * Computes a Gaussian window times a function minus its weighted mean, in one colour: {@code [3, 11, 11]} of
+         * unit norm.
          */
         private static double[] filter(int colour, double sigma, DoubleBinaryOperator function) {
             int centre = SIZE / 2;

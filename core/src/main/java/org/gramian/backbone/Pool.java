@@ -7,35 +7,35 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Window;
 
 /**
- * Pooling of each map: the largest value of each window, or the mean of the whole map.
+ * Maximum pooling over windows, or global average pooling.
  *
- * @param name of the stage
- * @param kind what is taken
- * @param window how the window slides; the mean of a whole map has none of its own
+ * @param name name of the layer
+ * @param kind maximum or mean
+ * @param window sliding window; unused for the global mean
  */
 public record Pool(String name, Kind kind, Window window) implements NetworkLayer {
-    /** What is taken of a window. */
+    /** Kind of pooling. */
     public enum Kind {
         MAX,
         GLOBAL_AVERAGE
     }
 
-    /** Maximum pooling with windows inside the maps. */
+    /** Returns maximum pooling without padding. */
     static Pool max(String name, int size, int stride) {
         return new Pool(name, Kind.MAX, Window.of(size, stride));
     }
 
-    /** The mean of each map. */
+    /** Returns global average pooling. */
     static Pool globalAverage(String name) {
         return new Pool(name, Kind.GLOBAL_AVERAGE, Window.of(1, 1));
     }
 
-    /** The same with that many rows and columns on every side. */
+    /** Returns this pooling with padding on every side. */
     Pool padded(int border) {
         return new Pool(name, kind, window.padded(border, border));
     }
 
-    /** The same with incomplete windows at the far border included, as Caffe does. */
+    /** Returns this pooling with incomplete windows at the end included, as in Caffe. */
     Pool roundedUp() {
         return new Pool(name, kind, window.roundedUp());
     }

@@ -10,12 +10,13 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
 /**
- * A block with a way around it, {@code activation(body(x) + shortcut(x))} (He et al., 2016).
+ * Residual block, {@code activation(body(x) + shortcut(x))} (He et al., "Deep Residual Learning for Image Recognition",
+ * CVPR 2016).
  *
- * @param name of the stage
- * @param body what is learned
- * @param shortcut the way around; a chain of nothing passes the maps as they are
- * @param activation of the sum
+ * @param name name of the layer
+ * @param body residual branch
+ * @param shortcut shortcut; an empty chain is the identity
+ * @param activation activation of the sum
  */
 public record Residual(String name, Chain body, Chain shortcut, Activation activation) implements NetworkLayer {
     @Override

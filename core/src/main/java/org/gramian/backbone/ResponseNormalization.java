@@ -7,10 +7,10 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 
 /**
- * Local response normalization across maps.
+ * Local response normalization across channels.
  *
- * @param name of the stage
- * @param norm its constants
+ * @param name name of the layer
+ * @param norm constants
  */
 public record ResponseNormalization(String name, ResponseNorm norm) implements NetworkLayer {
     @Override

@@ -13,16 +13,20 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Rows moved to mean 0, so that squares of distances lose few digits wherever the data lie, and cut into chunks.
+ * Rows centred to mean 0, so that squared distances keep their digits, in chunks.
  *
- * @param mean of the columns as they were given, {@code [1, d]}
- * @param centred the rows without it, {@code [n, d]}
+ * @param mean mean of the given rows {@code [1, d]}
+ * @param centred centred rows {@code [n, d]}
  */
 record ChunkedRows(Tensor mean, Tensor centred) {
-    /** A chunk of 512 columns is 16 MB in single precision. */
+    /** A chunk of 512 columns takes 16 MB in float32. */
     private static final long CHUNK = 8192;
 
-    /** @throws IllegalArgumentException if they are no rows of finite numbers */
+    /**
+     * Checks and centres rows.
+     *
+     * @throws IllegalArgumentException if they are not finite rows {@code [n, d]} in F32 or F64
+     */
     static ChunkedRows of(String method, Tensor rows) {
         boolean exact = rows.type() == DType.F32 || rows.type() == DType.F64;
         if (!exact || rows.shape().rank() != 2 || rows.size(0) < 1 || rows.size(1) < 1) {
@@ -45,7 +49,7 @@ record ChunkedRows(Tensor mean, Tensor centred) {
         return centred.size(1);
     }
 
-    /** Views of a few thousand rows each, in order. */
+    /** Returns views of a few thousand rows each, in order. */
     List<Tensor> chunks() {
         List<Tensor> chunks = new ArrayList<>();
         for (long start = 0; start < count(); start += CHUNK) {

@@ -13,18 +13,17 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Centres that rows lie close to: {@code min_C Σ_i min_k ‖x_i − c_k‖²} by Lloyd's iteration.
+ * k-means clustering, {@code min_C Σ_i min_k ‖x_i − c_k‖²}, by Lloyd's algorithm with k-means++ initialization.
  *
- * <p>It begins with k-means++, assigns every row to the nearest centre by {@code argmax_k 2⟨x, c_k⟩ − ‖c_k‖²}, one matrix
- * product per chunk of rows, and moves every centre to the mean of its rows, until no assignment changes or the bound is
- * reached. A cluster that no row is assigned to begins again at the row that is farthest from its centre, the next such
- * cluster at the second farthest.
+ * <p>Each iteration assigns every row to the nearest centre by {@code argmax_k 2⟨x, c_k⟩ − ‖c_k‖²}, one matrix product
+ * per chunk of rows, and moves every centre to the mean of its rows, until no assignment changes or the limit is
+ * reached. An empty cluster restarts at the row farthest from its centre, the next one at the second farthest.
  *
  * <p>S. Lloyd: Least Squares Quantization in PCM, IEEE Transactions on Information Theory 28, 1982; D. Arthur, S.
  * Vassilvitskii: k-means++: The Advantages of Careful Seeding, SODA 2007.
  *
  * @param clusters k
- * @param mostIterations bound on how often all rows are assigned
+ * @param mostIterations maximum number of iterations
  */
 public record KMeans(int clusters, int mostIterations) {
     /** Vocabularies change little after a few dozen. */
@@ -37,17 +36,18 @@ public record KMeans(int clusters, int mostIterations) {
         }
     }
 
-    /** With the usual bound on iterations. */
+    /** Returns a clustering with the default number of iterations. */
     public static KMeans of(int clusters) {
         return new KMeans(clusters, USUAL_ITERATIONS);
     }
 
-    /** The centre of each row, {@code [n]}, and the squared distance to it, {@code [n, 1]}. */
+    /** Centre of each row {@code [n]} and the squared distance to it {@code [n, 1]}. */
     private record Assigned(Tensor labels, Tensor distances) {}
 
     /**
-     * Finds the centres of rows {@code [n, d]}.
+     * Clusters rows.
      *
+     * @param rows {@code [n, d]}
      * @throws IllegalArgumentException if there are fewer distinct rows than clusters
      */
     public Clusters fit(Tensor rows, RandomGenerator random) {
@@ -96,7 +96,7 @@ public record KMeans(int clusters, int mostIterations) {
         return new Assigned(Views.reshape(Views.concat(labels, 0), data.count()), distances);
     }
 
-    /** The means of all clusters {@code [k, d]}; those without rows are put on rows that are far from their centres. */
+    /** Computes the means of all clusters {@code [k, d]}; empty clusters move to rows far from their centres. */
     private Tensor means(ChunkedRows data, Assigned assigned) {
         Tensor unit =
                 Tensors.identity(clusters, data.centred().type(), data.centred().device());
@@ -124,13 +124,13 @@ public record KMeans(int clusters, int mostIterations) {
                 for (int i = 1; i < distances.length; i++) {
                     farthest = distances[i] > distances[farthest] ? i : farthest;
                 }
-                distances[farthest] = 0; // the next one begins elsewhere
+                distances[farthest] = 0; // the next one restarts elsewhere
                 Views.slice(means, 0, k, k + 1L).copyFrom(data.row(farthest));
             }
         }
     }
 
-    /** Squared distances {@code [n, k]} of rows {@code [n, d]} to centres {@code [k, d]}, never below 0. */
+    /** Computes squared distances {@code [n, k]} of rows {@code [n, d]} to centres {@code [k, d]}, at least 0. */
     public static Tensor squaredDistances(Tensor rows, Tensor centres) {
         try (Scope scope = Scope.open()) {
             Tensor origin = Elementwise.mul(Reductions.sum(centres, 0), 1.0 / centres.size(0));
@@ -143,17 +143,17 @@ public record KMeans(int clusters, int mostIterations) {
     }
 
     /**
-     * The first centres of k-means++: rows drawn one after the other with probability proportional to the squared
-     * distance to the nearest row drawn before.
+     * k-means++ initialization: draws rows one by one with probability proportional to the squared distance to the
+     * nearest row drawn before.
      *
      * @param data centred rows
-     * @param lengths their squared lengths, {@code [n, 1]}
+     * @param lengths squared norms {@code [n, 1]}
      */
     private record Seeding(ChunkedRows data, Tensor lengths) {
-        /** Squared distances below this many roundings of the lengths they are the difference of count as 0. */
+        /** Squared distances below this many rounding errors of the squared norms count as 0. */
         private static final double ROUNDINGS = 64;
 
-        /** Distinct rows {@code [k, d]}. */
+        /** Draws distinct rows {@code [k, d]}. */
         Tensor centres(int count, RandomGenerator random) {
             double[] own = lengths.toDoubles();
             double[] nearest = new double[own.length];
@@ -164,7 +164,7 @@ public record KMeans(int clusters, int mostIterations) {
             while (chosen.size() < count) {
                 place = draw(nearest, random);
                 if (place < 0) {
-                    nearest = exactly(chosen); // beside an outlier, rows that differ seem equal in single precision
+                    nearest = exactly(chosen); // with an outlier, different rows look equal in float32
                     place = draw(nearest, random);
                 }
                 if (place < 0) {
@@ -178,7 +178,7 @@ public record KMeans(int clusters, int mostIterations) {
             return Views.concat(chosen, 0);
         }
 
-        /** Takes the distances to one more centre into account. */
+        /** Updates the nearest distances with one more centre. */
         private void narrow(double[] nearest, double[] own, long place, boolean first) {
             try (Scope _ = Scope.open()) {
                 Tensor column = Elementwise.mul(Views.transpose(data.row(place)), 2);
@@ -194,10 +194,7 @@ public record KMeans(int clusters, int mostIterations) {
             }
         }
 
-        /**
-         * Squared distances to the nearest of some centres, from differences: slower, but exactly 0 for equal rows
-         * only.
-         */
+        /** Computes squared distances to the nearest centre from differences: slower, but 0 for equal rows only. */
         private double[] exactly(List<Tensor> centres) {
             double[] nearest = new double[Math.toIntExact(data.count())];
             Arrays.fill(nearest, Double.POSITIVE_INFINITY);
@@ -211,7 +208,7 @@ public record KMeans(int clusters, int mostIterations) {
             return nearest;
         }
 
-        /** A place with probability proportional to its weight; −1 if all weights are 0. */
+        /** Draws an index with probability proportional to its weight; −1 if all weights are 0. */
         private static long draw(double[] weights, RandomGenerator random) {
             double sum = 0;
             for (double weight : weights) {

@@ -8,12 +8,10 @@ import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 
 /**
- * The largest response of each map, {@code v_i = max_p f_i(p)}: maximum activations of convolutions (MAC).
+ * Maximum pooling, {@code v_i = max_p f_i(p)}: maximum activations of convolutions (MAC).
  *
- * <p>The gradient of v_i goes to the position of the maximum alone; where several positions share it, to the first of
- * them, row by row.
- *
- * <p>Tolias, Sicre, Jégou: Particular Object Retrieval with Integral Max-pooling of CNN Activations, ICLR 2016.
+ * <p>The gradient of v_i goes to the position of the maximum; of equal ones to the first in row-major order. Reference:
+ * Tolias, Sicre, Jégou, "Particular Object Retrieval with Integral Max-pooling of CNN Activations", ICLR 2016.
  */
 public record Maximum() implements Aggregation {
     static final Words.Rule RULE =

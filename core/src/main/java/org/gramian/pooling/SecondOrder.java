@@ -26,11 +26,15 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * The paper's path: a kernel matrix over the maps, refined on the manifold, laid out as a vector.
+ * Second-order pooling of the paper: a kernel matrix over the channels, transformed on the SPD manifold and vectorized.
  *
- * <p>Shapes: {@code [n, C, N]} → kernel {@code [n, C, C]} → transforms {@code [n, C', C']} → vectorization {@code [n, d]}.
- * Parameters are those of the kernel and of the vectorization under their words, and of the k-th transform
- * of a word under that word and k, as {@code spd0} and {@code o2t1}.
+ * <p>Shapes: {@code [n, C, N]} → kernel {@code [n, C, C]} → transforms {@code [n, C', C']} → vectorization {@code [n,
+ * d]}. The parameters of kernel and vectorization are named by their words, those of the k-th transform of a word by
+ * the word and k, such as {@code spd0} and {@code o2t1}.
+ *
+ * @param kernel kernel between channels
+ * @param transforms transforms of the matrix, in order
+ * @param vectorization vectorization of the matrix
  */
 public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorization vectorization)
         implements Aggregation {
@@ -62,7 +66,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return kernel instanceof Rbf rbf && rbf.sigma() instanceof Sigma.Estimate ? Fitting.USUAL_PICTURES : 0;
     }
 
-    /** Fits the width {@code sigma=estimate}: the mean distance between maps. */
+    /** Fits the width of {@code sigma=estimate}: the mean distance between maps. */
     @Override
     public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
         double[] width = {Rbf.meanDistance(maps)};
@@ -86,22 +90,26 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return all;
     }
 
-    /** The kernel's own among the parameters of this. */
+    /** Returns the parameters of the kernel. */
     public ParameterSet ofKernel(ParameterSet parameters) {
         return parameters.under(KernelText.word(kernel));
     }
 
-    /** Those of the transform at a place of {@link #transforms}. */
+    /**
+     * Returns the parameters of a transform.
+     *
+     * @param index index in {@link #transforms}
+     */
     public ParameterSet ofTransform(ParameterSet parameters, int index) {
         return parameters.under(name(index));
     }
 
-    /** Those of the vectorization. */
+    /** Returns the parameters of the vectorization. */
     public ParameterSet ofVectorization(ParameterSet parameters) {
         return parameters.under(vectorization.word());
     }
 
-    /** The name of a transform's parameters: its word and how many of that word stand before it. */
+    /** Returns the prefix of a transform's parameters: its word and the number of earlier ones with that word. */
     private String name(int index) {
         String word = transforms.get(index).word();
         return word
@@ -115,17 +123,17 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return trace(maps, parameters, (stage, value) -> {});
     }
 
-    /** The kernel alone, from maps {@code [n, C, N]} to matrices {@code [n, C, C]}. */
+    /** Applies the kernel: {@code [n, C, N]} to {@code [n, C, C]}. */
     public Var matrices(Var maps, Bindings parameters) {
         return kernel.apply(maps, parameters.under(KernelText.word(kernel)));
     }
 
-    /** The transforms alone, from kernel matrices {@code [n, C, C]} to {@code [n, C', C']}. */
+    /** Applies the transforms: {@code [n, C, C]} to {@code [n, C', C']}. */
     public Var transform(Var matrices, Bindings parameters) {
         return transform(matrices, parameters, (stage, value) -> {});
     }
 
-    /** The vectorization alone, from matrices {@code [n, C', C']} to vectors {@code [n, d]}. */
+    /** Applies the vectorization: {@code [n, C', C']} to {@code [n, d]}. */
     public Var vectorize(Var matrices, Bindings parameters) {
         return vectorization.apply(matrices, parameters.under(vectorization.word()));
     }
@@ -149,11 +157,11 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return matrices;
     }
 
-    /** Kernels as text, as {@code rbf:sigma=mean-full}; arguments at their default are left out. */
+    /** Text form of kernels, such as {@code rbf:sigma=mean-full}; default arguments are omitted. */
     private static final class KernelText {
         private KernelText() {}
 
-        /** The first word of the text, under which the kernel's parameters are named. */
+        /** Returns the first word of the text, the prefix of the kernel's parameters. */
         static String word(Kernel kernel) {
             return switch (kernel) {
                 case Rbf k -> "rbf";

@@ -20,7 +20,7 @@ import org.gramian.spd.SpectralFunction.Log;
 import org.gramian.spd.SpectralFunction.Power;
 import org.gramian.spd.SpectralFunction.ReEig;
 
-/** The words of the text form of a {@link Pooling}: their arguments, their meaning, and what they make. */
+/** Words of the text form of a {@link Pooling}, with their arguments and meaning. */
 public final class Words {
     /**
      * One word.
@@ -136,18 +136,18 @@ public final class Words {
 
     private Words() {}
 
-    /** All words, in the order of the data, and what begins a join. */
+    /** Returns all words in the order of the data flow. */
     public static List<Word> all() {
         return Stream.concat(RULES.stream().map(Rule::word), Stream.of(Join.WORD))
                 .toList();
     }
 
-    /** The words that stages begin with. */
+    /** Returns the first words of all stages. */
     static List<String> names() {
         return RULES.stream().map(rule -> rule.word().name()).toList();
     }
 
-    /** The rule of a word, if it is one. */
+    /** Returns the rule of a word. */
     static Optional<Rule> rule(String name) {
         return RULES.stream().filter(rule -> rule.word().name().equals(name)).findFirst();
     }
@@ -188,7 +188,7 @@ public final class Words {
         };
     }
 
-    /** A number as one would type it: {@code 0.5}, {@code 3}, {@code 1E-4} as {@code 1e-4}. */
+    /** Formats a number as a user would type it: {@code 0.5}, {@code 3}, {@code 1e-4}. */
     static String number(double value) {
         if (value == Math.rint(value) && Math.abs(value) < 1e7) {
             return Long.toString((long) value);
@@ -203,10 +203,10 @@ public final class Words {
     }
 
     /**
-     * The word {@code pca}, which means a {@link Reduction.Pca} of features before the aggregation and a {@link
-     * DescriptorPca} after it.
+     * The word {@code pca}: a {@link Reduction.Pca} of features before the aggregation, a {@link DescriptorPca} after
+     * it.
      *
-     * @param axes how many; nothing for {@code most}
+     * @param axes number of axes; empty for {@code most}
      */
     record PcaWord(OptionalInt axes) {
         static final Words.Rule RULE = new Words.Rule(
@@ -220,7 +220,7 @@ public final class Words {
             return new PcaWord(most ? OptionalInt.empty() : OptionalInt.of(arguments.count("axes")));
         }
 
-        /** The stage that it is at its place. */
+        /** Returns the stage for a position before or after the aggregation. */
         PoolingStage at(boolean afterAggregation) {
             if (afterAggregation) {
                 return new DescriptorPca(axes);

@@ -10,30 +10,35 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Squared distances between all pairs of maps by one Gram product, {@code D = s1ᵀ + 1sᵀ − 2XXᵀ}, {@code s_i = ‖x_i‖²}.
+ * Squared distances between all pairs of feature maps by one Gram product, {@code D = s1ᵀ + 1sᵀ − 2XXᵀ} with {@code s_i
+ * = ‖x_i‖²}.
  *
- * <p>The mean map is subtracted first: distances do not change, but in single precision maps far from the origin would
- * lose all their digits otherwise. What rounding leaves below 0 is set to 0, the diagonal to exactly 0.
+ * <p>The mean map is subtracted first: distances do not change, but in float32 maps far from the origin would lose all
+ * digits otherwise. Negative rounding errors are set to 0, and so is the diagonal.
  */
 public final class SquaredDistances {
-    /** Maps whose squared distance is below this many rounding errors of their squared norms count as equal. */
+    /** Maps count as equal if their squared distance is below this many rounding errors of their squared norms. */
     public static final double EQUALITY_MARGIN = 16;
 
     private SquaredDistances() {}
 
-    /** The maps minus their mean, {@code X [n, C, N]}. */
+    /**
+     * Subtracts the mean map.
+     *
+     * @param maps {@code [n, C, N]}
+     */
     static Tensor centred(Tensor maps) {
         return Elementwise.addScaled(maps, Reductions.sum(maps, 1), -1.0 / maps.size(1));
     }
 
-    /** {@code D [n, C, C]} of centred maps. */
+    /** Computes {@code D [n, C, C]} of centred maps. */
     static Tensor squared(Tensor centred) {
         return squared(centred, squaredNorms(centred));
     }
 
     /**
-     * {@code max(D_ij − 16ε(s_i + s_j), 0)}: within rounding the same as {@code D}, and exactly 0 for equal maps, at no
-     * cost, so that the roots of rounding errors do not add up in a mean distance.
+     * Computes {@code max(D_ij − 16ε(s_i + s_j), 0)}: D up to rounding, and exactly 0 for equal maps, so that square
+     * roots of rounding errors do not add up in a mean distance.
      */
     static Tensor squaredAboveRounding(Tensor centred) {
         Tensor s = squaredNorms(centred);
@@ -48,7 +53,7 @@ public final class SquaredDistances {
         return d;
     }
 
-    /** {@code D} with the distances of maps that are equal up to rounding, {@code D_ij ≤ 16ε(s_i + s_j)}, set to 0. */
+    /** Computes D with the distances of maps that are equal up to rounding, {@code D_ij ≤ 16ε(s_i + s_j)}, set to 0. */
     static Tensor squaredOrZero(Tensor centred) {
         Tensor s = squaredNorms(centred);
         Tensor noise =

@@ -13,33 +13,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The folder that holds the libtorch libraries, and where that choice came from.
+ * Folder of the libtorch libraries, and how it was chosen.
  *
- * @param folder the folder with the libraries directly inside
- * @param origin who named it, in words for {@code doctor}: {@code GRAMIAN_LIBTORCH}, {@code --libtorch}, …
- * @param version the version of libtorch as its files state it, or null where they do not
+ * @param folder folder with the libraries directly inside
+ * @param origin origin of the choice for {@code doctor}: {@code GRAMIAN_LIBTORCH}, {@code --libtorch}, …
+ * @param version version of libtorch, or null if unknown
  */
 public record LibtorchFolder(
         Path folder, String origin, @Nullable String version) {
     /**
-     * The libtorch of this process: a folder given by {@code --libtorch} or {@code GRAMIAN_LIBTORCH}, else the Maven
-     * artifact, unpacked if that has not happened yet.
+     * Returns the libtorch of this process: the folder of {@code --libtorch} or {@code GRAMIAN_LIBTORCH}, else the
+     * Maven artifact, unpacked if necessary.
      *
-     * @throws LibtorchException if there is none, or it cannot be unpacked
+     * @throws LibtorchException if there is none or it cannot be unpacked
      */
     public static LibtorchFolder locate() {
         return Locator.ofProcess().locate();
     }
 
-    /** Whether checksums were stored beside the libraries; so it is for those we unpacked, not for given folders. */
+    /** Returns whether checksums are stored beside the libraries, as for unpacked ones. */
     public boolean hasChecksums() {
         return Files.exists(folder.resolve(LibtorchManifest.FILE_NAME));
     }
 
     /**
-     * Reads every library and compares it with its stored checksum, which takes about a second.
+     * Reads every library and compares it with its checksum, which takes about a second.
      *
-     * @return one sentence per damaged file, none if all are intact or {@linkplain #hasChecksums() none are known}
+     * @return one sentence per damaged file; empty if all are intact or {@linkplain #hasChecksums() none are known}
      */
     public List<String> verifyChecksums() {
         if (!hasChecksums()) {
@@ -52,11 +52,11 @@ public record LibtorchFolder(
     }
 
     /**
-     * Decides which libtorch is used: a folder given by {@code --libtorch}, else one given by {@code GRAMIAN_LIBTORCH},
-     * else the Maven artifact on the class path, unpacked into the cache.
+     * Chooses the folder: {@code --libtorch}, else {@code GRAMIAN_LIBTORCH}, else the Maven artifact on the class path,
+     * unpacked into the cache.
      *
      * @param settings properties and environment
-     * @param classPath where the artifact is looked for
+     * @param classPath class path with the artifact
      * @param progress receives messages about slow steps
      */
     record Locator(LibtorchSettings settings, ClassLoader classPath, Consumer<String> progress) {
@@ -65,12 +65,12 @@ public record LibtorchFolder(
                 Pattern.compile("^__version__\\s*=\\s*['\"]([^'\"]+)", Pattern.MULTILINE);
         private static final int NAMES_SHOWN = 5;
 
-        /** The locator of this process, whose progress goes to the log at level info. */
+        /** Returns the locator of this process, which logs progress at level info. */
         static Locator ofProcess() {
             return new Locator(LibtorchSettings.ofProcess(), Locator.class.getClassLoader(), LOG::info);
         }
 
-        /** Finds libtorch, unpacking it where that has not happened yet. */
+        /** Finds libtorch and unpacks it if necessary. */
         LibtorchFolder locate() {
             String option = settings.property(LibtorchSettings.FOLDER_PROPERTY);
             if (option != null) {
@@ -120,7 +120,7 @@ public record LibtorchFolder(
             }
         }
 
-        /** The version that pip's torch states in {@code version.py}, an unzipped libtorch in {@code build-version}. */
+        /** Returns the version in pip's {@code version.py} or the {@code build-version} of an unzipped libtorch. */
         private static @Nullable String statedVersion(Path lib) {
             try {
                 Path python = lib.resolveSibling("version.py");

@@ -20,15 +20,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One unpacking of an artifact, done by the holder of the cache's lock.
+ * Unpacks an artifact while holding the lock of the cache.
  *
- * @param artifact what to unpack
- * @param target the folder that shall hold it; a damaged one there is replaced
- * @param disk what is free and how files are opened
+ * @param artifact artifact to unpack
+ * @param target target folder; a damaged one is replaced
+ * @param disk free space and file creation
  * @param progress called once, before unpacking starts
  */
 record Unpacking(LibtorchArtifact artifact, Path target, Disk disk, Consumer<String> progress) {
-    /** Marks folders that are not finished; only the holder of the lock has any, so all others are leftovers. */
+    /** Prefix of unfinished folders; only the holder of the lock has one, so all others are leftovers. */
     static final String TEMPORARY = ".temporary-";
 
     private static final Logger LOG = LoggerFactory.getLogger(Unpacking.class);
@@ -80,7 +80,7 @@ record Unpacking(LibtorchArtifact artifact, Path target, Disk disk, Consumer<Str
         }
     }
 
-    /** Renames a damaged folder before it is deleted: programs that use its files keep them, new ones see none. */
+    /** Renames a damaged folder before deleting it: running programs keep its files, new ones do not see them. */
     private void moveAside() throws IOException {
         if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             Files.move(target, temporary(), StandardCopyOption.ATOMIC_MOVE);
@@ -95,7 +95,7 @@ record Unpacking(LibtorchArtifact artifact, Path target, Disk disk, Consumer<Str
         return target.resolveSibling(target.getFileName() + TEMPORARY + UUID.randomUUID());
     }
 
-    /** Removes unfinished folders. One that resists, being in use or another user's, is no reason to stop. */
+    /** Deletes unfinished folders; ignores those in use or of another user. */
     private static void deleteLeftovers(Path root) throws IOException {
         List<Path> leftovers;
         try (Stream<Path> children = Files.list(root)) {

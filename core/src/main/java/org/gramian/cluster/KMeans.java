@@ -42,7 +42,7 @@ public record KMeans(int clusters, int mostIterations) {
     }
 
     /** Centre of each row {@code [n]} and the squared distance to it {@code [n, 1]}. */
-    private record Assigned(Tensor labels, Tensor distances) {}
+    private record Assignment(Tensor labels, Tensor distances) {}
 
     /**
      * Clusters rows.
@@ -55,15 +55,15 @@ public record KMeans(int clusters, int mostIterations) {
             ChunkedRows data = ChunkedRows.of("k-means", rows);
             Tensor lengths = data.squaredLengths();
             Tensor centres = new Seeding(data, lengths).centres(clusters, random);
-            Assigned assigned = assign(data, lengths, centres);
+            Assignment assigned = assign(data, lengths, centres);
             long[] labels = assigned.labels.toLongs();
             boolean settled = false;
             int iteration = 1;
             while (!settled && iteration < mostIterations) {
                 try (Scope inner = Scope.open()) {
                     centres = inner.keep(means(data, assigned));
-                    Assigned next = assign(data, lengths, centres);
-                    assigned = new Assigned(inner.keep(next.labels), inner.keep(next.distances));
+                    Assignment next = assign(data, lengths, centres);
+                    assigned = new Assignment(inner.keep(next.labels), inner.keep(next.distances));
                 }
                 long[] former = labels;
                 labels = assigned.labels.toLongs();
@@ -79,7 +79,7 @@ public record KMeans(int clusters, int mostIterations) {
         }
     }
 
-    private static Assigned assign(ChunkedRows data, Tensor lengths, Tensor centres) {
+    private static Assignment assign(ChunkedRows data, Tensor lengths, Tensor centres) {
         Tensor turned = Elementwise.mul(Views.transpose(centres), 2);
         Tensor offsets = Views.transpose(ChunkedRows.squares(centres)); // [1, k]
         List<Tensor> labels = new ArrayList<>();
@@ -93,11 +93,11 @@ public record KMeans(int clusters, int mostIterations) {
             }
         }
         Tensor distances = Elementwise.relu(Elementwise.sub(lengths, Views.concat(scores, 0)));
-        return new Assigned(Views.reshape(Views.concat(labels, 0), data.count()), distances);
+        return new Assignment(Views.reshape(Views.concat(labels, 0), data.count()), distances);
     }
 
     /** Computes the means of all clusters {@code [k, d]}; empty clusters move to rows far from their centres. */
-    private Tensor means(ChunkedRows data, Assigned assigned) {
+    private Tensor means(ChunkedRows data, Assignment assigned) {
         Tensor unit =
                 Tensors.identity(clusters, data.centred().type(), data.centred().device());
         Tensor sums = data.zeros(clusters, data.width());

@@ -59,7 +59,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
         List<Sample> some = EvenSample.of(samples, MOST_PICTURES);
-        Looking looking = new Looking(some.size());
+        Statistics statistics = new Statistics(some.size());
         Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
         int seen = 0;
         try (BatchLoader loader =
@@ -67,14 +67,14 @@ public record Inspector(Model model, Rendering rendering, int threads) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
                     requireReadable(batch, some);
-                    looking.at(batch);
+                    statistics.at(batch);
                     seen += batch.places().size();
                     progress.accept(seen);
                 }
             }
         }
         return new SpdInspection(
-                fingerprint, model.head().pooling().text(), looking.channels.judge(), looking.stages());
+                fingerprint, model.head().pooling().text(), statistics.channels.judge(), statistics.stages());
     }
 
     private static void requireReadable(Batch batch, List<Sample> samples) throws UnreadableImageException {
@@ -87,12 +87,12 @@ public record Inspector(Model model, Rendering rendering, int threads) {
     }
 
     /** Statistics collected so far. */
-    private final class Looking {
+    private final class Statistics {
         private final int images;
         private final ChannelSums channels = new ChannelSums();
         private final Map<String, List<double[]>> spectra = new LinkedHashMap<>();
 
-        Looking(int images) {
+        Statistics(int images) {
             this.images = images;
         }
 

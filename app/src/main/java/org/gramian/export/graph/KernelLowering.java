@@ -84,7 +84,7 @@ record KernelLowering(Algebra algebra, ParameterSet parameters) {
         return new Squared(algebra.mul(d, algebra.offDiagonal(maps.at(1))), norms);
     }
 
-    /** SquaredDistances of maps that are equal up to rounding are 0. */
+    /** Distances of maps that are equal up to rounding are 0. */
     private Value squaredOrZero(Value maps) {
         Squared found = squared(maps, 0);
         Value sums = algebra.add(found.norms, algebra.transpose(found.norms));

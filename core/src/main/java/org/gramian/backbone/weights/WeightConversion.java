@@ -47,7 +47,7 @@ record WeightConversion(
         List<String> remarks = new ArrayList<>(file.remarks());
         SequencedMap<String, StoredTensor> tensors;
         try {
-            tensors = new Taking(file, blueprint, naming, remarks).tensors(arena);
+            tensors = new TensorCollector(file, blueprint, naming, remarks).tensors(arena);
         } catch (OutOfMemoryError e) {
             throw WeightFile.tooLarge(file.content().path(), e);
         }
@@ -155,7 +155,7 @@ record WeightConversion(
     }
 
     /** Collects the tensors and all mismatches before failing. */
-    private record Taking(WeightFile file, ExpectedParameters blueprint, Naming naming, List<String> remarks) {
+    private record TensorCollector(WeightFile file, ExpectedParameters blueprint, Naming naming, List<String> remarks) {
         SequencedMap<String, StoredTensor> tensors(Arena arena) throws TensorFileException {
             Map<String, StoredTensor> found = file.content().tensors();
             Set<String> extra = new LinkedHashSet<>(found.keySet());

@@ -66,7 +66,7 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             progress.accept("the unpacked libtorch is damaged, unpacking again: " + damage);
         }
-        return new Unpacking(artifact, target, disk, progress).run();
+        return new LibtorchUnpacker(artifact, target, disk, progress).run();
     }
 
     /** Returns why a folder cannot be used, or null; fast enough for every start. */

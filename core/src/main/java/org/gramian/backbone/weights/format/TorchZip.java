@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.gramian.backbone.weights.format.Pickled.Storage;
+import org.gramian.backbone.weights.format.PickledValue.Storage;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.TensorFileException;
@@ -40,7 +40,7 @@ final class TorchZip {
                     "expected a pickle of at most %d bytes, found %d".formatted(FileLimits.PICKLE_BYTES, pickle.size()));
         }
         PickleFunctions functions = new PickleFunctions(path);
-        Pickled object = PickleReader.read(path, zip.content(pickle, arena).asByteBuffer(), functions);
+        PickledValue object = PickleReader.read(path, zip.content(pickle, arena).asByteBuffer(), functions);
         Map<Storage, MemorySegment> storages = new HashMap<>();
         TorchState state = new TorchState(path, storage -> {
             MemorySegment memory = storages.get(storage);

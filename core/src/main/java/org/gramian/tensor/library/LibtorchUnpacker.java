@@ -27,11 +27,11 @@ import org.slf4j.LoggerFactory;
  * @param disk free space and file creation
  * @param progress called once, before unpacking starts
  */
-record Unpacking(LibtorchArtifact artifact, Path target, Disk disk, Consumer<String> progress) {
+record LibtorchUnpacker(LibtorchArtifact artifact, Path target, Disk disk, Consumer<String> progress) {
     /** Prefix of unfinished folders; only the holder of the lock has one, so all others are leftovers. */
     static final String TEMPORARY = ".temporary-";
 
-    private static final Logger LOG = LoggerFactory.getLogger(Unpacking.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LibtorchUnpacker.class);
 
     Path run() {
         Path root = root();
@@ -99,7 +99,7 @@ record Unpacking(LibtorchArtifact artifact, Path target, Disk disk, Consumer<Str
     private static void deleteLeftovers(Path root) throws IOException {
         List<Path> leftovers;
         try (Stream<Path> children = Files.list(root)) {
-            leftovers = children.filter(Unpacking::isTemporary).toList();
+            leftovers = children.filter(LibtorchUnpacker::isTemporary).toList();
         }
         for (Path leftover : leftovers) {
             try {

@@ -144,7 +144,7 @@ final class GoldenLayers {
         return Bindings.of(parameters);
     }
 
-    /** The plain vector, the improved one, and the part of the weights, which stands first where it is asked for. */
+    /** Computes the plain vector, the improved one, and the part of the weights, which comes first if requested. */
     private static Map<String, Tensor> fisherVector(GoldenValues values) throws TensorFileException {
         try (Tape tape = Tape.inference()) {
             Map<String, Var> mixture = new LinkedHashMap<>();

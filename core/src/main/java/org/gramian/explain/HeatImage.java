@@ -87,7 +87,7 @@ public final class HeatImage {
         return buffered;
     }
 
-    /** The same without colours, so that those of the heat are told from those of the image. */
+    /** Returns the image in grey, so that its colours do not mix with those of the heat map. */
     static BufferedImage grey(BufferedImage image) {
         BufferedImage grey = new BufferedImage(image.getWidth(), image.getHeight(), BufferedImage.TYPE_INT_RGB);
         for (int y = 0; y < image.getHeight(); y++) {

@@ -68,7 +68,7 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
     }
 
     /**
-     * Pairs of maps that are both active: beside a map that is 0 everywhere an entry tells of the other alone. A Gaussian's matrix
+     * Pairs of maps that are both active: beside a map that is 0 everywhere an entry depends on the other alone. A Gaussian's matrix
      * has one row more than there are maps, their means: no pair of maps, and left out.
      */
     private List<Ranked> pairs(Kernel kernel) {

@@ -62,7 +62,7 @@ public record MatrixStage(
     }
 
     /**
-     * The largest condition that is told apart from infinity, {@code 2²⁴/√n}: entries are rounded to single precision, which
+     * Returns the largest condition number that differs from infinity, {@code 2²⁴/√n}: entries are rounded to single precision, which
      * moves an eigenvalue by up to {@code 2⁻²⁴‖A‖_F ≤ 2⁻²⁴√n·max|λᵢ|} (Weyl).
      */
     public double worstCondition() {

@@ -34,7 +34,7 @@ public record SpdInspection(String model, String pooling, DegenerateChannels cha
     /**
      * Reads a file.
      *
-     * @throws IOException if it is none that {@link #write} wrote; the message says what was expected and found
+     * @throws IOException if {@link #write} did not write it; the message names the expected and the found content
      */
     public static SpdInspection read(Path path) throws IOException {
         return InspectionFile.read(path);

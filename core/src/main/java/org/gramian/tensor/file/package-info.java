@@ -21,7 +21,7 @@
  *       lives; only an array in Fortran order is copied. Writing streams, whatever the size.
  *   <li><b>No trust.</b> A header is checked completely, against fixed limits and against the file's real size, before
  *       any of the data is mapped. Whatever is wrong with a file, the outcome is a
- *       {@link org.gramian.tensor.file.TensorFileException} that says which file, what was expected and what was found.
+ *       {@link org.gramian.tensor.file.TensorFileException} that names the file, the expected and the found value.
  *   <li><b>No half-written files.</b> A file appears under its name complete or not at all, and the same tensors always
  *       give the same bytes.
  * </ul>

@@ -15,7 +15,7 @@ import org.gramian.tensor.file.TensorFileException;
 
 /**
  * Reads PyTorch's zip format: {@code NAME/data.pkl} is a pickle that refers to the storages {@code NAME/data/0},
- * {@code NAME/data/1}, …, whose bytes lie uncompressed in the archive; {@code NAME/byteorder}, where present, says
+ * {@code NAME/data/1}, …, whose bytes lie uncompressed in the archive; {@code NAME/byteorder}, if present, states
  * {@code little}.
  *
  * @see <a href="https://docs.pytorch.org/docs/stable/notes/serialization.html">the format</a>

@@ -23,8 +23,8 @@
  *   <li>{@code Caffe} walks through the layers of a {@code .caffemodel}, {@code CaffeBlob} reads one blob.
  * </ul>
  *
- * <p>Files are not trusted: sizes are checked against the file before memory is asked for, and whatever is wrong ends in
- * a {@link org.gramian.tensor.file.TensorFileException} that says what was expected and what was found.
+ * <p>Files are not trusted: sizes are checked against the file before memory is allocated, and every problem is reported by
+ * a {@link org.gramian.tensor.file.TensorFileException} that names the expected and the found value.
  */
 @NullMarked
 package org.gramian.backbone.weights.format;

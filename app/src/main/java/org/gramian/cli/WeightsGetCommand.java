@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
-import org.gramian.backbone.weights.Acquisition;
 import org.gramian.backbone.weights.Download;
 import org.gramian.backbone.weights.PublicFile;
+import org.gramian.backbone.weights.WeightInstaller;
 import org.gramian.backbone.weights.WeightName;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -66,7 +66,7 @@ final class WeightsGetCommand implements Callable<Integer> {
         try {
             Download download =
                     new Download(base, Duration.ofSeconds(seconds), total -> progress(total, shown), console::say);
-            Path installed = new Acquisition(weights.store(), download, console::say).get(wanted);
+            Path installed = new WeightInstaller(weights.store(), download, console::say).get(wanted);
             console.out().println(installed);
             return Main.DONE;
         } finally {

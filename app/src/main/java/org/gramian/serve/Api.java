@@ -7,8 +7,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import org.gramian.explain.CroppedImage;
 import org.gramian.explain.HeatMap;
-import org.gramian.explain.View;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
 import org.gramian.model.Prediction;
@@ -101,7 +101,7 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
     }
 
     /** Adds the explanation, drawn on a thread that no other request waits for. */
-    private CompletableFuture<ObjectNode> explained(Exchange exchange, ObjectNode result, View view) {
+    private CompletableFuture<ObjectNode> explained(Exchange exchange, ObjectNode result, CroppedImage view) {
         String name = result.get("class").asString();
         CompletableFuture<HeatMap> heat = pipeline.alone(exchange.lease(), exchange.end(), () -> {
             long start = System.nanoTime();

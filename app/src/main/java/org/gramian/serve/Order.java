@@ -2,7 +2,7 @@ package org.gramian.serve;
 
 import java.util.Optional;
 import java.util.Set;
-import org.gramian.explain.View;
+import org.gramian.explain.CroppedImage;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
@@ -49,5 +49,5 @@ record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket 
      * @param result rows of every requested kind
      * @param view input of the explanation, if one is requested
      */
-    record Computed(ImageResult.Computed result, Optional<View> view) implements Outcome {}
+    record Computed(ImageResult.Computed result, Optional<CroppedImage> view) implements Outcome {}
 }

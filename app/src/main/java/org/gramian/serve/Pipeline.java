@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.gramian.explain.View;
+import org.gramian.explain.CroppedImage;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
@@ -87,7 +87,7 @@ final class Pipeline {
 
     private void compute(Order order, Image image, CompletableFuture<Order.Outcome> outcome) throws HttpError {
         float[] crops = order.model().classifier().render(image);
-        Optional<View> kept = view(order, image);
+        Optional<CroppedImage> kept = view(order, image);
         CompletableFuture<ImageResult.Computed> result = new CompletableFuture<>();
         var _ = result.whenComplete((computed, failed) -> {
             if (failed == null) {
@@ -101,11 +101,11 @@ final class Pipeline {
     }
 
     /** Returns the input of the explanation: keeping the decoded image would take more memory. */
-    private static Optional<View> view(Order order, Image image) throws HttpError {
+    private static Optional<CroppedImage> view(Order order, Image image) throws HttpError {
         if (!order.wish().explained()) {
             return Optional.empty();
         }
-        View view = View.of(image, order.model().header().card());
+        CroppedImage view = CroppedImage.of(image, order.model().header().card());
         order.ticket().bytes(view.bytes());
         return Optional.of(view);
     }

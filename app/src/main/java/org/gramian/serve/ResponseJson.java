@@ -6,7 +6,7 @@ import java.util.Optional;
 import org.gramian.explain.Explainer;
 import org.gramian.explain.HeatImage;
 import org.gramian.explain.HeatMap;
-import org.gramian.explain.View;
+import org.gramian.explain.CroppedImage;
 import org.gramian.gallery.NearestImages;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
@@ -104,7 +104,7 @@ final class ResponseJson {
     }
 
     /** Computes the heat map of a class, on the computing thread. */
-    static HeatMap explain(LoadedModel loaded, View view, String name) {
+    static HeatMap explain(LoadedModel loaded, CroppedImage view, String name) {
         ModelCard card = loaded.header().card();
         return new Explainer(loaded.explained().orElseThrow(), card, REGIONS)
                 .explain(view, card.classes().indexOf(name))

@@ -7,10 +7,10 @@ import org.gramian.backbone.Chain;
 import org.gramian.backbone.Conv;
 import org.gramian.backbone.Dense;
 import org.gramian.backbone.FilterBank;
+import org.gramian.backbone.NetworkLayer;
 import org.gramian.backbone.Pool;
 import org.gramian.backbone.Residual;
 import org.gramian.backbone.ResponseNormalization;
-import org.gramian.backbone.Stage;
 import org.gramian.pooling.Average;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Reduction;
@@ -65,7 +65,7 @@ final class Operations {
         return Double.isNaN(all) ? OptionalDouble.empty() : OptionalDouble.of(all);
     }
 
-    private static double ofStage(Stage stage, Shape maps) {
+    private static double ofStage(NetworkLayer stage, Shape maps) {
         return switch (stage) {
             case Conv _, Dense _ -> {
                 Shape out = stage.output(maps);
@@ -75,7 +75,7 @@ final class Operations {
             case Chain chain -> {
                 double sum = 0;
                 Shape entering = maps;
-                for (Stage part : chain.stages()) {
+                for (NetworkLayer part : chain.stages()) {
                     sum += ofStage(part, entering);
                     entering = part.output(entering);
                 }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.gramian.tensor.Tensor;
 import org.jspecify.annotations.Nullable;
 
-/** The way back through one function: from the gradient of its result to the gradients of its inputs. */
+/** Backward pass of one function, from the gradient of its value to the gradients of its inputs. */
 @FunctionalInterface
 public interface Adjoint {
     /**

@@ -14,11 +14,11 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** Differentiable functions of single elements, with broadcasting, and sums. */
+/** Differentiable element-wise functions with broadcasting, and sums. */
 public final class Arithmetic {
     private Arithmetic() {}
 
-    /** {@code a + b}. */
+    /** Computes {@code a + b}. */
     public static Var add(Var a, Var b) {
         return a.tape()
                 .apply(
@@ -30,7 +30,7 @@ public final class Arithmetic {
                                         wanted[1] ? sumTo(g, b.shape()) : null)));
     }
 
-    /** {@code a − b}. */
+    /** Computes {@code a − b}. */
     public static Var sub(Var a, Var b) {
         return a.tape()
                 .apply(
@@ -42,7 +42,7 @@ public final class Arithmetic {
                                         wanted[1] ? sumTo(Elementwise.mul(g, -1), b.shape()) : null)));
     }
 
-    /** {@code a·b}, element by element. */
+    /** Computes {@code a·b} element by element. */
     public static Var mul(Var a, Var b) {
         return a.tape()
                 .apply(
@@ -54,7 +54,7 @@ public final class Arithmetic {
                                         wanted[1] ? sumTo(Elementwise.mul(g, a.value()), b.shape()) : null)));
     }
 
-    /** {@code a / b}, element by element. */
+    /** Computes {@code a / b} element by element. */
     public static Var div(Var a, Var b) {
         return a.tape().apply(List.of(a, b), () -> {
             Tensor quotient = Elementwise.div(a.value(), b.value());
@@ -66,32 +66,32 @@ public final class Arithmetic {
         });
     }
 
-    /** {@code factor·x}. */
+    /** Computes {@code factor·x}. */
     public static Var scale(Var x, double factor) {
         return unary(x, v -> Elementwise.mul(v, factor), (g, y) -> Elementwise.mul(g, factor));
     }
 
-    /** {@code x + value}. */
+    /** Computes {@code x + value}. */
     public static Var shift(Var x, double value) {
         return unary(x, v -> Elementwise.add(v, value), (g, y) -> g);
     }
 
-    /** {@code exp(x)}. */
+    /** Computes {@code exp(x)}. */
     public static Var exp(Var x) {
         return unary(x, Elementwise::exp, (g, y) -> Elementwise.mul(g, y));
     }
 
-    /** {@code log(x)}. */
+    /** Computes {@code log(x)}. */
     public static Var log(Var x) {
         return unary(x, Elementwise::log, (g, y) -> Elementwise.div(g, x.value()));
     }
 
-    /** {@code √x}. */
+    /** Computes {@code √x}. */
     public static Var sqrt(Var x) {
         return unary(x, Elementwise::sqrt, (g, y) -> Elementwise.mul(Elementwise.div(g, y), 0.5));
     }
 
-    /** {@code x^exponent}; with exponent 0 it is 1 everywhere, with gradient 0. */
+    /** Computes {@code x^exponent}; with exponent 0 it is 1 everywhere, with gradient 0. */
     public static Var pow(Var x, double exponent) {
         if (exponent == 0) {
             return shift(scale(x, 0), 1);
@@ -102,12 +102,12 @@ public final class Arithmetic {
                 (g, y) -> Elementwise.mul(Elementwise.mul(g, Elementwise.pow(x.value(), exponent - 1)), exponent));
     }
 
-    /** {@code max(x, 0)}; the derivative at 0 is 0. */
+    /** Computes {@code max(x, 0)}; the derivative at 0 is 0. */
     public static Var relu(Var x) {
         return unary(x, Elementwise::relu, (g, y) -> Elementwise.reluBackward(g, y));
     }
 
-    /** The same numbers rounded to another floating-point type; the gradient comes back in the type of x. */
+    /** Converts to another floating-point type; the gradient has the type of x. */
     public static Var cast(Var x, DType type) {
         if (!type.isFloating()) {
             throw new IllegalArgumentException("cast: expected a floating-point type, found " + type);
@@ -116,7 +116,7 @@ public final class Arithmetic {
         return own == type ? x : unary(x, v -> Tensors.to(v, type), (g, y) -> Tensors.to(g, own));
     }
 
-    /** The sum of all elements. */
+    /** Sums all elements. */
     public static Var sum(Var x) {
         return x.tape()
                 .apply(
@@ -124,7 +124,7 @@ public final class Arithmetic {
                         () -> Result.of(Reductions.sum(x.value()), (g, wanted) -> list(spread(g, x.shape()))));
     }
 
-    /** Sums over the given dimensions, which stay with size 1. */
+    /** Sums over dimensions, which keep size 1. */
     public static Var sum(Var x, int... dimensions) {
         return x.tape()
                 .apply(
@@ -134,7 +134,7 @@ public final class Arithmetic {
                                 (g, wanted) -> list(Views.expand(g, x.shape().sizes()))));
     }
 
-    /** The mean of all elements. */
+    /** Averages all elements. */
     public static Var mean(Var x) {
         return scale(sum(x), 1.0 / x.shape().elements());
     }
@@ -146,7 +146,7 @@ public final class Arithmetic {
         });
     }
 
-    /** Sums a gradient over the dimensions along which a value of the given shape was repeated. */
+    /** Sums a gradient over the dimensions along which a value of the given shape was broadcast. */
     static Tensor sumTo(Tensor gradient, Shape shape) {
         if (gradient.shape().equals(shape)) {
             return gradient;

@@ -14,22 +14,23 @@ import org.gramian.tensor.Views;
 /**
  * Batch normalization, {@code y = γ·(x − μ)/√(v + ε) + β} per channel (dimension 1).
  *
- * <p>While training, μ and v are the mean and the biased variance over all other dimensions, and gradients flow through
- * them: {@code dx = γ/√(v+ε)·(g − mean(g) − x̂·mean(g∘x̂))} (Ioffe and Szegedy, 2015). While predicting they are the
- * running statistics, which are constants. A single value per channel has no variance: while training it is normalized by
- * the running statistics, which stay as they are. Shapes: x {@code [n, c, ...]}, the rest {@code [c]}.
+ * <p>In training, μ and v are mean and biased variance over all other dimensions, and gradients flow through them:
+ * {@code dx = γ/√(v+ε)·(g − mean(g) − x̂·mean(g∘x̂))}. In inference they are the running statistics, which are
+ * constants. A single value per channel has no variance: in training it is normalized by the running statistics, which
+ * stay unchanged. Shapes: x {@code [n, c, ...]}, all others {@code [c]}. Reference: Ioffe and Szegedy, "Batch
+ * Normalization", ICML 2015.
  *
  * @param epsilon ε, added to the variance
- * @param momentum share of the new batch in the running statistics
+ * @param momentum weight of the new batch in the running statistics
  */
 public record BatchNorm(double epsilon, double momentum) {
-    /** The constants in common use. */
+    /** PyTorch's defaults. */
     public static final BatchNorm STANDARD = new BatchNorm(1e-5, 0.1);
 
-    /** Running mean and variance {@code [c]}, changed in place by training. */
+    /** Running mean and variance {@code [c]}, updated in place by training. */
     public record Statistics(Tensor mean, Tensor variance) {}
 
-    /** Normalizes by the statistics of this batch and moves the running ones towards them. */
+    /** Normalizes by the statistics of the batch and updates the running statistics. */
     public Var train(Var x, Var gamma, Var beta, Statistics running) {
         requireChannels(x, gamma, beta);
         int[] others = others(x);
@@ -86,11 +87,11 @@ public record BatchNorm(double epsilon, double momentum) {
     }
 
     /**
-     * A convolution without bias, followed by this norm with fixed statistics, as one convolution: weights {@code W·s} and
-     * biases {@code β − μ·s} with {@code s = γ/√(v + ε)} per output channel. Gradients reach W, γ and β; no map is kept for
-     * the norm.
+     * Folds this norm with fixed statistics into a preceding convolution without bias: weights {@code W·s} and biases
+     * {@code β − μ·s} with {@code s = γ/√(v + ε)} per output channel. Gradients reach W, γ and β; no activation is kept
+     * for the norm.
      *
-     * @param weight {@code [k, c, s, t]}; the rest is {@code [k]}
+     * @param weight W {@code [k, c, s, t]}; all others {@code [k]}
      */
     public Filters fold(Var weight, Var gamma, Var beta, Statistics running) {
         Shape perFilter = Shape.of(weight.shape().at(0));

@@ -2,7 +2,7 @@ package org.gramian.autodiff;
 
 import java.util.Map;
 
-/** Variables by parameter name, as a {@link Layer} is given them. */
+/** Variables by parameter name, as passed to a {@link Layer}. */
 public final class Bindings {
     private final Map<String, Var> variables;
     private final String prefix;
@@ -12,11 +12,12 @@ public final class Bindings {
         this.prefix = prefix;
     }
 
+    /** Creates bindings from variables by full name. */
     public static Bindings of(Map<String, Var> variables) {
         return new Bindings(Map.copyOf(variables), "");
     }
 
-    /** The variable of a name. */
+    /** Returns the variable of a name. */
     public Var get(String name) {
         Var variable = variables.get(prefix + name);
         if (variable == null) {
@@ -26,7 +27,7 @@ public final class Bindings {
         return variable;
     }
 
-    /** The variables of one layer: those whose names begin with its own name and a dot. */
+    /** Returns the variables of one layer, whose names start with its name and a dot. */
     public Bindings under(String layer) {
         return new Bindings(variables, prefix + layer + ".");
     }

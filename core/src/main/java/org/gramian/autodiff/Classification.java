@@ -10,11 +10,11 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** Differentiable functions from class scores {@code [n, k]} to probabilities and to a loss. */
+/** Differentiable functions from class scores {@code [n, k]} to probabilities and a loss. */
 public final class Classification {
     private Classification() {}
 
-    /** {@code p = exp(x) / Σ exp(x)} along the last dimension; {@code dx = p∘(g − Σ g∘p)}. */
+    /** Computes {@code p = exp(x) / Σ exp(x)} along the last dimension; backward {@code dx = p∘(g − Σ g∘p)}. */
     public static Var softmax(Var scores) {
         return scores.tape().apply(List.of(scores), () -> {
             Tensor p = Elementwise.softmax(scores.value());
@@ -25,7 +25,7 @@ public final class Classification {
         });
     }
 
-    /** {@code x − log Σ exp(x)} along the last dimension; {@code dx = g − softmax(x)·Σ g}. */
+    /** Computes {@code x − log Σ exp(x)} along the last dimension; backward {@code dx = g − softmax(x)·Σ g}. */
     public static Var logSoftmax(Var scores) {
         return scores.tape().apply(List.of(scores), () -> {
             Tensor y = Elementwise.logSoftmax(scores.value());
@@ -37,10 +37,12 @@ public final class Classification {
     }
 
     /**
-     * Mean cross-entropy {@code −(1/n) Σ q∘log softmax(x)} of scores against target weights {@code q [n, k]}.
+     * Computes the mean cross-entropy {@code −(1/n) Σ q∘log softmax(x)}; backward {@code dx = (softmax(x)∘rowsum(q) −
+     * q)/n}.
      *
-     * <p>Rows of q are usually {@link #oneHot}; smoothed labels and class weights are other rows. {@code dx = (softmax(x)
-     * ∘ rowsum(q) − q)/n}.
+     * @param scores x {@code [n, k]}
+     * @param targets q {@code [n, k]}, usually {@link #oneHot}, with label smoothing or class weights if needed
+     * @return the loss, one element
      */
     public static Var crossEntropy(Var scores, Tensor targets) {
         if (!targets.shape().equals(scores.shape())) {
@@ -62,7 +64,7 @@ public final class Classification {
         });
     }
 
-    /** Rows with a single 1, at the place of each label. */
+    /** Returns one-hot rows {@code [n, classes]}. */
     public static Tensor oneHot(long[] labels, int classes, DType type) {
         double[] rows = new double[Math.multiplyExact(labels.length, classes)];
         for (int i = 0; i < labels.length; i++) {

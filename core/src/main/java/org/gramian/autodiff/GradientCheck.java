@@ -37,7 +37,7 @@ public final class GradientCheck {
     /** Where rounding (about 1e-16/h) and truncation (about h⁴) of a well-scaled function are both below 1e-10. */
     private static final double STEP = 1e-5;
 
-    /** Slopes of a smooth function over h and 2h agree to about h²; those that do better than this are believed. */
+    /** Slopes of a smooth function over h and 2h agree to about h²; slopes that agree better than this are accepted. */
     private static final double AGREEMENT = 1e-7;
 
     private static final int ATTEMPTS = 4;
@@ -48,7 +48,7 @@ public final class GradientCheck {
     private final UpstreamChoice upstream;
     private final Differences differences;
 
-    /** How differences are taken: their step, and at how many elements of an input at most. */
+    /** Step of the differences, and the largest number of checked elements of an input. */
     private record Differences(double step, int elements) {}
 
     private GradientCheck(
@@ -69,25 +69,25 @@ public final class GradientCheck {
     }
 
     /**
-     * The outcome for one input.
+     * Result for one input.
      *
-     * @param input place of the input
+     * @param input index of the input
      * @param error largest deviation relative to the largest magnitude of the gradient
-     * @param element place of that deviation, row by row
-     * @param expected gradient there by central differences
-     * @param found gradient there by the tape
+     * @param element row-major index of that deviation
+     * @param expected gradient by central differences
+     * @param found gradient by the tape
      */
     public record Deviation(int input, double error, long element, double expected, double found) {}
 
-    /** The outcome for all inputs. */
+    /** Results for all inputs. */
     public record Report(List<Deviation> deviations) {
-        /** The largest error over all inputs; NaN if any is. */
+        /** Returns the largest error of all inputs; NaN if any is NaN. */
         public double worst() {
             return deviations.stream().mapToDouble(Deviation::error).reduce(0, Math::max);
         }
     }
 
-    /** A check of a function from variables to a variable, with a Gaussian upstream gradient of a fixed seed. */
+    /** Returns a check of a function with a Gaussian upstream gradient of a fixed seed. */
     public static GradientCheck of(Function<List<Var>, Var> function) {
         return new GradientCheck(
                 function,
@@ -96,30 +96,34 @@ public final class GradientCheck {
                 new Differences(STEP, Integer.MAX_VALUE));
     }
 
-    /** The same check with another upstream gradient. */
+    /** Returns this check with another upstream gradient. */
     public GradientCheck withUpstream(UpstreamChoice choice) {
         return new GradientCheck(function, reference, choice, differences);
     }
 
     /**
-     * The same check with the differences taken of another function, for one that treats part of itself as a constant on
-     * the way back: the other is the same with that part held at its value.
+     * Returns this check with the differences of another function, for a function that treats a part of itself as
+     * constant in the backward pass: the other function holds that part fixed.
      */
     public GradientCheck withReference(Function<List<Var>, Var> frozen) {
         return new GradientCheck(function, frozen, upstream, differences);
     }
 
-    /** The same check with another step of the differences, for functions that bend within 1e-5. */
+    /** Returns this check with another step, for functions with strong curvature within 1e-5. */
     public GradientCheck withStep(double h) {
         return new GradientCheck(function, reference, upstream, new Differences(h, differences.elements()));
     }
 
-    /** The same check at no more than the given number of elements of each input, chosen at random by a fixed seed. */
+    /** Returns this check for at most the given number of random elements of each input, with a fixed seed. */
     public GradientCheck withAtMost(int elements) {
         return new GradientCheck(function, reference, upstream, new Differences(differences.step(), elements));
     }
 
-    /** Checks the gradients of all inputs at a point given by double-precision tensors of one device. */
+    /**
+     * Checks the gradients of all inputs.
+     *
+     * @param inputs float64 tensors of one device
+     */
     public Report check(Tensor... inputs) {
         for (Tensor input : inputs) {
             if (input.type() != DType.F64) {
@@ -132,7 +136,7 @@ public final class GradientCheck {
             List<Var> variables = new ArrayList<>();
             for (Tensor input : inputs) {
                 point.add(
-                        Tensors.copy(Views.contiguous(Tensors.to(input, Device.CPU)))); // contiguous, and ours to move
+                        Tensors.copy(Views.contiguous(Tensors.to(input, Device.CPU)))); // a contiguous copy that may be modified
                 variables.add(tape.variable(input));
             }
             Var result = function.apply(variables);
@@ -185,8 +189,8 @@ public final class GradientCheck {
     }
 
     /**
-     * The derivative of {@code ⟨g, f⟩} with respect to one element of an input. Where the slopes over h and over 2h
-     * disagree, as they do across a kink, smaller steps are tried and the one that agrees best is taken.
+     * Computes the derivative of {@code ⟨g, f⟩} with respect to one element. If the slopes over h and 2h disagree, as
+     * across a kink, smaller steps are tried and the best agreement is used.
      */
     private double difference(List<Tensor> point, int input, int element, Tensor g) {
         MemorySegment data = point.get(input).data();
@@ -211,7 +215,7 @@ public final class GradientCheck {
         return best;
     }
 
-    /** {@code ⟨g, f(point)⟩}. */
+    /** Computes {@code ⟨g, f(point)⟩}. */
     private double product(List<Tensor> point, Tensor g) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {

@@ -4,9 +4,9 @@ import java.util.Map;
 import org.gramian.tensor.Tensor;
 
 /**
- * Gradients by variable, owned by this object until it is closed.
+ * Gradients by variable; owns them until it is closed.
  *
- * <p>Two of them may share memory, so do not write into them.
+ * <p>Two gradients may share memory, so they must not be modified.
  */
 public final class Gradients implements AutoCloseable {
     private final Map<Var, Tensor> gradients;
@@ -16,9 +16,9 @@ public final class Gradients implements AutoCloseable {
     }
 
     /**
-     * The gradient of a variable.
+     * Returns the gradient of a variable.
      *
-     * @throws IllegalArgumentException if the differentiated value does not depend on it, or it asked for none
+     * @throws IllegalArgumentException if the differentiated value does not depend on it, or it is a constant
      */
     public Tensor of(Var variable) {
         Tensor gradient = gradients.get(variable);
@@ -28,14 +28,14 @@ public final class Gradients implements AutoCloseable {
         return gradient;
     }
 
-    /** Takes the gradient of a variable out: from then on it belongs to the caller, who closes it. */
+    /** Removes the gradient of a variable from this object; the caller then owns it and closes it. */
     public Tensor release(Var variable) {
         Tensor gradient = of(variable);
         gradients.remove(variable);
         return gradient;
     }
 
-    /** Whether a gradient reached the variable. */
+    /** Returns whether the differentiated value depends on the variable. */
     public boolean has(Var variable) {
         return gradients.containsKey(variable);
     }

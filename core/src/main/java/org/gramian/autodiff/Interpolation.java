@@ -35,19 +35,21 @@ public final class Interpolation {
     private Interpolation() {}
 
     /**
-     * Returns maps of another height and width; maps that have it are returned as they are.
+     * Resizes feature maps; returns them unchanged if they have the size.
      *
      * @param maps {@code [n, c, h, w]} of any floating-point type; {@link DType#BF16} is resized in float32 and rounded
+     * @return {@code [n, c, height, width]}
      */
     public static Var resize(Var maps, long height, long width) {
         return map(maps, height, width, false);
     }
 
     /**
-     * Returns the maps of the given height and width that {@link #resize} enlarged to these: {@code X = A⁺·Y·B⁺ᵀ} with the
-     * pseudoinverse {@code A⁺ = (AᵀA)⁻¹Aᵀ}. Of other maps it returns the least-squares solution.
+     * Inverts {@link #resize} to a larger size: {@code X = A⁺·Y·B⁺ᵀ} with the pseudoinverse {@code A⁺ = (AᵀA)⁻¹Aᵀ}; for
+     * other maps the least-squares solution.
      *
      * @param maps {@code [n, c, H, W]} with {@code H ≥ height} and {@code W ≥ width}
+     * @return {@code [n, c, height, width]}
      * @throws IllegalArgumentException if the maps are smaller than the result
      */
     public static Var undoResize(Var maps, long height, long width) {
@@ -85,7 +87,7 @@ public final class Interpolation {
                                 (g, wanted) -> list(product(Views.transpose(rows), g, Views.transpose(columns)))));
     }
 
-    /** {@code A·X·Bᵀ} of each map. */
+    /** Computes {@code A·X·Bᵀ} for each map. */
     private static Tensor product(Tensor a, Tensor x, Tensor b) {
         long maps = x.size(0) * x.size(1);
         Tensor wide = Products.matmul(Views.reshape(x, maps * x.size(2), x.size(3)), Views.transpose(b));

@@ -2,16 +2,23 @@ package org.gramian.autodiff;
 
 import java.util.List;
 
-/** A differentiable function with parameters. */
+/** Differentiable function with parameters. */
 public interface Layer {
     /**
-     * The parameters for inputs of the given number of channels: maps {@code [n, c, p]}, matrices {@code [n, c, c]} or
-     * vectors {@code [n, c]}. Most layers have none.
+     * Returns the parameters for an input with the given number of channels; most layers have none.
+     *
+     * @param channels c of feature maps {@code [batch, c, positions]}, matrices {@code [batch, c, c]} or vectors {@code
+     *     [batch, c]}
      */
     default List<ParameterSpec> parameters(long channels) {
         return List.of();
     }
 
-    /** The function itself; the bindings hold a variable for each of the parameters. */
+    /**
+     * Applies the layer.
+     *
+     * @param input feature maps, matrices or vectors
+     * @param parameters a variable for each of the parameters
+     */
     Var apply(Var input, Bindings parameters);
 }

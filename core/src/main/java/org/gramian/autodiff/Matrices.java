@@ -13,7 +13,11 @@ import org.gramian.tensor.Views;
 public final class Matrices {
     private Matrices() {}
 
-    /** {@code A·B} of matrices or of batches; a matrix against a batch is used for each of its members. */
+    /**
+     * Computes {@code A·B} of matrices or batches; a single matrix is broadcast over a batch.
+     *
+     * <p>Backward: {@code dA = G·Bᵀ}, {@code dB = Aᵀ·G}, summed over the batch for a broadcast matrix.
+     */
     public static Var matmul(Var a, Var b) {
         return a.tape()
                 .apply(
@@ -25,7 +29,7 @@ public final class Matrices {
                                         wanted[1] ? right(g, a.value(), b.value()) : null)));
     }
 
-    /** {@code dA = G·Bᵀ}, summed over the batch where A is one matrix. */
+    /** Computes {@code dA = G·Bᵀ}, summed over the batch if A is one matrix. */
     private static Tensor left(Tensor g, Tensor a, Tensor b) {
         if (a.shape().rank() == 2 && b.shape().rank() == 3) {
             return Products.sumOfProducts(g, Views.transpose(b));
@@ -33,7 +37,7 @@ public final class Matrices {
         return Products.matmul(g, Views.transpose(b));
     }
 
-    /** {@code dB = Aᵀ·G}, summed over the batch where B is one matrix. */
+    /** Computes {@code dB = Aᵀ·G}, summed over the batch if B is one matrix. */
     private static Tensor right(Tensor g, Tensor a, Tensor b) {
         if (b.shape().rank() == 2 && a.shape().rank() == 3) {
             return Products.sumOfProducts(Views.transpose(a), g);
@@ -41,7 +45,14 @@ public final class Matrices {
         return Products.matmul(Views.transpose(a), g);
     }
 
-    /** {@code x·Wᵀ + b} for rows {@code x [n, d]}, weights {@code W [k, d]} and biases {@code b [k]}. */
+    /**
+     * Computes {@code x·Wᵀ + b}.
+     *
+     * @param x rows {@code [n, d]}
+     * @param weight W {@code [k, d]}
+     * @param bias b {@code [k]}
+     * @return {@code [n, k]}
+     */
     public static Var linear(Var x, Var weight, Var bias) {
         return x.tape().apply(List.of(x, weight, bias), () -> {
             Tensor product = Products.matmul(x.value(), Views.transpose(weight.value()));

@@ -4,28 +4,36 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
 /**
- * A named value that training changes, or that is fitted once: the holder stays, the tensor in it is replaced.
+ * Named value that is trained or fitted; the tensor inside is replaced.
  *
- * <p>It owns its tensor, outside every scope, and frees it when it is closed.
+ * <p>It owns its tensor outside every scope and frees it when closed.
  */
 public final class Parameter implements AutoCloseable {
     private final ParameterSpec spec;
     private Tensor value;
 
-    /** Takes over a tensor of the specified shape. */
+    /**
+     * Creates a parameter that takes ownership of a tensor.
+     *
+     * @param spec name, shape and role
+     * @param value tensor of the specified shape
+     */
     public Parameter(ParameterSpec spec, Tensor value) {
         this.spec = spec;
         this.value = owned(value);
     }
 
+    /** Returns the name. */
     public String name() {
         return spec.name();
     }
 
+    /** Returns the specification. */
     public ParameterSpec spec() {
         return spec;
     }
 
+    /** Returns the current value. */
     public Tensor value() {
         return value;
     }

@@ -13,11 +13,11 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** The parameters of a layer or a network by name, in a fixed order; owns their memory. */
+/** Parameters of a layer or network by name, in a fixed order; owns their memory. */
 public final class ParameterSet implements AutoCloseable {
     private final SequencedMap<String, Parameter> parameters = new LinkedHashMap<>();
 
-    /** Makes the first values of the specified parameters, in order, from one random generator. */
+    /** Initializes parameters in order from one random generator. */
     public static ParameterSet initialize(
             List<ParameterSpec> specs, RandomGenerator random, DType type, Device device) {
         ParameterSet set = new ParameterSet();
@@ -42,10 +42,12 @@ public final class ParameterSet implements AutoCloseable {
         }
     }
 
+    /** Returns all parameters in order. */
     public Collection<Parameter> all() {
         return parameters.sequencedValues();
     }
 
+    /** Returns the parameter of a name. */
     public Parameter get(String name) {
         Parameter parameter = parameters.get(name);
         if (parameter == null) {
@@ -55,8 +57,8 @@ public final class ParameterSet implements AutoCloseable {
     }
 
     /**
-     * The parameters whose names begin with a layer's name and a dot, under the rest of their names. They are the same
-     * parameters and stay this set's: do not close it.
+     * Returns the parameters whose names start with a layer's name and a dot, under the rest of their names. They stay
+     * owned by this set: do not close the result.
      */
     public ParameterSet under(String layer) {
         ParameterSet part = new ParameterSet();
@@ -69,7 +71,7 @@ public final class ParameterSet implements AutoCloseable {
         return part;
     }
 
-    /** The parameters of some names, under these. They are the same parameters and stay this set's: do not close it. */
+    /** Returns the parameters whose names match. They stay owned by this set: do not close the result. */
     public ParameterSet only(Predicate<String> wanted) {
         ParameterSet part = new ParameterSet();
         parameters.forEach((name, parameter) -> {
@@ -80,12 +82,12 @@ public final class ParameterSet implements AutoCloseable {
         return part;
     }
 
-    /** Variables of a tape by name: those that training moves ask for a gradient. */
+    /** Binds the parameters to a tape; trainable ones get gradients. */
     public SequencedMap<String, Var> variables(Tape tape) {
         return variables(tape, _ -> false);
     }
 
-    /** The same with some of them frozen: these ask for none. */
+    /** Binds the parameters to a tape; trainable ones that are not frozen get gradients. */
     public SequencedMap<String, Var> variables(Tape tape, Predicate<String> frozen) {
         SequencedMap<String, Var> variables = new LinkedHashMap<>();
         parameters.forEach((name, parameter) -> variables.put(
@@ -96,14 +98,14 @@ public final class ParameterSet implements AutoCloseable {
         return variables;
     }
 
-    /** Replaces values by name; names and shapes must be those of parameters here, types and devices are converted. */
+    /** Sets values by name, converting type and device; names and shapes must match. */
     public void assign(Map<String, Tensor> values) {
         values.forEach((name, value) -> {
             Parameter parameter = get(name);
             Tensor former = parameter.value();
             try (Scope _ = Scope.open()) {
                 Tensor converted = Tensors.to(Tensors.to(value, former.type()), former.device());
-                // A conversion is a copy already; two of a layer of half a gigabyte would be one too many.
+                // A conversion is a copy already; avoids a second copy of up to half a gigabyte.
                 parameter.set(converted == value ? Tensors.copy(value) : converted);
             }
         });

@@ -6,21 +6,21 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
 /**
- * What a {@link Layer} says of one of its parameters before it has a value.
+ * Specification of a parameter of a {@link Layer}.
  *
- * @param name the name within the layer, as {@code weight}
- * @param shape sizes
- * @param role where the parameter lives and whether training moves it
- * @param initial how its first value is made
+ * @param name name within the layer, such as {@code weight}
+ * @param shape shape
+ * @param role constraint and training
+ * @param initial initializer
  */
 public record ParameterSpec(String name, Shape shape, Role role, Initializer initial) {
-    /** Where a parameter lives. */
+    /** Constraint of a parameter and how it is trained. */
     public enum Role {
-        /** Any value: plain gradient descent, with weight decay. */
+        /** Unconstrained, with weight decay. */
         WEIGHT,
-        /** Any value, no weight decay: biases and scales. */
+        /** Unconstrained without weight decay: biases and scales. */
         BIAS,
-        /** A matrix with orthonormal columns: Riemannian gradient descent, no weight decay. */
+        /** Matrix with orthonormal columns: Riemannian gradient descent without weight decay. */
         STIEFEL,
         /** Fixed, or fitted to data once; not trained. */
         FITTED
@@ -32,7 +32,7 @@ public record ParameterSpec(String name, Shape shape, Role role, Initializer ini
         Tensor make(RandomGenerator random, Shape shape, DType type);
     }
 
-    /** The same parameter under a longer name. */
+    /** Returns this parameter with a prefixed name. */
     public ParameterSpec under(String prefix) {
         return new ParameterSpec(prefix + "." + name, shape, role, initial);
     }

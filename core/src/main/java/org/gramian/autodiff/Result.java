@@ -4,14 +4,20 @@ import java.util.List;
 import org.gramian.tensor.Tensor;
 
 /**
- * What a function computed: its value, and the way back.
+ * Value of a function with its adjoint.
  *
- * @param value the function's value
- * @param saved tensors other than inputs and value that the adjoint uses; everything else made on the way is freed
- * @param adjoint from the gradient of the value to those of the inputs
+ * @param value value of the function
+ * @param saved tensors that the adjoint uses besides inputs and value; other temporaries are freed
+ * @param adjoint maps the gradient of the value to the gradients of the inputs
  */
 public record Result(Tensor value, List<Tensor> saved, Adjoint adjoint) {
-    /** A result whose adjoint needs nothing but inputs, the value and what is listed. */
+    /**
+     * Creates a result.
+     *
+     * @param value value of the function
+     * @param adjoint maps the gradient of the value to the gradients of the inputs
+     * @param saved tensors that the adjoint uses besides inputs and value
+     */
     public static Result of(Tensor value, Adjoint adjoint, Tensor... saved) {
         return new Result(value, List.of(saved), adjoint);
     }

@@ -9,11 +9,11 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
-/** Differentiable changes of shape: the elements stay what they are. */
+/** Differentiable changes of shape. */
 public final class Shapes {
     private Shapes() {}
 
-    /** The same elements, row by row, under another shape. */
+    /** Reshapes in row-major order. */
     public static Var reshape(Var x, long... sizes) {
         return x.tape()
                 .apply(
@@ -23,7 +23,7 @@ public final class Shapes {
                                 (g, wanted) -> list(Views.reshape(g, x.shape().sizes()))));
     }
 
-    /** Two dimensions exchanged. */
+    /** Swaps two dimensions. */
     public static Var transpose(Var x, int first, int second) {
         return x.tape()
                 .apply(
@@ -33,7 +33,7 @@ public final class Shapes {
                                 (g, wanted) -> list(Views.transpose(g, first, second))));
     }
 
-    /** The elements from {@code start} (included) to {@code end} (excluded) along one dimension. */
+    /** Returns the elements from {@code start} (inclusive) to {@code end} (exclusive) along one dimension. */
     public static Var slice(Var x, int dimension, long start, long end) {
         return x.tape()
                 .apply(
@@ -45,7 +45,7 @@ public final class Shapes {
                         }));
     }
 
-    /** A number of zeros put before the elements along one dimension. */
+    /** Pads with zeros before the elements along one dimension. */
     public static Var zerosBefore(Var x, int dimension, long zeros) {
         long size = x.shape().at(dimension);
         return x.tape().apply(List.of(x), () -> {
@@ -58,7 +58,7 @@ public final class Shapes {
         });
     }
 
-    /** Variables joined along one dimension. */
+    /** Concatenates along one dimension. */
     public static Var concat(List<Var> parts, int dimension) {
         List<Tensor> values = parts.stream().map(Var::value).toList();
         return parts.getFirst()

@@ -13,14 +13,14 @@ import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record of a computation, read once from its end to its beginning to get gradients.
+ * Record of a computation for reverse-mode differentiation.
  *
- * <p>The tape owns every value computed on it and frees them when it is closed, or earlier, as the backward pass goes
- * by. Gradients may share memory, so an adjoint never writes into its upstream. Tensors given to {@link #variable} and
- * {@link #constant} stay their owner's.
+ * <p>The tape owns every value computed on it and frees it when the tape is closed, or earlier during the backward
+ * pass. Gradients may share memory, so an adjoint must not write to its upstream gradient. Tensors passed to {@link
+ * #variable} and {@link #constant} stay with their owner.
  */
 public final class Tape implements AutoCloseable {
-    /** One function's application; {@code owned} is freed with it. */
+    /** Application of one function; {@code owned} is freed with it. */
     private record Node(Var output, List<Var> inputs, Adjoint adjoint, List<Tensor> owned) {}
 
     private final boolean recording;
@@ -32,17 +32,21 @@ public final class Tape implements AutoCloseable {
         this.recording = recording;
     }
 
-    /** A tape for training: what is computed on it can be differentiated. */
+    /** Creates a tape for training, which records for the backward pass. */
     public static Tape recording() {
         return new Tape(true);
     }
 
-    /** A tape for prediction: nothing is kept for going backwards. */
+    /** Creates a tape for inference, which keeps nothing for a backward pass. */
     public static Tape inference() {
         return new Tape(false);
     }
 
-    /** A tensor whose gradient is wanted. */
+    /**
+     * Adds a tensor with a gradient.
+     *
+     * @param value tensor of a floating-point type
+     */
     public Var variable(Tensor value) {
         if (!value.type().isFloating()) {
             throw new IllegalArgumentException("expected a floating-point tensor for a gradient, found " + value);
@@ -50,7 +54,7 @@ public final class Tape implements AutoCloseable {
         return new Var(this, value, recording);
     }
 
-    /** A tensor that is only used. */
+    /** Adds a tensor without a gradient. */
     public Var constant(Tensor value) {
         return new Var(this, value, false);
     }
@@ -58,8 +62,9 @@ public final class Tape implements AutoCloseable {
     /**
      * Applies a function to variables of this tape.
      *
-     * @param inputs what the function depends on; its adjoint answers in this order
-     * @param function computes the value from the inputs' values
+     * @param inputs inputs of the function; its adjoint returns their gradients in this order
+     * @param function computes the value from the values of the inputs
+     * @return the value, which has a gradient if an input has one
      */
     public Var apply(List<Var> inputs, Supplier<Result> function) {
         boolean wanted = false;
@@ -86,15 +91,20 @@ public final class Tape implements AutoCloseable {
         }
     }
 
-    /** A place in the computation, for {@link #keepOnly}. */
+    /** Returns the current position of the computation, for {@link #keepOnly}. */
     public int mark() {
         return unrecorded.size();
     }
 
     /**
-     * Frees what was computed since a mark, except one value: call it between the stages of a long computation that is not
-     * differentiated, so that it holds one stage's values at a time. Other variables computed since the mark must not be
-     * used afterwards. Where the value wants a gradient nothing is freed, since the way back may need any of the others.
+     * Frees the values computed since a mark except one.
+     *
+     * <p>Called between the layers of an inference, it keeps the values of one layer at a time. Other variables
+     * computed since the mark must not be used afterwards. Nothing is freed if the value has a gradient, since the
+     * backward pass may need the others.
+     *
+     * @param kept value to keep
+     * @param since position from {@link #mark}
      */
     public void keepOnly(Var kept, int since) {
         if (kept.wantsGradient() || since >= unrecorded.size()) {
@@ -108,7 +118,11 @@ public final class Tape implements AutoCloseable {
         });
     }
 
-    /** Gradients of a single number with respect to every variable that asked for one. */
+    /**
+     * Computes the gradients of a scalar with respect to every variable.
+     *
+     * @param root value with one element
+     */
     public Gradients backward(Var root) {
         if (root.shape().elements() != 1) {
             throw new IllegalArgumentException(
@@ -120,7 +134,13 @@ public final class Tape implements AutoCloseable {
         }
     }
 
-    /** Gradients of {@code ⟨upstream, root⟩} with respect to every variable that asked for one. */
+    /**
+     * Computes the gradients of {@code ⟨upstream, root⟩} with respect to every variable.
+     *
+     * @param root any value of this tape
+     * @param upstream gradient of the loss with respect to {@code root}, of its shape, type and device
+     * @throws IllegalStateException if called a second time
+     */
     public Gradients backward(Var root, Tensor upstream) {
         requireFit(root, upstream);
         if (root.tape() != this || !root.wantsGradient()) {
@@ -182,10 +202,10 @@ public final class Tape implements AutoCloseable {
                 }
             }
         }
-        replaced.forEach(Tensor::close); // only now: an adjoint may answer with one tensor for several inputs
+        replaced.forEach(Tensor::close); // only now: an adjoint may return one tensor for several inputs
     }
 
-    /** The gradient of an input with one more answer added, as a tensor that belongs to no scope. */
+    /** Adds a gradient to that of an input; the sum belongs to no scope. */
     private static Tensor total(Var input, Tensor answer, Map<Var, Tensor> gradients, Scope scope) {
         if (!answer.shape().equals(input.shape())) {
             throw new IllegalStateException(
@@ -194,13 +214,13 @@ public final class Tape implements AutoCloseable {
         Tensor present = gradients.get(input);
         Tensor total = present == null ? answer : Elementwise.add(present, answer);
         if (!scope.release(total)) {
-            total = Views.alias(total); // someone else's, as the upstream: a handle of our own
+            total = Views.alias(total); // owned elsewhere, such as the upstream: needs its own handle
             scope.release(total);
         }
         return total;
     }
 
-    /** Makes a tensor that belongs to no scope. */
+    /** Creates a tensor that belongs to no scope. */
     private static Tensor own(Supplier<Tensor> making) {
         try (Scope scope = Scope.open()) {
             Tensor made = making.get();

@@ -3,7 +3,7 @@ package org.gramian.autodiff;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
-/** A tensor on a {@link Tape}: a value and its place in the computation. */
+/** Tensor on a {@link Tape}: a value and its position in the computation. */
 public final class Var {
     private final Tape tape;
     private final Tensor value;
@@ -15,20 +15,22 @@ public final class Var {
         this.wantsGradient = wantsGradient;
     }
 
-    /** The value; it lives as long as the tape, or until the backward pass has gone by it. */
+    /** Returns the value, valid until the tape is closed or the backward pass has freed it. */
     public Tensor value() {
         return value;
     }
 
+    /** Returns the shape of the value. */
     public Shape shape() {
         return value.shape();
     }
 
+    /** Returns the tape of this variable. */
     public Tape tape() {
         return tape;
     }
 
-    /** Whether a gradient flows to this variable: it is one that asked for it, or depends on such. */
+    /** Returns whether this is a variable with a gradient or depends on one. */
     public boolean wantsGradient() {
         return wantsGradient;
     }

@@ -3,9 +3,9 @@
  *
  * <p>A {@link org.gramian.autodiff.Tape} records what is computed. A {@link org.gramian.autodiff.Var} is a tensor on a
  * tape; functions take variables to variables: {@link org.gramian.autodiff.Arithmetic}, {@link
- * org.gramian.autodiff.Matrices}, {@link org.gramian.autodiff.Shapes}, {@link org.gramian.autodiff.Maps}, {@link
+ * org.gramian.autodiff.Matrices}, {@link org.gramian.autodiff.Shapes}, {@link org.gramian.autodiff.FeatureMaps}, {@link
  * org.gramian.autodiff.Classification}. {@link org.gramian.autodiff.Tape#backward} then walks the tape from its end and
- * gives the {@link org.gramian.autodiff.Gradients} of the variables that asked for one:
+ * computes the {@link org.gramian.autodiff.Gradients} of the variables:
  *
  * <pre>{@code
  * try (Tape tape = Tape.recording()) {
@@ -22,8 +22,8 @@
  * org.gramian.autodiff.GradientCheck} then compares that adjoint with central differences in double precision; use it
  * on your own layers.
  *
- * <p>A {@link org.gramian.autodiff.Layer} is a function with parameters: it says which ({@link
- * org.gramian.autodiff.ParameterSpec}), and is applied to variables bound to their names ({@link
+ * <p>A {@link org.gramian.autodiff.Layer} is a function with parameters: it specifies them ({@link
+ * org.gramian.autodiff.ParameterSpec}) and is applied to variables bound to their names ({@link
  * org.gramian.autodiff.Bindings}). {@link org.gramian.autodiff.Parameter} is the value that training changes.
  */
 @NullMarked

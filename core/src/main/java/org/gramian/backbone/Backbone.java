@@ -18,128 +18,133 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 
 /**
- * A convolutional network cut at a named layer, or at two to four: images {@code [n, 3, h, w]} to feature maps {@code [n, c,
+ * Convolutional network up to one or several feature layers: images {@code [n, 3, h, w]} to feature maps {@code [n, c,
  * h', w']}.
  *
- * <p>The features of a layer are what leaves it, after its activation: those of VGG's {@code conv5_3} are rectified. It
- * can be applied on any tape: what is bound to variables that want gradients is trained, what is bound to constants is
- * frozen, and where nothing wants a gradient only one layer's maps are held at a time.
+ * <p>The features of a layer are its output after the activation: those of VGG's {@code conv5_3} are rectified. On a
+ * tape, parameters bound to variables are trained and parameters bound to constants are frozen. Without gradients only
+ * the maps of one layer are kept at a time.
  */
 public final class Backbone {
-    /** The last layer of each network that has class scores: {@code [1000, 1, 1]} for ImageNet's classes. */
+    /** Last layer of every network with class scores: {@code [1000, 1, 1]} for ImageNet. */
     public static final String LOGITS = "logits";
 
-    /** Where the search for a size that fits ends. */
+    /** Upper bound of the search for the smallest image size. */
     private static final int LARGEST_MINIMUM = 512;
 
     private final Network network;
-    private final Cut cut;
+    private final LayerSelection cut;
     private final Chain stages;
 
-    private Backbone(Cut cut) {
+    private Backbone(LayerSelection cut) {
         this.network = cut.network();
         this.cut = cut;
         this.stages = new Chain(cut.text(), cut.stages());
     }
 
     /**
-     * A network cut at its default layer.
+     * Returns a network with its default feature layer.
      *
-     * @throws IllegalArgumentException if there is none of that name; the message lists those that there are
+     * @param name name of the network, such as {@code vgg16}
+     * @throws IllegalArgumentException if the name is unknown; the message lists all names
      */
     public static Backbone of(String name) {
         Network network = Backbones.network(name);
-        return new Backbone(Cut.of(network, network.cuts().defaultLayer()));
+        return new Backbone(LayerSelection.of(network, network.cuts().defaultLayer()));
     }
 
     /**
-     * Returns a network cut at a layer, or at two to four as {@code a+b}: maps of later layers are resized bilinearly to the
-     * height and width of the first one's, see {@link Interpolation}, and all are stacked along channels in that order.
+     * Returns a network with the given feature layer or layers.
      *
-     * @throws IllegalArgumentException if it has no such layer, or layers are not in the network's order
+     * <p>Maps of later layers are resized bilinearly to the height and width of the first, see {@link Interpolation},
+     * and all are concatenated along channels in that order.
+     *
+     * @param name name of the network
+     * @param layer one layer, or two to four as {@code a+b}
+     * @throws IllegalArgumentException if a layer is unknown or the layers are not in the network's order
      */
     public static Backbone of(String name, String layer) {
-        return new Backbone(Cut.of(Backbones.network(name), layer));
+        return new Backbone(LayerSelection.of(Backbones.network(name), layer));
     }
 
-    /** The same network cut at another layer, or at several. */
+    /** Returns the same network with another feature layer or layers. */
     public Backbone cutAt(String layer) {
-        return new Backbone(Cut.of(network, layer));
+        return new Backbone(LayerSelection.of(network, layer));
     }
 
     /**
-     * What of the network follows the layer, up to the one before the class scores; after the last of several layers.
+     * Returns the part of the network after the last feature layer, up to the layer before the class scores.
      *
-     * @throws IllegalArgumentException if nothing does
+     * @throws IllegalArgumentException if no layer follows
      */
     public Tail tail() {
         return new Tail(cut);
     }
 
-    /** The name of the network, as {@code vgg16}. */
+    /** Returns the name of the network, such as {@code vgg16}. */
     public String name() {
         return network.name();
     }
 
-    /** The layer whose output the features are, as {@code conv5_3}, or several as {@code conv5_2+conv5_3}. */
+    /** Returns the feature layer, such as {@code conv5_3}, or layers, such as {@code conv5_2+conv5_3}. */
     public String layer() {
         return stages.name();
     }
 
-    /** What is computed, in order, up to that layer or the last of several. */
-    public List<Stage> stages() {
+    /** Returns the computed layers in order, up to the last feature layer. */
+    public List<NetworkLayer> stages() {
         return stages.stages();
     }
 
-    /** Whether the maps that leave a stage are among the features. */
-    public boolean takes(Stage stage) {
+    /** Returns whether the output of a layer is part of the features. */
+    public boolean takes(NetworkLayer stage) {
         return cut.takes(stage);
     }
 
-    /** The layers that are computed, up to that one or the last of several. */
+    /** Returns the names of the computed layers, up to the last feature layer. */
     public List<String> layersUsed() {
-        return stages.stages().stream().map(Stage::name).toList();
+        return stages.stages().stream().map(NetworkLayer::name).toList();
     }
 
-    /** All layers at which the network can be cut, in order. */
+    /** Returns the names of all layers of the network in order. */
     public List<String> layers() {
-        return network.stages().stream().map(Stage::name).toList();
+        return network.stages().stream().map(NetworkLayer::name).toList();
     }
 
-    /** The layer at which the network is cut unless told otherwise. */
+    /** Returns the default feature layer. */
     public String defaultLayer() {
         return network.cuts().defaultLayer();
     }
 
-    /** The layers on which poolings are compared for {@code --pooling auto}: one, or several as {@code a+b}. */
+    /** Returns the feature layer or layers ({@code a+b}) on which {@code --pooling auto} compares poolings. */
     public String raceLayers() {
         return network.cuts().raceLayers();
     }
 
-    /** The layers of the network that is fine-tuned by {@code --pooling auto}: one, or several as {@code a+b}. */
+    /** Returns the feature layer or layers ({@code a+b}) that {@code --pooling auto} fine-tunes. */
     public String fineTunedLayers() {
         return network.cuts().fineTunedLayers();
     }
 
-    /** Title, citation, size of images, origin of weights. */
+    /** Returns title, citation, image size and origin of the weights. */
     public BackboneInfo about() {
         return network.about();
     }
 
-    /** What the usual weights expect of images. */
+    /** Returns the preprocessing of the usual weights. */
     public Preprocessing preprocessing() {
         return network.about().preprocessing();
     }
 
-    /** The parameters up to the layer. */
+    /** Returns the parameters up to the last feature layer. */
     public List<ParameterSpec> parameters() {
         return stages.parameters(Network.COLOURS);
     }
 
-    /** Returns the names of the trainable parameters of each stage that has some, from the image to the cut. */
+    /** Returns the names of the trainable parameters of each layer that has some, in the order of the network. */
     public List<Set<String>> parameterNames() {
         List<Set<String>> names = new ArrayList<>();
-        for (Stage stage : stages.stages()) {
+        for (NetworkLayer stage : stages.stages()) {
             Set<String> own = new LinkedHashSet<>();
             // Names do not depend on how many maps enter.
             stage.parameters(Network.COLOURS).stream()
@@ -152,32 +157,32 @@ public final class Backbone {
         return names;
     }
 
-    /** Number of maps that leave the layer, whatever the size of the images; of several layers all. */
+    /** Returns the number of feature channels c, summed over all feature layers. */
     public long channels() {
         return channelsOfLayers().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Number of maps that leave each layer at which it is cut, in the order of {@link #cutLayers}. */
+    /** Returns the number of channels of each feature layer, in the order of {@link #cutLayers}. */
     public List<Long> channelsOfLayers() {
         return cut.channels();
     }
 
-    /** The layers at which it is cut, one to four, in the network's order. */
+    /** Returns the feature layers, one to four, in the network's order. */
     public List<String> cutLayers() {
         return cut.layers();
     }
 
-    /** The names of the network's parameters that only class scores need, wherever it is cut. */
+    /** Returns the names of the parameters that only class scores need, independent of the feature layer. */
     public Set<String> classifier() {
         Set<String> names = new LinkedHashSet<>();
-        for (Stage stage : network.classifier()) {
+        for (NetworkLayer stage : network.classifier()) {
             // Names do not depend on how many maps enter.
             stage.parameters(Network.COLOURS).forEach(spec -> names.add(spec.name()));
         }
         return names;
     }
 
-    /** Number of trainable numbers up to the layer: statistics of batch norms and fixed filters are not counted. */
+    /** Counts the trainable numbers up to the last feature layer, without batch-norm statistics and fixed filters. */
     public long parameterCount() {
         return parameters().stream()
                 .filter(spec -> spec.role() != Role.FITTED)
@@ -186,16 +191,18 @@ public final class Backbone {
     }
 
     /**
-     * The shape {@code [c, h', w']} of the features of one image.
+     * Returns the shape {@code [c, h', w']} of the features of one image.
      *
-     * @throws IllegalArgumentException if images of that size do not fit
+     * @param height rows of the image
+     * @param width columns of the image
+     * @throws IllegalArgumentException if the image is too small
      */
     public Shape features(int height, int width) {
         if (height < 1 || width < 1) {
             throw new IllegalArgumentException("expected images of at least 1×1, found " + height + "×" + width);
         }
         Shape maps = Shape.of(Network.COLOURS, height, width);
-        for (Stage stage : stages.stages()) {
+        for (NetworkLayer stage : stages.stages()) {
             maps = stage.output(maps);
             if (maps.elements() == 0) {
                 throw new IllegalArgumentException("images of " + height + "×" + width + " do not fit " + this
@@ -206,7 +213,7 @@ public final class Backbone {
         return cut.features(height, width);
     }
 
-    /** Whether images of that size can be used. */
+    /** Returns whether images of that size can be used. */
     public boolean fits(int height, int width) {
         return height > 0 && width > 0 && cut.features(height, width).elements() > 0;
     }
@@ -219,14 +226,22 @@ public final class Backbone {
                 .orElse("no square of up to " + LARGEST_MINIMUM + " fits");
     }
 
-    /** Features of preprocessed images. */
+    /**
+     * Computes the features.
+     *
+     * @param images preprocessed images {@code [n, 3, h, w]}
+     * @param parameters a variable for each of {@link #parameters}
+     * @return {@code [n, c, h', w']}
+     */
     public Var apply(Var images, Bindings parameters) {
         return trace(images, parameters, (layer, maps) -> {});
     }
 
     /**
-     * The same, with a listener that is told what leaves every layer as soon as it is computed; on a tape that does not
-     * record, the maps are gone after the call.
+     * Computes the features and reports the output of every layer.
+     *
+     * @param listener called with the name and the output of each layer as soon as it is computed; on an inference tape
+     *     the output is valid only during the call
      */
     public Var trace(Var images, Bindings parameters, BiConsumer<String, Var> listener) {
         Shape shape = images.shape();
@@ -239,12 +254,13 @@ public final class Backbone {
     }
 
     /**
-     * Features of maps that left an earlier layer, or of the features themselves, which stay as they are: the second part of a
-     * network whose first part was computed before, for what happens between that layer and the cut.
+     * Computes the features from the output of an earlier layer.
      *
-     * @param layer one that is computed on the way to the cut; where it is cut at several, not later than the first of them
-     * @param maps what left that layer
-     * @throws IllegalArgumentException if the features need more than that layer's maps; the message says which layers do
+     * @param layer a computed layer, not later than the first feature layer
+     * @param maps output of that layer
+     * @param parameters a variable for each of {@link #parameters}
+     * @return {@code [n, c, h', w']}
+     * @throws IllegalArgumentException if the features need other layers too; the message names the possible layers
      */
     public Var after(String layer, Var maps, Bindings parameters) {
         if (layer.equals(layer())) {
@@ -256,7 +272,7 @@ public final class Backbone {
                     "the features of " + this + " cannot be computed from the layer '" + layer + "'"
                             + NearestWord.suggestion(layer, whole) + " alone; use one of " + String.join(", ", whole));
         }
-        List<Stage> all = stages.stages();
+        List<NetworkLayer> all = stages.stages();
         int next = whole.indexOf(layer) + 1;
         List<Var> taken = new ArrayList<>();
         if (cut.takes(all.get(next - 1))) {
@@ -265,25 +281,25 @@ public final class Backbone {
         return run(all.subList(next, all.size()), maps, taken, parameters, (_, _) -> {});
     }
 
-    /** The layers from whose maps alone the features follow: those up to the cut, or to the first of several. */
+    /** Returns the layers whose output alone determines the features: those up to the first feature layer. */
     public List<String> wholeLayers() {
         List<String> used = layersUsed();
         return used.subList(0, used.indexOf(cut.layers().getFirst()) + 1);
     }
 
     private Var run(
-            List<Stage> parts, Var start, List<Var> taken, Bindings parameters, BiConsumer<String, Var> listener) {
+            List<NetworkLayer> parts, Var start, List<Var> taken, Bindings parameters, BiConsumer<String, Var> listener) {
         Tape tape = start.tape();
         int begun = tape.mark();
         int mark = begun;
         Var maps = start;
-        for (Stage stage : parts) {
+        for (NetworkLayer stage : parts) {
             maps = stage.apply(maps, parameters);
             listener.accept(stage.name(), maps);
             tape.keepOnly(maps, mark);
             if (cut.takes(stage)) {
                 taken.add(maps);
-                mark = tape.mark(); // what lies before it stays
+                mark = tape.mark(); // values before the mark are kept
             }
         }
         Var features = taken.size() == 1 ? maps : stacked(taken);
@@ -291,7 +307,7 @@ public final class Backbone {
         return features;
     }
 
-    /** Maps of several layers on the grid of the first, along channels. */
+    /** Resizes the maps of several layers to the size of the first and concatenates them along channels. */
     private static Var stacked(List<Var> taken) {
         Shape grid = taken.getFirst().shape();
         return Shapes.concat(
@@ -311,7 +327,7 @@ public final class Backbone {
         return 31 * name().hashCode() + layer().hashCode();
     }
 
-    /** Network and layer, as {@code vgg16:conv5_3}. */
+    /** Returns network and feature layer, such as {@code vgg16:conv5_3}. */
     @Override
     public String toString() {
         return name() + ":" + layer();

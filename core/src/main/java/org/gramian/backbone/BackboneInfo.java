@@ -3,27 +3,27 @@ package org.gramian.backbone;
 import org.gramian.image.crop.Preprocessing;
 
 /**
- * What one should know of a network before using it.
+ * Description of a network.
  *
- * @param title its name in full
- * @param citation the paper it comes from
- * @param size rows and columns of the images it was trained on
- * @param preprocessing what its usual weights expect
- * @param weights where they come from
+ * @param title full name
+ * @param citation paper
+ * @param size rows and columns of its training images
+ * @param preprocessing preprocessing of its usual weights
+ * @param weights origin of its weights
  */
 public record BackboneInfo(String title, String citation, int size, Preprocessing preprocessing, Weights weights) {
     /**
-     * Where weights come from.
+     * Origin of weights.
      *
-     * @param source who published them
-     * @param licence under which terms
+     * @param source publisher
+     * @param licence licence
      */
     public record Weights(String source, String licence) {
-        /** For a network whose numbers follow from formulas. */
+        /** Origin for a network with fixed filters. */
         static final Weights NOT_NEEDED =
                 new Weights("none needed: computed by formula", "Apache-2.0, like this program");
 
-        /** Whether somebody must bring weights. */
+        /** Returns whether the network needs a weight file. */
         public boolean needed() {
             return !equals(NOT_NEEDED);
         }

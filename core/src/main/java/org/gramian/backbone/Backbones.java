@@ -7,19 +7,18 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.image.crop.Preprocessing.Order;
 
 /**
- * The networks that there are, with their default layers.
+ * Registry of the networks with their default feature layers.
  *
- * <p>Why these layers: the paper cuts VGG at the last convolution, 14×14 positions at 224. Of GoogLeNet and SqueezeNet the
- * last layers with as many positions are taken: second order pays most where a layer has many positions. Of
- * EfficientNet-Lite4 an independent PyTorch program measured both kinds (Flickr materials, frozen, the paper's head, in
- * percent): 81.1 for {@code block20} with 14×14 positions, 86.2 for {@code block28} with 7×7. Depth was worth more than
- * positions there, and positions can also be had by larger images; so for it, and by analogy for ResNets, the default
- * is the last layer before the classifier's own. For fine-grained classes the earlier layer is worth more: frozen, iSQRT-COV of
- * {@code block20} reaches 91 % on cars39 where average pooling of {@code block28} has 67 %, so that {@code --pooling auto} looks at
- * both (docs/results.md).
+ * <p>The paper uses the last convolution of VGG, 14×14 positions at 224 pixels. GoogLeNet and SqueezeNet use their last
+ * layers with as many positions, since second-order pooling gains most from many positions. For EfficientNet-Lite4 an
+ * independent PyTorch program measured both choices (Flickr materials, frozen, the paper's head): 81.1 % for {@code
+ * block20} with 14×14 positions, 86.2 % for {@code block28} with 7×7. Depth was worth more than positions, which larger
+ * images provide as well; so its default, and by analogy that of ResNets, is the last layer before the classifier.
+ * Fine-grained classes gain from the earlier layer: frozen, iSQRT-COV on {@code block20} reaches 91 % on cars39,
+ * average pooling on {@code block28} 67 %, so {@code --pooling auto} compares both (docs/results.md).
  */
 public final class Backbones {
-    /** Bytes to −1 … 1. */
+    /** Scales bytes to {@code [−1, 1]}. */
     private static final Preprocessing CENTRED =
             new Preprocessing(Order.RGB, List.of(127.5, 127.5, 127.5), List.of(127.5, 127.5, 127.5));
 
@@ -95,17 +94,17 @@ public final class Backbones {
                 TORCH_WEIGHTS);
     }
 
-    /** The names of all networks. */
+    /** Returns the names of all networks. */
     public static List<String> names() {
         return ALL.stream().map(Network::name).toList();
     }
 
-    /** All networks, each cut at its default layer. */
+    /** Returns all networks with their default feature layers. */
     public static List<Backbone> all() {
         return names().stream().map(Backbone::of).toList();
     }
 
-    /** The network of a name. */
+    /** Returns the network of a name. */
     static Network network(String name) {
         return ALL.stream()
                 .filter(network -> network.name().equals(name))

@@ -8,17 +8,17 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 
 /**
- * Stages beside each other, given the same maps; what leaves them is stacked.
+ * Layers in parallel on the same input, concatenated along channels.
  *
- * @param name of the whole
- * @param branches the parts, in the order of their maps
+ * @param name name of the layer
+ * @param branches parts in the order of their channels
  */
-public record Branches(String name, List<Stage> branches) implements Stage {
+public record Branches(String name, List<NetworkLayer> branches) implements NetworkLayer {
     public Branches {
         branches = List.copyOf(branches);
     }
 
-    static Branches of(String name, Stage... branches) {
+    static Branches of(String name, NetworkLayer... branches) {
         return new Branches(name, List.of(branches));
     }
 

@@ -8,24 +8,24 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 
 /**
- * Stages one after another, as one stage.
+ * Layers in sequence, as one layer.
  *
- * @param name of the whole
- * @param stages its parts, in order
+ * @param name name of the layer
+ * @param stages parts in order
  */
-public record Chain(String name, List<Stage> stages) implements Stage {
+public record Chain(String name, List<NetworkLayer> stages) implements NetworkLayer {
     public Chain {
         stages = List.copyOf(stages);
     }
 
-    static Chain of(String name, Stage... stages) {
+    static Chain of(String name, NetworkLayer... stages) {
         return new Chain(name, List.of(stages));
     }
 
     @Override
     public long channels(long entering) {
         long channels = entering;
-        for (Stage stage : stages) {
+        for (NetworkLayer stage : stages) {
             channels = stage.channels(channels);
         }
         return channels;
@@ -35,7 +35,7 @@ public record Chain(String name, List<Stage> stages) implements Stage {
     public List<ParameterSpec> parameters(long entering) {
         List<ParameterSpec> all = new ArrayList<>();
         long channels = entering;
-        for (Stage stage : stages) {
+        for (NetworkLayer stage : stages) {
             all.addAll(stage.parameters(channels));
             channels = stage.channels(channels);
         }
@@ -45,7 +45,7 @@ public record Chain(String name, List<Stage> stages) implements Stage {
     @Override
     public Shape output(Shape maps) {
         Shape shape = maps;
-        for (Stage stage : stages) {
+        for (NetworkLayer stage : stages) {
             shape = shape.elements() == 0 ? shape : stage.output(shape);
         }
         return shape;
@@ -54,7 +54,7 @@ public record Chain(String name, List<Stage> stages) implements Stage {
     @Override
     public Var apply(Var maps, Bindings parameters) {
         Var result = maps;
-        for (Stage stage : stages) {
+        for (NetworkLayer stage : stages) {
             result = stage.apply(result, parameters);
         }
         return result;

@@ -3,59 +3,59 @@ package org.gramian.backbone;
 import java.util.List;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Filters;
-import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
-import org.gramian.backbone.Kernel.Border;
+import org.gramian.backbone.ConvolutionKernel.Border;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
 /**
- * A convolution, with bias or with batch normalization by fixed statistics, and its activation.
+ * Convolution with bias or batch normalization with fixed statistics, and an activation.
  *
- * <p>Parameters {@code name.weight [k, c, s, s]} (depthwise {@code [c, 1, s, s]}), and {@code name.bias [k]}, or those
- * of the norm: {@code weight}, {@code bias}, {@code running_mean}, {@code running_var}, each {@code [k]}. The statistics
- * stay what they are while scale and offset are trained, as one does with small data.
+ * <p>Parameters: {@code name.weight [k, c, s, s]} (depthwise {@code [c, 1, s, s]}), and {@code name.bias [k]} or those
+ * of the batch norm: {@code weight}, {@code bias}, {@code running_mean}, {@code running_var}, each {@code [k]}. The
+ * statistics stay fixed while scale and offset are trained, as is usual for small datasets.
  *
- * @param name of the stage and of its parameters
- * @param channels number of filters
- * @param kernel the window
- * @param finish what follows the sums
+ * @param name name of the layer and prefix of its parameters
+ * @param channels number of filters k
+ * @param kernel size, stride and padding
+ * @param finish bias or batch norm, and activation
  */
-public record Conv(String name, int channels, Kernel kernel, Finish finish) implements Stage {
+public record Conv(String name, int channels, ConvolutionKernel kernel, Finish finish) implements NetworkLayer {
     /**
-     * What follows the sums.
+     * Bias or batch norm, and activation.
      *
-     * @param norm the name of a batch norm, or nothing for a bias
-     * @param activation the end
+     * @param norm name of the batch norm, or empty for a bias
+     * @param activation activation
      */
     public record Finish(String norm, Activation activation) {}
 
-    /** A convolution with bias and ReLU whose windows reach half of their size beyond the maps. */
+    /** Returns a convolution with bias, ReLU and padding of half the kernel size. */
     static Conv of(String name, int channels, int size) {
-        return new Conv(name, channels, new Kernel(size, 1, Border.HALF, false), new Finish("", Activation.RELU));
+        return new Conv(name, channels, new ConvolutionKernel(size, 1, Border.HALF, false), new Finish("", Activation.RELU));
     }
 
     Conv stride(int stride) {
-        return with(new Kernel(kernel.size(), stride, kernel.border(), kernel.depthwise()));
+        return with(new ConvolutionKernel(kernel.size(), stride, kernel.border(), kernel.depthwise()));
     }
 
     Conv border(Border border) {
-        return with(new Kernel(kernel.size(), kernel.stride(), border, kernel.depthwise()));
+        return with(new ConvolutionKernel(kernel.size(), kernel.stride(), border, kernel.depthwise()));
     }
 
-    /** The same with one filter for each map that enters. */
+    /** Returns this convolution with one filter per input channel. */
     Conv depthwise() {
-        return with(new Kernel(kernel.size(), kernel.stride(), kernel.border(), true));
+        return with(new ConvolutionKernel(kernel.size(), kernel.stride(), kernel.border(), true));
     }
 
-    private Conv with(Kernel changed) {
+    private Conv with(ConvolutionKernel changed) {
         return new Conv(name, channels, changed, finish);
     }
 
-    /** The same with a batch norm of that name instead of a bias. */
+    /** Returns this convolution with a batch norm instead of a bias. */
     Conv normalized(String norm) {
         return new Conv(name, channels, kernel, new Finish(norm, finish.activation));
     }
@@ -80,16 +80,16 @@ public record Conv(String name, int channels, Kernel kernel, Finish finish) impl
                 name + ".weight",
                 Shape.of(channels, kernel.depthwise() ? 1 : entering, kernel.size(), kernel.size()),
                 Role.WEIGHT,
-                Initial.he());
+                Initializers.he());
         if (finish.norm.isEmpty()) {
-            return List.of(weight, new ParameterSpec(name + ".bias", one, Role.BIAS, Initial.constant(0)));
+            return List.of(weight, new ParameterSpec(name + ".bias", one, Role.BIAS, Initializers.constant(0)));
         }
         return List.of(
                 weight,
-                new ParameterSpec(finish.norm + ".weight", one, Role.BIAS, Initial.constant(1)),
-                new ParameterSpec(finish.norm + ".bias", one, Role.BIAS, Initial.constant(0)),
-                new ParameterSpec(finish.norm + ".running_mean", one, Role.FITTED, Initial.constant(0)),
-                new ParameterSpec(finish.norm + ".running_var", one, Role.FITTED, Initial.constant(1)));
+                new ParameterSpec(finish.norm + ".weight", one, Role.BIAS, Initializers.constant(1)),
+                new ParameterSpec(finish.norm + ".bias", one, Role.BIAS, Initializers.constant(0)),
+                new ParameterSpec(finish.norm + ".running_mean", one, Role.FITTED, Initializers.constant(0)),
+                new ParameterSpec(finish.norm + ".running_var", one, Role.FITTED, Initializers.constant(1)));
     }
 
     @Override
@@ -102,7 +102,7 @@ public record Conv(String name, int channels, Kernel kernel, Finish finish) impl
         Shape entering = maps.shape();
         Filters filters = filters(parameters);
         Var weight = kernel.fitted(filters.weight(), entering.at(2), entering.at(3));
-        return Maps.convolve(
+        return FeatureMaps.convolve(
                 maps, new Filters(weight, filters.bias()), kernel.convolution(entering.at(1)), finish.activation);
     }
 

@@ -12,17 +12,17 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
 /**
- * A fully connected layer, {@code W·vec(x) + b}, and a ReLU or none; its output counts as maps of one position.
+ * Fully connected layer, {@code W·vec(x) + b}, with ReLU or no activation; the output is {@code [n, k, 1, 1]}.
  *
- * <p>Parameters {@code name.weight [k, c·side·side]} and {@code name.bias [k]}. It fits maps of {@code side × side} only.
- * Sums are made in the type of the parameters, whatever that of the maps: reading the weights is what takes the time.
+ * <p>Parameters: {@code name.weight [k, c·side·side]} and {@code name.bias [k]}. The input must be {@code side × side}.
+ * Sums are computed in the type of the parameters: reading the weights dominates the time.
  *
- * @param name of the stage and of its parameters
- * @param channels number of outputs
- * @param side rows and columns of the maps that enter
+ * @param name name of the layer and prefix of its parameters
+ * @param channels number of outputs k
+ * @param side rows and columns of the input
  * @param activation ReLU or none
  */
-public record Dense(String name, int channels, int side, Activation activation) implements Stage {
+public record Dense(String name, int channels, int side, Activation activation) implements NetworkLayer {
     @Override
     public long channels(long entering) {
         return channels;
@@ -32,8 +32,8 @@ public record Dense(String name, int channels, int side, Activation activation) 
     public List<ParameterSpec> parameters(long entering) {
         return List.of(
                 new ParameterSpec(
-                        name + ".weight", Shape.of(channels, entering * side * side), Role.WEIGHT, Initial.he()),
-                new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initial.constant(0)));
+                        name + ".weight", Shape.of(channels, entering * side * side), Role.WEIGHT, Initializers.he()),
+                new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initializers.constant(0)));
     }
 
     @Override

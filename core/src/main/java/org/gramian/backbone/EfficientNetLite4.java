@@ -2,7 +2,7 @@ package org.gramian.backbone;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.backbone.Kernel.Border;
+import org.gramian.backbone.ConvolutionKernel.Border;
 import org.gramian.tensor.Activation;
 
 /**
@@ -39,8 +39,8 @@ final class EfficientNetLite4 {
 
     private EfficientNetLite4() {}
 
-    static List<Stage> stages() {
-        List<Stage> stages = new ArrayList<>();
+    static List<NetworkLayer> stages() {
+        List<NetworkLayer> stages = new ArrayList<>();
         stages.add(conv("block0_conv0", FIRST, 3).stride(2));
         int channels = FIRST;
         int number = 0;
@@ -58,8 +58,8 @@ final class EfficientNetLite4 {
     }
 
     /** Expansion by a 1×1 convolution (none in block 0), depthwise convolution, projection; a way around where it fits. */
-    private static Stage block(String name, int entering, Row row, int stride) {
-        List<Stage> body = new ArrayList<>();
+    private static NetworkLayer block(String name, int entering, Row row, int stride) {
+        List<NetworkLayer> body = new ArrayList<>();
         boolean first = name.equals("block0");
         int inner = first ? entering : entering * EXPANSION;
         if (!first) {

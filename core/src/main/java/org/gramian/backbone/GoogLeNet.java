@@ -17,7 +17,7 @@ final class GoogLeNet {
 
     private GoogLeNet() {}
 
-    static List<Stage> stages() {
+    static List<NetworkLayer> stages() {
         return List.of(
                 Conv.of("conv1/7x7_s2", 64, 7).stride(2),
                 halving("pool1/3x3_s2"),
@@ -41,12 +41,12 @@ final class GoogLeNet {
                 Chain.of(Backbone.LOGITS, new Dense("loss3/classifier", 1000, 1, Activation.NONE)));
     }
 
-    private static Stage halving(String name) {
+    private static NetworkLayer halving(String name) {
         return Pool.max(name, 3, 2).roundedUp();
     }
 
     /** A row of the table: 1×1, 3×3 reduce, 3×3, 5×5 reduce, 5×5, pool projection. */
-    private static Stage inception(String name, int... widths) {
+    private static NetworkLayer inception(String name, int... widths) {
         return Branches.of(
                 name,
                 Conv.of(name + "/1x1", widths[0], 1),

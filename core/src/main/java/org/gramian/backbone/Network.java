@@ -6,21 +6,21 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * An architecture: its stages in order, of which it may be cut after any.
+ * Architecture: layers in order, each of which can be the feature layer.
  *
- * @param name what users type
- * @param stages from the image to the class scores, under distinct names
- * @param cuts where features end
- * @param about what one should know of it
+ * @param name name on the command line
+ * @param stages layers from the image to the class scores, with distinct names
+ * @param cuts feature layers
+ * @param about description
  */
-record Network(String name, List<Stage> stages, Cuts cuts, BackboneInfo about) {
+record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo about) {
     /** Channels of an image. */
     static final int COLOURS = 3;
 
     Network {
         stages = List.copyOf(stages);
         Set<String> names = new HashSet<>();
-        for (Stage stage : stages) {
+        for (NetworkLayer stage : stages) {
             if (!names.add(stage.name())) {
                 throw new IllegalArgumentException(name + " has two layers named " + stage.name());
             }
@@ -33,12 +33,12 @@ record Network(String name, List<Stage> stages, Cuts cuts, BackboneInfo about) {
     }
 
     /**
-     * Where features end.
+     * Feature layers of a network.
      *
-     * @param defaultLayer where the network is cut unless told otherwise
-     * @param raceLayers where it is cut to compare poolings: the default layer, or several layers as {@code a+b}
-     * @param fineTunedLayers where it is cut to be fine-tuned
-     * @param classifier the first layer with parameters that only class scores need; empty if there is none
+     * @param defaultLayer default feature layer
+     * @param raceLayers layer or layers ({@code a+b}) on which poolings are compared
+     * @param fineTunedLayers layer or layers for fine-tuning
+     * @param classifier first layer with parameters that only class scores need; empty if there is none
      */
     record Cuts(String defaultLayer, String raceLayers, String fineTunedLayers, Optional<String> classifier) {
         Cuts(String defaultLayer, String classifier) {
@@ -49,15 +49,15 @@ record Network(String name, List<Stage> stages, Cuts cuts, BackboneInfo about) {
             return new Cuts(defaultLayer, defaultLayer, defaultLayer, Optional.empty());
         }
 
-        /** The same with other layers to compare poolings on, and to fine-tune. */
+        /** Returns these layers with others to compare poolings on and to fine-tune. */
         Cuts with(String race, String fineTuned) {
             return new Cuts(defaultLayer, race, fineTuned, classifier);
         }
     }
 
-    /** The stages from the classifier's first on. */
-    List<Stage> classifier() {
-        List<String> names = stages.stream().map(Stage::name).toList();
+    /** Returns the layers from the first one of the classifier on. */
+    List<NetworkLayer> classifier() {
+        List<String> names = stages.stream().map(NetworkLayer::name).toList();
         return cuts.classifier
                 .map(first -> stages.subList(names.indexOf(first), stages.size()))
                 .orElse(List.of());

@@ -1,41 +1,41 @@
 package org.gramian.backbone;
 
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Window;
 
 /**
- * Pooling of each map: the largest value of each window, or the mean of the whole map.
+ * Maximum pooling over windows, or global average pooling.
  *
- * @param name of the stage
- * @param kind what is taken
- * @param window how the window slides; the mean of a whole map has none of its own
+ * @param name name of the layer
+ * @param kind maximum or mean
+ * @param window sliding window; unused for the global mean
  */
-public record Pool(String name, Kind kind, Window window) implements Stage {
-    /** What is taken of a window. */
+public record Pool(String name, Kind kind, Window window) implements NetworkLayer {
+    /** Kind of pooling. */
     public enum Kind {
         MAX,
         GLOBAL_AVERAGE
     }
 
-    /** Maximum pooling with windows inside the maps. */
+    /** Returns maximum pooling without padding. */
     static Pool max(String name, int size, int stride) {
         return new Pool(name, Kind.MAX, Window.of(size, stride));
     }
 
-    /** The mean of each map. */
+    /** Returns global average pooling. */
     static Pool globalAverage(String name) {
         return new Pool(name, Kind.GLOBAL_AVERAGE, Window.of(1, 1));
     }
 
-    /** The same with that many rows and columns on every side. */
+    /** Returns this pooling with padding on every side. */
     Pool padded(int border) {
         return new Pool(name, kind, window.padded(border, border));
     }
 
-    /** The same with incomplete windows at the far border included, as Caffe does. */
+    /** Returns this pooling with incomplete windows at the end included, as in Caffe. */
     Pool roundedUp() {
         return new Pool(name, kind, window.roundedUp());
     }
@@ -56,8 +56,8 @@ public record Pool(String name, Kind kind, Window window) implements Stage {
     @Override
     public Var apply(Var maps, Bindings parameters) {
         return switch (kind) {
-            case MAX -> Maps.maxPool(maps, window);
-            case GLOBAL_AVERAGE -> Maps.globalAveragePool(maps);
+            case MAX -> FeatureMaps.maxPool(maps, window);
+            case GLOBAL_AVERAGE -> FeatureMaps.globalAveragePool(maps);
         };
     }
 }

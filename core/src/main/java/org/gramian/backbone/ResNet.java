@@ -23,11 +23,11 @@ final class ResNet {
         Chain body(String name, int width, int stride);
     }
 
-    static List<Stage> eighteen() {
+    static List<NetworkLayer> eighteen() {
         return stages(ResNet::basic, 2, 2, 2, 2);
     }
 
-    static List<Stage> fifty() {
+    static List<NetworkLayer> fifty() {
         return stages(ResNet::bottleneck, 3, 4, 6, 3);
     }
 
@@ -46,8 +46,8 @@ final class ResNet {
                 Conv.of(name + ".conv3", 4 * width, 1).normalized(name + ".bn3").activation(Activation.NONE));
     }
 
-    private static List<Stage> stages(Block kind, int... blocks) {
-        List<Stage> stages = new ArrayList<>();
+    private static List<NetworkLayer> stages(Block kind, int... blocks) {
+        List<NetworkLayer> stages = new ArrayList<>();
         stages.add(Conv.of("conv1", 64, 7).stride(2).normalized("bn1"));
         stages.add(Pool.max("maxpool", 3, 2).padded(1));
         long channels = 64;
@@ -55,7 +55,7 @@ final class ResNet {
             for (int i = 0; i < blocks[group - 1]; i++) {
                 int stride = group > 1 && i == 0 ? 2 : 1;
                 Chain body = kind.body("layer" + group + "." + i, WIDTHS[group - 1], stride);
-                Stage block = new Residual(body.name(), body, shortcut(body, channels, stride), Activation.RELU);
+                NetworkLayer block = new Residual(body.name(), body, shortcut(body, channels, stride), Activation.RELU);
                 boolean last = i == blocks[group - 1] - 1;
                 stages.add(last ? Chain.of("layer" + group, block) : block);
                 channels = block.channels(channels);

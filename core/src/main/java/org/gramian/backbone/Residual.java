@@ -3,21 +3,22 @@ package org.gramian.backbone;
 import java.util.List;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
 /**
- * A block with a way around it, {@code activation(body(x) + shortcut(x))} (He et al., 2016).
+ * Residual block, {@code activation(body(x) + shortcut(x))} (He et al., "Deep Residual Learning for Image Recognition",
+ * CVPR 2016).
  *
- * @param name of the stage
- * @param body what is learned
- * @param shortcut the way around; a chain of nothing passes the maps as they are
- * @param activation of the sum
+ * @param name name of the layer
+ * @param body residual branch
+ * @param shortcut shortcut; an empty chain is the identity
+ * @param activation activation of the sum
  */
-public record Residual(String name, Chain body, Chain shortcut, Activation activation) implements Stage {
+public record Residual(String name, Chain body, Chain shortcut, Activation activation) implements NetworkLayer {
     @Override
     public long channels(long entering) {
         return body.channels(entering);
@@ -37,6 +38,6 @@ public record Residual(String name, Chain body, Chain shortcut, Activation activ
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        return Maps.add(body.apply(maps, parameters), shortcut.apply(maps, parameters), activation);
+        return FeatureMaps.add(body.apply(maps, parameters), shortcut.apply(maps, parameters), activation);
     }
 }

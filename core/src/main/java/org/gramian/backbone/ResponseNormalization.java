@@ -1,18 +1,18 @@
 package org.gramian.backbone;
 
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ResponseNorm;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 
 /**
- * Local response normalization across maps.
+ * Local response normalization across channels.
  *
- * @param name of the stage
- * @param norm its constants
+ * @param name name of the layer
+ * @param norm constants
  */
-public record ResponseNormalization(String name, ResponseNorm norm) implements Stage {
+public record ResponseNormalization(String name, ResponseNorm norm) implements NetworkLayer {
     @Override
     public long channels(long entering) {
         return entering;
@@ -25,6 +25,6 @@ public record ResponseNormalization(String name, ResponseNorm norm) implements S
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        return Maps.localResponseNorm(maps, norm);
+        return FeatureMaps.localResponseNorm(maps, norm);
     }
 }

@@ -1,7 +1,7 @@
 package org.gramian.backbone;
 
 import java.util.List;
-import org.gramian.backbone.Kernel.Border;
+import org.gramian.backbone.ConvolutionKernel.Border;
 
 /**
  * SqueezeNet 1.1: fire modules, each a 1×1 convolution to few maps and 1×1 and 3×3 convolutions back to many (figure 2).
@@ -13,7 +13,7 @@ import org.gramian.backbone.Kernel.Border;
 final class SqueezeNet {
     private SqueezeNet() {}
 
-    static List<Stage> stages() {
+    static List<NetworkLayer> stages() {
         return List.of(
                 Conv.of("conv1", 64, 3).stride(2).border(Border.NONE),
                 halving("pool1"),
@@ -31,11 +31,11 @@ final class SqueezeNet {
                 Pool.globalAverage(Backbone.LOGITS));
     }
 
-    private static Stage halving(String name) {
+    private static NetworkLayer halving(String name) {
         return Pool.max(name, 3, 2).roundedUp();
     }
 
-    private static Stage fire(String name, int squeezed, int expanded) {
+    private static NetworkLayer fire(String name, int squeezed, int expanded) {
         return Chain.of(
                 name,
                 Conv.of(name + "/squeeze1x1", squeezed, 1),

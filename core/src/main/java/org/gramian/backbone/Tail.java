@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Interpolation;
-import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
@@ -14,33 +14,35 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 
 /**
- * What follows the cut of a network, up to the layer before its class scores: maps {@code [n, c, h, w]} to vectors {@code [n,
- * d]}.
+ * Part of a network after the feature layer, up to the layer before its class scores: feature maps {@code [n, c, h, w]}
+ * to vectors {@code [n, d]}.
  *
- * <p>{@code v_i = Σ_p t_i(p) / N} of the maps t that leave the last of these layers; where a network itself averages, or
- * ends in fully connected layers, there is one position and nothing is left to average. With the network's weights, the
- * features of a {@link Backbone} become what the whole network sees before it decides: of VGG-16 cut at {@code conv5_3}
- * pool5, fc6 and fc7 (Simonyan and Zisserman, ICLR 2015), of GoogLeNet cut at {@code inception_4e} pool4, inception_5a, 5b
- * and the mean. SqueezeNet's class scores are means of the maps of {@code conv10}, which therefore is the last layer of its
- * tail.
+ * <p>{@code v_i = Σ_p t_i(p) / N} over the maps t of the last of these layers; networks that average themselves or end
+ * in fully connected layers have one position. Examples: pool5, fc6 and fc7 of VGG-16 after {@code conv5_3} (Simonyan
+ * and Zisserman, ICLR 2015); pool4, inception_5a, 5b and the mean of GoogLeNet after {@code inception_4e}. SqueezeNet's
+ * class scores are means of the maps of {@code conv10}, which therefore is the last layer of its tail.
  *
- * <p>Fully connected layers fit maps of one size only: the {@code 14×14} that images of 224×224 leave at VGG's
- * {@code conv5_3}.
+ * <p>Fully connected layers fit maps of one size only: the {@code 14×14} of VGG's {@code conv5_3} for images of
+ * 224×224.
  *
- * <p>A network cut at several layers of different sizes gives the last layer's maps enlarged to the grid of the first. The tail
- * then undoes that exactly, see {@link Interpolation#undoResize}, so that its layers see what the network's own see.
+ * <p>With several feature layers of different sizes, the last layer's maps arrive resized to the first one's size. The
+ * tail undoes that exactly, see {@link Interpolation#undoResize}.
  */
 public final class Tail {
-    /** Where the search for a size that fits ends. */
+    /** Upper bound of the search for a size that fits. */
     private static final int LARGEST = 64;
 
-    private final Cut cut;
+    private final LayerSelection cut;
     private final Chain stages;
     private final boolean resized;
 
-    /** @throws IllegalArgumentException if no layer but the class scores follows, or the network has none */
-    Tail(Cut cut) {
-        List<Stage> following = cut.following();
+    /**
+     * Creates the tail of a network.
+     *
+     * @throws IllegalArgumentException if only the class scores follow, or the network has none
+     */
+    Tail(LayerSelection cut) {
+        List<NetworkLayer> following = cut.following();
         boolean scored = !following.isEmpty() && following.getLast().name().equals(Backbone.LOGITS);
         if (!scored || following.size() == 1) {
             throw new IllegalArgumentException("nothing of " + cut.network().name() + " follows the layer " + cut.text()
@@ -55,61 +57,61 @@ public final class Tail {
         this.resized = cut.resizes();
     }
 
-    /** The name of the network, as {@code googlenet}. */
+    /** Returns the name of the network, such as {@code googlenet}. */
     public String network() {
         return cut.network().name();
     }
 
-    /** The layer that it follows, as {@code inception_4e}. */
+    /** Returns the layer before the tail, such as {@code inception_4e}. */
     public String layer() {
         return cut.layers().getLast();
     }
 
-    /** The layer on whose grid maps enter, where that is not the one that it follows. */
+    /** Returns the layer whose size the input has, if it is not {@link #layer}. */
     public Optional<String> grid() {
         return resized ? Optional.of(cut.layers().getFirst()) : Optional.empty();
     }
 
     /**
-     * Returns the shape {@code [c, h, w]} in which maps reach the first of its layers.
+     * Returns the shape {@code [c, h, w]} of the maps at the first layer of the tail.
      *
-     * @param height of the maps that enter, on the grid of {@link #grid} if there is one
-     * @param width of the maps that enter
+     * @param height rows of the input, at the size of {@link #grid} if present
+     * @param width columns of the input
      */
     public Shape entering(long height, long width) {
         return resized ? cut.lastFromFirst(height, width) : Shape.of(channels(), height, width);
     }
 
-    /** What is computed, in order; the mean over positions that follows is no stage. */
-    public List<Stage> stages() {
+    /** Returns the layers in order, without the final mean over positions. */
+    public List<NetworkLayer> stages() {
         return stages.stages();
     }
 
-    /** Its own layers, in order. */
+    /** Returns the names of the layers in order. */
     public List<String> layers() {
-        return stages.stages().stream().map(Stage::name).toList();
+        return stages.stages().stream().map(NetworkLayer::name).toList();
     }
 
-    /** Number of maps that enter: as many as leave the layer before. */
+    /** Returns the number of input channels. */
     public long channels() {
         return cut.channels().getLast();
     }
 
-    /** Length d of the vectors. */
+    /** Returns the length d of the vectors. */
     public long outputs() {
         return stages.channels(channels());
     }
 
-    /** Its parameters, under the network's names. */
+    /** Returns the parameters under the network's names. */
     public List<ParameterSpec> parameters() {
         return stages.parameters(channels());
     }
 
-    /** Numbers in the maps that leave its layers, for maps of the given sides: what training holds in memory. */
+    /** Returns the number of activations for an input of the given size, which training keeps in memory. */
     public long mapElements(long height, long width) {
         long all = 0;
         Shape maps = entering(height, width);
-        for (Stage stage : stages.stages()) {
+        for (NetworkLayer stage : stages.stages()) {
             maps = stage.output(maps);
             all += maps.elements();
         }
@@ -117,9 +119,9 @@ public final class Tail {
     }
 
     /**
-     * Says no to maps of the wrong size.
+     * Checks the size of the input.
      *
-     * @throws IllegalArgumentException if maps of these sides do not fit; the message names one that does
+     * @throws IllegalArgumentException if the size is not supported; the message names one that is
      */
     public void requireFits(long height, long width) {
         if (!fits(height, width)) {
@@ -143,9 +145,12 @@ public final class Tail {
     }
 
     /**
-     * Vectors {@code [n, d]} of maps {@code [n, c, h, w]}.
+     * Applies the tail.
      *
-     * @throws IllegalArgumentException if the maps do not fit
+     * @param maps {@code [n, c, h, w]}
+     * @param parameters variables under the network's names
+     * @return {@code [n, d]}
+     * @throws IllegalArgumentException if the size of the maps is not supported
      */
     public Var apply(Var maps, Bindings parameters) {
         Shape shape = maps.shape();
@@ -158,11 +163,11 @@ public final class Tail {
         int mark = tape.mark();
         Shape entering = entering(shape.at(2), shape.at(3));
         Var x = resized ? Interpolation.undoResize(maps, entering.at(1), entering.at(2)) : maps;
-        for (Stage stage : stages.stages()) {
+        for (NetworkLayer stage : stages.stages()) {
             x = stage.apply(x, parameters);
             tape.keepOnly(x, mark);
         }
-        Var mean = x.shape().at(2) * x.shape().at(3) == 1 ? x : Maps.globalAveragePool(x);
+        Var mean = x.shape().at(2) * x.shape().at(3) == 1 ? x : FeatureMaps.globalAveragePool(x);
         Var vectors = Shapes.reshape(mean, shape.at(0), outputs());
         tape.keepOnly(vectors, mark);
         return vectors;

@@ -17,16 +17,16 @@ final class Vgg {
 
     private Vgg() {}
 
-    static List<Stage> sixteen() {
+    static List<NetworkLayer> sixteen() {
         return stages(2, 2, 3, 3, 3);
     }
 
-    static List<Stage> nineteen() {
+    static List<NetworkLayer> nineteen() {
         return stages(2, 2, 4, 4, 4);
     }
 
-    private static List<Stage> stages(int... convolutions) {
-        List<Stage> stages = new ArrayList<>();
+    private static List<NetworkLayer> stages(int... convolutions) {
+        List<NetworkLayer> stages = new ArrayList<>();
         for (int group = 1; group <= WIDTHS.length; group++) {
             for (int i = 1; i <= convolutions[group - 1]; i++) {
                 stages.add(Conv.of("conv" + group + "_" + i, WIDTHS[group - 1], 3));

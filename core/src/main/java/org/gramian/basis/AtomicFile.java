@@ -64,7 +64,7 @@ public final class AtomicFile {
     }
 
     /**
-     * Says before the work, not after it, that a file cannot be put at a place, by trying it; leaves nothing there.
+     * Checks that a file can be written at a path, by creating and deleting a partial file.
      *
      * @throws FileSystemException as {@link #put} would
      */
@@ -82,7 +82,7 @@ public final class AtomicFile {
         if (!Files.isDirectory(folder)) {
             throw failure(path, ": no such folder: " + folder, null);
         }
-        // Not Files.createTempFile: its files are private to the owner, whatever the user's umask says.
+        // Not Files.createTempFile: it ignores the umask and makes files private.
         return folder.resolve(BEGIN + UUID.randomUUID() + END);
     }
 
@@ -98,7 +98,7 @@ public final class AtomicFile {
         }
     }
 
-    /** What the file system says names the partial file or none: the same of the file that was asked for. */
+    /** Creates an exception that names the target instead of the partial file. */
     public static FileSystemException failure(Path path, IOException e) {
         return failure(path, " in folder " + folder(path) + ": " + reason(e), e);
     }
@@ -109,7 +109,7 @@ public final class AtomicFile {
         return failure;
     }
 
-    /** Removes what processes that were killed left of files in a folder; nobody else may be writing there. */
+    /** Deletes partial files of killed processes in a folder; no other process may write there. */
     public static void sweep(Path folder) throws IOException {
         try (DirectoryStream<Path> partials = Files.newDirectoryStream(folder, BEGIN + "*" + END)) {
             for (Path partial : partials) {

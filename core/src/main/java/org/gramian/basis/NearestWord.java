@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Finds what somebody meant who mistyped a word. */
+/** Finds the valid word nearest to a mistyped one. */
 public final class NearestWord {
     private NearestWord() {}
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Lets one holder at a time work on a folder that processes share: one thread of one process.
  *
  * @param file the lock file, created if missing and never deleted, for a deleted one could be locked twice
- * @param onWait told once if another process holds the lock
+ * @param onWait called once if another process holds the lock
  */
 public record ProcessLock(Path file, Runnable onWait) {
     private static final long RETRY_MILLIS = 20;

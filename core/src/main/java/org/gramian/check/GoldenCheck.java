@@ -18,6 +18,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
+import org.gramian.tensor.file.TensorFileException;
 
 /**
  * Compares every layer, forward and backward, with reference values in float64.
@@ -123,5 +124,14 @@ public record GoldenCheck(DType type, Device device) {
         double scale = Reductions.largestMagnitude(expected);
         double deviation = Reductions.largestMagnitude(Elementwise.sub(host, expected));
         return scale == 0 ? deviation : deviation / scale;
+    }
+
+    /** The tensors of one reference file in the type and on the device that is checked. */
+    record GoldenValues(TensorFile file, DType type, Device device) {
+        Tensor get(String name) throws TensorFileException {
+            Tensor stored = file.get(name).toTensor();
+            DType wanted = stored.type().isFloating() ? type : stored.type();
+            return Tensors.to(Tensors.to(stored, wanted), device);
+        }
     }
 }

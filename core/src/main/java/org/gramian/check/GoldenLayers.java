@@ -16,6 +16,7 @@ import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.check.GoldenCheck.GoldenValues;
 import org.gramian.pooling.DeepTen;
 import org.gramian.pooling.NetVlad;
 import org.gramian.pooling.Normalization;
@@ -143,7 +144,7 @@ final class GoldenLayers {
         return Bindings.of(parameters);
     }
 
-    /** The plain vector, the improved one, and the part of the weights, which stands first where it is asked for. */
+    /** Computes the plain vector, the improved one, and the part of the weights, which comes first if requested. */
     private static Map<String, Tensor> fisherVector(GoldenValues values) throws TensorFileException {
         try (Tape tape = Tape.inference()) {
             Map<String, Var> mixture = new LinkedHashMap<>();

@@ -8,9 +8,9 @@ import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Filters;
 import org.gramian.autodiff.GradientCheck;
-import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ResponseNorm;
 import org.gramian.autodiff.Shapes;
@@ -147,37 +147,37 @@ public final class LayerCheck {
         Convolution strided = new Convolution(2, 1, 1);
         Convolution grouped = new Convolution(1, 1, 2);
         Function<Convolution, Function<List<Var>, Var>> convolve =
-                geometry -> x -> Maps.convolve(x.get(0), x.get(1), x.get(2), geometry);
+                geometry -> x -> FeatureMaps.convolve(x.get(0), x.get(1), x.get(2), geometry);
         check("conv2d", convolve.apply(strided), maps, gaussian(3, 4, 3, 3), gaussian(3));
         check("conv2d in groups", convolve.apply(grouped), maps, gaussian(4, 2, 3, 3), gaussian(4));
         check(
                 "conv2d and relu",
-                x -> Maps.convolveRelu(x.get(0), x.get(1), x.get(2), strided),
+                x -> FeatureMaps.convolveRelu(x.get(0), x.get(1), x.get(2), strided),
                 maps,
                 gaussian(3, 4, 3, 3),
                 gaussian(3));
         check(
                 "conv2d and relu6",
-                x -> Maps.convolve(x.get(0), new Filters(x.get(1), x.get(2)), strided, Activation.RELU6),
+                x -> FeatureMaps.convolve(x.get(0), new Filters(x.get(1), x.get(2)), strided, Activation.RELU6),
                 maps,
                 gaussian(3, 4, 3, 3),
                 gaussian(3));
         check(
                 "conv2d without bias",
-                x -> Maps.convolve(x.get(0), new Filters(x.get(1), null), strided, Activation.RELU),
+                x -> FeatureMaps.convolve(x.get(0), new Filters(x.get(1), null), strided, Activation.RELU),
                 maps,
                 gaussian(3, 4, 3, 3));
-        check("sum of maps and relu", x -> Maps.add(x.get(0), x.get(1), Activation.RELU), maps, gaussian(2, 4, 5, 6));
-        check("global average pooling", x -> Maps.globalAveragePool(x.getFirst()), maps);
+        check("sum of maps and relu", x -> FeatureMaps.add(x.get(0), x.get(1), Activation.RELU), maps, gaussian(2, 4, 5, 6));
+        check("global average pooling", x -> FeatureMaps.globalAveragePool(x.getFirst()), maps);
         Window window = Window.of(3, 2).padded(1, 1);
-        check("max pooling", x -> Maps.maxPool(x.getFirst(), window), maps);
+        check("max pooling", x -> FeatureMaps.maxPool(x.getFirst(), window), maps);
         check(
                 "max pooling, rounded up",
-                x -> Maps.maxPool(x.getFirst(), Window.of(3, 2).roundedUp()),
+                x -> FeatureMaps.maxPool(x.getFirst(), Window.of(3, 2).roundedUp()),
                 maps);
-        check("average pooling", x -> Maps.averagePool(x.getFirst(), window), maps);
+        check("average pooling", x -> FeatureMaps.averagePool(x.getFirst(), window), maps);
         ResponseNorm norm = new ResponseNorm(3, 0.5, 0.75, 1);
-        check("local response norm", x -> Maps.localResponseNorm(x.getFirst(), norm), maps);
+        check("local response norm", x -> FeatureMaps.localResponseNorm(x.getFirst(), norm), maps);
         BatchNorm batchNorm = BatchNorm.STANDARD;
         check(
                 "batch norm, training",
@@ -193,7 +193,7 @@ public final class LayerCheck {
                 gaussian(4));
         check(
                 "batch norm folded into conv2d",
-                x -> Maps.convolve(
+                x -> FeatureMaps.convolve(
                         x.get(0), batchNorm.fold(x.get(1), x.get(2), x.get(3), statistics()), grouped, Activation.NONE),
                 maps,
                 gaussian(4, 2, 3, 3),

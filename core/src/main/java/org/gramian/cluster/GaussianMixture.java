@@ -10,31 +10,31 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Fits Gaussians with diagonal covariances to rows by expectation and maximization, in the log domain.
+ * Gaussian mixture with diagonal covariances, fitted by expectation maximization in the log domain.
  *
  * <p>With {@code ℓ_ik = log w_k + log N(x_i; μ_k, diag σ_k²)} and responsibilities {@code γ_ik = exp(ℓ_ik − log Σ_j exp
  * ℓ_ij)}, an iteration sets {@code w_k = Σ_i γ_ik / n}, {@code μ_k = Σ_i γ_ik x_i / Σ_i γ_ik} and {@code σ_k²} to the
- * variance under the same weights, but no smaller than a floor. The floor is relative to the largest variance of a column of
- * the data; the clamped variance is the best one above it, so the likelihood never falls.
+ * variance under the same weights, at least a floor relative to the largest column variance of the data. The clamped
+ * variance is optimal under that constraint, so the likelihood never decreases.
  *
- * <p>It begins with the clusters of {@link KMeans}. A component whose mass {@code Σ_i γ_ik} falls below {@value
- * #SMALLEST_SHARE} of an equal share n/k is begun again from the heaviest: both get half of its weight and its deviations,
- * and means half a deviation to either side of its mean, with random signs column by column. The likelihood may fall then:
- * {@link Mixture#reseeded} says where. It ends when an iteration raises the mean log-likelihood by less than the tolerance,
- * relative to its magnitude, or at the bound.
+ * <p>It is initialized by {@link KMeans}. A component whose mass {@code Σ_i γ_ik} falls below {@value #SMALLEST_SHARE}
+ * of n/k restarts from the heaviest: both get half of its weight and its deviations, and means half a deviation to
+ * either side of its mean, with random signs per column. The likelihood may decrease then, see {@link
+ * Mixture#reseeded}. The fit ends when the mean log-likelihood rises by less than the tolerance, relative to its
+ * magnitude, or at the maximum number of iterations.
  *
- * <p>A. Dempster, N. Laird, D. Rubin: Maximum Likelihood from Incomplete Data via the EM Algorithm, Journal of the Royal
- * Statistical Society B 39, 1977.
+ * <p>A. Dempster, N. Laird, D. Rubin: Maximum Likelihood from Incomplete Data via the EM Algorithm, Journal of the
+ * Royal Statistical Society B 39, 1977.
  *
  * @param components k
- * @param mostIterations bound on iterations
- * @param tolerance smallest relative rise of the log-likelihood that is worth another iteration
+ * @param mostIterations maximum number of iterations
+ * @param tolerance smallest relative rise of the log-likelihood for another iteration
  */
 public record GaussianMixture(int components, int mostIterations, double tolerance) {
-    /** Share of the largest variance of a column that no variance of a component falls below. */
+    /** Lower bound of variances, relative to the largest column variance. */
     public static final double VARIANCE_FLOOR = 1e-4;
 
-    /** Share of n/k rows below which a component counts as empty. */
+    /** Fraction of n/k rows below which a component counts as empty. */
     static final double SMALLEST_SHARE = 1e-2;
 
     private static final int USUAL_ITERATIONS = 50;
@@ -48,30 +48,34 @@ public record GaussianMixture(int components, int mostIterations, double toleran
         }
     }
 
-    /** With usual bounds. */
+    /** Returns a mixture with default limits. */
     public static GaussianMixture of(int components) {
         return new GaussianMixture(components, USUAL_ITERATIONS, USUAL_TOLERANCE);
     }
 
     /**
-     * Fits to rows {@code [n, d]}.
+     * Fits the mixture.
      *
+     * @param rows {@code [n, d]}
      * @throws IllegalArgumentException if there are fewer distinct rows than components
      */
     public Mixture fit(Tensor rows, RandomGenerator random) {
         try (Scope scope = Scope.open()) {
-            Rows data = Rows.of("mixture", rows);
+            ChunkedRows data = ChunkedRows.of("mixture", rows);
             Tensor labels = KMeans.of(components).fit(data.centred(), random).labels();
             Tensor unit = Tensors.identity(components, rows.type(), rows.device());
             double scale = scale(data);
-            Rows scaled = new Rows(data.mean(), Elementwise.mul(data.centred(), 1 / scale));
+            ChunkedRows scaled = new ChunkedRows(data.mean(), Elementwise.mul(data.centred(), 1 / scale));
             Gaussians start = Gaussians.of(Moments.ofLabels(scaled, labels, unit), VARIANCE_FLOOR);
             return keep(scope, refine(scaled, start, random), data.mean(), scale);
         }
     }
 
-    /** The largest deviation of a column, in which everything is measured: the floor is the same number for any data. */
-    private static double scale(Rows data) {
+    /**
+     * Returns the largest standard deviation of a column, the unit of the fit, so that the floor is the same number for
+     * any data.
+     */
+    private static double scale(ChunkedRows data) {
         Tensor sums = data.zeros(1, data.width());
         for (Tensor chunk : data.chunks()) {
             try (Scope _ = Scope.open()) {
@@ -82,8 +86,8 @@ public record GaussianMixture(int components, int mostIterations, double toleran
         return largest > 0 ? largest : 1;
     }
 
-    /** Iterates from a beginning, on rows whose largest variance of a column is 1. */
-    Mixture refine(Rows data, Gaussians start, RandomGenerator random) {
+    /** Iterates from an initial mixture, on rows whose largest column variance is 1. */
+    Mixture refine(ChunkedRows data, Gaussians start, RandomGenerator random) {
         List<Double> likelihoods = new ArrayList<>();
         List<Integer> reseeded = new ArrayList<>();
         Gaussians current = start;
@@ -108,7 +112,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
                 current.weights(), current.means(), Elementwise.sqrt(current.variances()), likelihoods, reseeded);
     }
 
-    /** The mixture in the units of the rows as they were given. */
+    /** Converts the mixture to the units of the given rows. */
     private static Mixture keep(Scope scope, Mixture found, Tensor mean, double scale) {
         double shift = found.means().size(1) * Math.log(scale);
         return new Mixture(

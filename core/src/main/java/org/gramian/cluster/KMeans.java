@@ -13,18 +13,17 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Centres that rows lie close to: {@code min_C Σ_i min_k ‖x_i − c_k‖²} by Lloyd's iteration.
+ * k-means clustering, {@code min_C Σ_i min_k ‖x_i − c_k‖²}, by Lloyd's algorithm with k-means++ initialization.
  *
- * <p>It begins with k-means++, assigns every row to the nearest centre by {@code argmax_k 2⟨x, c_k⟩ − ‖c_k‖²}, one matrix
- * product per chunk of rows, and moves every centre to the mean of its rows, until no assignment changes or the bound is
- * reached. A cluster that no row is assigned to begins again at the row that is farthest from its centre, the next such
- * cluster at the second farthest.
+ * <p>Each iteration assigns every row to the nearest centre by {@code argmax_k 2⟨x, c_k⟩ − ‖c_k‖²}, one matrix product
+ * per chunk of rows, and moves every centre to the mean of its rows, until no assignment changes or the limit is
+ * reached. An empty cluster restarts at the row farthest from its centre, the next one at the second farthest.
  *
  * <p>S. Lloyd: Least Squares Quantization in PCM, IEEE Transactions on Information Theory 28, 1982; D. Arthur, S.
  * Vassilvitskii: k-means++: The Advantages of Careful Seeding, SODA 2007.
  *
  * @param clusters k
- * @param mostIterations bound on how often all rows are assigned
+ * @param mostIterations maximum number of iterations
  */
 public record KMeans(int clusters, int mostIterations) {
     /** Vocabularies change little after a few dozen. */
@@ -37,33 +36,34 @@ public record KMeans(int clusters, int mostIterations) {
         }
     }
 
-    /** With the usual bound on iterations. */
+    /** Returns a clustering with the default number of iterations. */
     public static KMeans of(int clusters) {
         return new KMeans(clusters, USUAL_ITERATIONS);
     }
 
-    /** The centre of each row, {@code [n]}, and the squared distance to it, {@code [n, 1]}. */
-    private record Assigned(Tensor labels, Tensor distances) {}
+    /** Centre of each row {@code [n]} and the squared distance to it {@code [n, 1]}. */
+    private record Assignment(Tensor labels, Tensor distances) {}
 
     /**
-     * Finds the centres of rows {@code [n, d]}.
+     * Clusters rows.
      *
+     * @param rows {@code [n, d]}
      * @throws IllegalArgumentException if there are fewer distinct rows than clusters
      */
     public Clusters fit(Tensor rows, RandomGenerator random) {
         try (Scope scope = Scope.open()) {
-            Rows data = Rows.of("k-means", rows);
+            ChunkedRows data = ChunkedRows.of("k-means", rows);
             Tensor lengths = data.squaredLengths();
             Tensor centres = new Seeding(data, lengths).centres(clusters, random);
-            Assigned assigned = assign(data, lengths, centres);
+            Assignment assigned = assign(data, lengths, centres);
             long[] labels = assigned.labels.toLongs();
             boolean settled = false;
             int iteration = 1;
             while (!settled && iteration < mostIterations) {
                 try (Scope inner = Scope.open()) {
                     centres = inner.keep(means(data, assigned));
-                    Assigned next = assign(data, lengths, centres);
-                    assigned = new Assigned(inner.keep(next.labels), inner.keep(next.distances));
+                    Assignment next = assign(data, lengths, centres);
+                    assigned = new Assignment(inner.keep(next.labels), inner.keep(next.distances));
                 }
                 long[] former = labels;
                 labels = assigned.labels.toLongs();
@@ -79,9 +79,9 @@ public record KMeans(int clusters, int mostIterations) {
         }
     }
 
-    private static Assigned assign(Rows data, Tensor lengths, Tensor centres) {
+    private static Assignment assign(ChunkedRows data, Tensor lengths, Tensor centres) {
         Tensor turned = Elementwise.mul(Views.transpose(centres), 2);
-        Tensor offsets = Views.transpose(Rows.squares(centres)); // [1, k]
+        Tensor offsets = Views.transpose(ChunkedRows.squares(centres)); // [1, k]
         List<Tensor> labels = new ArrayList<>();
         List<Tensor> scores = new ArrayList<>();
         for (Tensor chunk : data.chunks()) {
@@ -93,11 +93,11 @@ public record KMeans(int clusters, int mostIterations) {
             }
         }
         Tensor distances = Elementwise.relu(Elementwise.sub(lengths, Views.concat(scores, 0)));
-        return new Assigned(Views.reshape(Views.concat(labels, 0), data.count()), distances);
+        return new Assignment(Views.reshape(Views.concat(labels, 0), data.count()), distances);
     }
 
-    /** The means of all clusters {@code [k, d]}; those without rows are put on rows that are far from their centres. */
-    private Tensor means(Rows data, Assigned assigned) {
+    /** Computes the means of all clusters {@code [k, d]}; empty clusters move to rows far from their centres. */
+    private Tensor means(ChunkedRows data, Assignment assigned) {
         Tensor unit =
                 Tensors.identity(clusters, data.centred().type(), data.centred().device());
         Tensor sums = data.zeros(clusters, data.width());
@@ -117,28 +117,115 @@ public record KMeans(int clusters, int mostIterations) {
         return means;
     }
 
-    private static void putEmptyOnFarRows(Tensor means, double[] counts, Rows data, double[] distances) {
+    private static void putEmptyOnFarRows(Tensor means, double[] counts, ChunkedRows data, double[] distances) {
         for (int k = 0; k < counts.length; k++) {
             if (counts[k] == 0) {
                 int farthest = 0;
                 for (int i = 1; i < distances.length; i++) {
                     farthest = distances[i] > distances[farthest] ? i : farthest;
                 }
-                distances[farthest] = 0; // the next one begins elsewhere
+                distances[farthest] = 0; // the next one restarts elsewhere
                 Views.slice(means, 0, k, k + 1L).copyFrom(data.row(farthest));
             }
         }
     }
 
-    /** Squared distances {@code [n, k]} of rows {@code [n, d]} to centres {@code [k, d]}, never below 0. */
+    /** Computes squared distances {@code [n, k]} of rows {@code [n, d]} to centres {@code [k, d]}, at least 0. */
     public static Tensor squaredDistances(Tensor rows, Tensor centres) {
         try (Scope scope = Scope.open()) {
             Tensor origin = Elementwise.mul(Reductions.sum(centres, 0), 1.0 / centres.size(0));
             Tensor x = Elementwise.sub(rows, origin);
             Tensor c = Elementwise.sub(centres, origin);
             Tensor products = Products.matmul(x, Elementwise.mul(Views.transpose(c), -2));
-            Tensor lengths = Elementwise.add(Rows.squares(x), Views.transpose(Rows.squares(c)));
+            Tensor lengths = Elementwise.add(ChunkedRows.squares(x), Views.transpose(ChunkedRows.squares(c)));
             return scope.keep(Elementwise.relu(Elementwise.add(products, lengths)));
+        }
+    }
+
+    /**
+     * k-means++ initialization: draws rows one by one with probability proportional to the squared distance to the
+     * nearest row drawn before.
+     *
+     * @param data centred rows
+     * @param lengths squared norms {@code [n, 1]}
+     */
+    private record Seeding(ChunkedRows data, Tensor lengths) {
+        /** Squared distances below this many rounding errors of the squared norms count as 0. */
+        private static final double ROUNDINGS = 64;
+
+        /** Draws distinct rows {@code [k, d]}. */
+        Tensor centres(int count, RandomGenerator random) {
+            double[] own = lengths.toDoubles();
+            double[] nearest = new double[own.length];
+            List<Tensor> chosen = new ArrayList<>();
+            long place = random.nextLong(own.length);
+            chosen.add(data.row(place));
+            narrow(nearest, own, place, true);
+            while (chosen.size() < count) {
+                place = draw(nearest, random);
+                if (place < 0) {
+                    nearest = exactly(chosen); // with an outlier, different rows look equal in float32
+                    place = draw(nearest, random);
+                }
+                if (place < 0) {
+                    throw new IllegalArgumentException("k-means: " + count + " clusters need at least as many distinct"
+                            + " rows, found " + chosen.size() + " among " + own.length
+                            + "; use fewer clusters or words, or more data");
+                }
+                chosen.add(data.row(place));
+                narrow(nearest, own, place, false);
+            }
+            return Views.concat(chosen, 0);
+        }
+
+        /** Updates the nearest distances with one more centre. */
+        private void narrow(double[] nearest, double[] own, long place, boolean first) {
+            try (Scope _ = Scope.open()) {
+                Tensor column = Elementwise.mul(Views.transpose(data.row(place)), 2);
+                double[] products = Products.matmul(data.centred(), column).toDoubles();
+                double centre = own[(int) place];
+                for (int i = 0; i < own.length; i++) {
+                    double square = own[i] + centre - products[i];
+                    boolean same = square <= ROUNDINGS * data.rounding() * (own[i] + centre);
+                    double distance = same ? 0 : square;
+                    nearest[i] = first ? distance : Math.min(nearest[i], distance);
+                }
+                nearest[(int) place] = 0;
+            }
+        }
+
+        /** Computes squared distances to the nearest centre from differences: slower, but 0 for equal rows only. */
+        private double[] exactly(List<Tensor> centres) {
+            double[] nearest = new double[Math.toIntExact(data.count())];
+            Arrays.fill(nearest, Double.POSITIVE_INFINITY);
+            for (Tensor centre : centres) {
+                try (Scope _ = Scope.open()) {
+                    double[] distances = data.mapChunks(chunk -> ChunkedRows.squares(Elementwise.sub(chunk, centre)))
+                            .toDoubles();
+                    Arrays.setAll(nearest, i -> Math.min(nearest[i], distances[i]));
+                }
+            }
+            return nearest;
+        }
+
+        /** Draws an index with probability proportional to its weight; −1 if all weights are 0. */
+        private static long draw(double[] weights, RandomGenerator random) {
+            double sum = 0;
+            for (double weight : weights) {
+                sum += weight;
+            }
+            double rest = random.nextDouble() * sum;
+            long last = -1;
+            for (int i = 0; i < weights.length; i++) {
+                if (weights[i] > 0) {
+                    last = i;
+                    rest -= weights[i];
+                    if (rest < 0) {
+                        return i;
+                    }
+                }
+            }
+            return last; // rounding may leave a rest
         }
     }
 }

@@ -16,7 +16,7 @@ import org.gramian.tensor.Views;
  * @param logLikelihood the mean of {@code log p(x_i)} over rows
  */
 record Moments(Tensor masses, Tensor sums, Tensor squares, double logLikelihood) {
-    private static Moments zeros(Rows data, long components) {
+    private static Moments zeros(ChunkedRows data, long components) {
         return new Moments(
                 data.zeros(components, 1),
                 data.zeros(components, data.width()),
@@ -25,7 +25,7 @@ record Moments(Tensor masses, Tensor sums, Tensor squares, double logLikelihood)
     }
 
     /** Every row belongs to the component of its label alone. */
-    static Moments ofLabels(Rows data, Tensor labels, Tensor unit) {
+    static Moments ofLabels(ChunkedRows data, Tensor labels, Tensor unit) {
         Moments moments = zeros(data, unit.size(0));
         long start = 0;
         for (Tensor chunk : data.chunks()) {
@@ -39,7 +39,7 @@ record Moments(Tensor masses, Tensor sums, Tensor squares, double logLikelihood)
     }
 
     /** Every row belongs to the components in proportion to their densities there: the step of expectation. */
-    static Moments of(Rows data, Gaussians mixture) {
+    static Moments of(ChunkedRows data, Gaussians mixture) {
         Moments moments = zeros(data, mixture.weights().size(0));
         Gaussians.Terms terms = mixture.terms();
         double likelihood = 0;

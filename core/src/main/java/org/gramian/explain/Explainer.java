@@ -21,33 +21,36 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Tells why a model gives an image its score for a class, by the gradient of that score with respect to feature maps.
+ * Explains the score of a class for an image by the gradient of the score with respect to feature maps.
  *
- * <p>The crops are those that the model answers by, its card's test crops of the whole image; what lies outside all of them
- * is not explained, since the model does not see it. The score is the class's before the softmax, the mean over the crops.
- * Any number of threads may ask at once; the model stays the caller's.
+ * <p>The crops are the test crops of the whole image; the rest of the image is not explained, since the model does not
+ * see it. The score is the logit of the class, averaged over crops. Thread-safe. The caller owns the model.
  *
- * @param model what is explained
- * @param card what it expects of images, and the names of classes
- * @param settings how
+ * @param model model to explain
+ * @param card preprocessing and class names of the model
+ * @param settings method of explanation
  */
 public record Explainer(Model model, ModelCard card, Settings settings) {
     /**
-     * How a score is explained.
+     * Method of explanation.
      *
-     * @param layer the layer whose maps are looked at; empty for the one that the pooling reads
-     * @param attribution how the score is shared out among positions
-     * @param pairs how many pairs of feature maps are wanted
+     * @param layer layer whose feature maps are used; empty for the input of the pooling
+     * @param attribution attribution of the score to positions
+     * @param pairs number of pairs of feature maps to report
      */
     public record Settings(Optional<String> layer, Attribution attribution, int pairs) {
-        /** Few enough to be looked at. */
+        /** Few enough to look at. */
         public static final int USUAL_PAIRS = 6;
 
-        /** The pooling's layer, the attribution that was found most faithful (see {@code docs/explain.md}), six pairs. */
+        /** Input of the pooling, the most faithful attribution (see {@code docs/explain.md}), six pairs. */
         public static final Settings USUAL =
                 new Settings(Optional.empty(), Attribution.INTEGRATED_AGAINST_BLANK, USUAL_PAIRS);
 
-        /** @throws IllegalArgumentException if fewer than no pairs are wanted */
+        /**
+         * Checks the number of pairs.
+         *
+         * @throws IllegalArgumentException if it is negative
+         */
         public Settings {
             if (pairs < 0) {
                 throw new IllegalArgumentException("expected at least 0 pairs, found " + pairs);
@@ -67,17 +70,17 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         });
     }
 
-    /** As usual. */
+    /** Returns an explainer with the default settings. */
     public static Explainer of(Model model, ModelCard card) {
         return new Explainer(model, card, Settings.USUAL);
     }
 
-    /** Explains one score as usual. */
+    /** Explains one score with the default settings. */
     public static Explanation explain(Model model, ModelCard card, Image image, int label) {
         return of(model, card).explain(image, label);
     }
 
-    /** Why nothing of a model can be explained; empty where it can. */
+    /** Returns why a model cannot be explained; empty if it can. */
     public static Optional<String> refusal(Model model) {
         return model.head().pooling().isDifferentiable()
                 ? Optional.empty()
@@ -86,7 +89,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                         + " cannot be explained: its hard assignment to visual words passes no gradient");
     }
 
-    /** What of the crops of an image one way through the model needs. */
+    /** Features of the crops, and their difference to the baseline. */
     private record Seen(Tensor features, Tensor difference) {}
 
     /**
@@ -95,16 +98,16 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
      * @throws IllegalArgumentException if there is no such class, or no crops can be taken of such an image
      */
     public Explanation explain(Image image, int label) {
-        return explain(View.of(image, card), label);
+        return explain(CroppedImage.of(image, card), label);
     }
 
     /**
-     * Explains the score of a class for an image that was looked at before.
+     * Explains the score of a class for an image that was cropped before.
      *
-     * @param view under this explainer's card
+     * @param view crops of the image under this explainer's card
      * @throws IllegalArgumentException if there is no such class
      */
-    public Explanation explain(View view, int label) {
+    public Explanation explain(CroppedImage view, int label) {
         if (label < 0 || label >= card.classes().size()) {
             throw new IllegalArgumentException(
                     "expected a class from 0 to " + (card.classes().size() - 1) + ", found " + label);
@@ -113,15 +116,15 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     }
 
     /**
-     * Explains the score of the class that the model answers with.
+     * Explains the score of the predicted class.
      *
-     * @throws IllegalArgumentException if no crops can be taken of such an image
+     * @throws IllegalArgumentException if the image is too small for crops
      */
     public Explanation explain(Image image) {
-        return explain(View.of(image, card), OptionalInt.empty());
+        return explain(CroppedImage.of(image, card), OptionalInt.empty());
     }
 
-    private Explanation explain(View view, OptionalInt wanted) {
+    private Explanation explain(CroppedImage view, OptionalInt wanted) {
         ScoreGradient gradient = new ScoreGradient(
                 model, settings.layer().orElse(model.backbone().layer()));
         try (Scope _ = Scope.open();
@@ -137,7 +140,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         }
     }
 
-    /** Features of all crops, and what is left of them without their baseline. */
+    /** Computes the features of all crops and their difference to the baseline. */
     private Seen look(ScoreGradient gradient, CropPixels pixels, Arena arena) {
         boolean blank = settings.attribution().baseline() == Baseline.BLANK;
         MemorySegment memory = pixels.write(arena, blank);
@@ -150,7 +153,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         return new Seen(features, Elementwise.sub(features, Views.slice(all, 0, crops, crops + 1)));
     }
 
-    /** The mean gradient between the baseline and the features, where the attribution wants it. */
+    /** Computes the mean gradient between the baseline and the features, if the attribution uses it. */
     private Optional<Tensor> alongTheWay(ScoreGradient gradient, Seen seen, int label) {
         int steps = settings.attribution().steps();
         if (steps == 1) {

@@ -12,20 +12,19 @@ import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 
 /**
- * Tries whether a heat map tells the truth: takes the hottest part out of the image, and a region of the same size and shape
- * that lies elsewhere, and compares what becomes of the score.
+ * Deletion test of a heat map: removes the hottest region, and random regions of the same size and shape, and compares
+ * the scores.
  *
- * <p>Taken out means painted over with the image's mean colour. The other region is the hottest part shifted by a random
- * number of places, never none, along the rows of what the crops reach, what leaves a row going on in the next and what
- * leaves the last row coming back in the first: it has as many places, all of which the model sees. Of several such draws
- * the mean is taken.
+ * <p>Removed pixels get the image's mean colour. A random region is the hottest one shifted by a random, non-zero
+ * number of covered pixels in row-major order, wrapping around, so that it has as many pixels and the model sees all of
+ * them. The scores of several draws are averaged.
  *
- * @param share of what the crops reach that is taken out, between 0 and 1
- * @param draws how many other regions
- * @param seed where they lie
+ * @param share fraction of the covered pixels to remove, between 0 and 1
+ * @param draws number of random regions
+ * @param seed seed of the random regions
  */
 public record Faithfulness(double share, int draws, long seed) {
-    /** A fifth of the image against eight other regions. */
+    /** A fifth of the image against eight random regions. */
     public static final Faithfulness USUAL = new Faithfulness(0.2, 8, 1);
 
     public Faithfulness {
@@ -36,20 +35,20 @@ public record Faithfulness(double share, int draws, long seed) {
     }
 
     /**
-     * Scores of a class, each the mean over the crops.
+     * Scores of a class, averaged over crops.
      *
-     * @param whole of the image as it is
-     * @param withoutHottest of the image without its hottest part
-     * @param withoutOther of the image without a region elsewhere, the mean of all draws
+     * @param whole score of the image
+     * @param withoutHottest score without the hottest region
+     * @param withoutOther score without a random region, averaged over draws
      */
     public record Trial(double whole, double withoutHottest, double withoutOther) {
-        /** Whether the hottest part matters more than others. */
+        /** Returns whether removing the hottest region lowers the score more than removing random ones. */
         public boolean holds() {
             return withoutHottest < withoutOther;
         }
     }
 
-    /** Tries the map of one image. */
+    /** Runs the test for one image. */
     public Trial of(Model model, ModelCard card, Image image, Explained explained) {
         List<Crop> crops = card.crops().whole().testing().of(image.width(), image.height(), "");
         CropPixels pixels = CropPixels.of(image, crops, card.preprocessing());
@@ -67,7 +66,7 @@ public record Faithfulness(double share, int draws, long seed) {
         return new Trial(whole, withoutHottest, others);
     }
 
-    /** A map and the class that it is of. */
+    /** Heat map and its class. */
     public record Explained(HeatMap heat, int label) {}
 
     private static CropPixels without(CropPixels pixels, BitSet places, HeatMap heat) {

@@ -15,7 +15,7 @@ public final class HeatImage {
     /** How opaque the grey is that lies over what no crop reaches. */
     private static final int UNSEEN = 0x80808080;
 
-    /** Orange and blue: people who do not tell red from green tell these. */
+    /** Orange and blue, distinguishable with red-green colour blindness. */
     static final int RAISES = 0xff8c00;
 
     static final int LOWERS = 0x1e74ff;
@@ -87,7 +87,7 @@ public final class HeatImage {
         return buffered;
     }
 
-    /** The same without colours, so that those of the heat are told from those of the image. */
+    /** Returns the image in grey, so that its colours do not mix with those of the heat map. */
     static BufferedImage grey(BufferedImage image) {
         BufferedImage grey = new BufferedImage(image.getWidth(), image.getHeight(), BufferedImage.TYPE_INT_RGB);
         for (int y = 0; y < image.getHeight(); y++) {

@@ -5,14 +5,13 @@ import java.util.BitSet;
 import java.util.stream.IntStream;
 
 /**
- * A number for every pixel of an image, or of a smaller one with its aspect ratio: how much what is seen there speaks for a
- * class.
+ * Heat map of a class: one value for every pixel of an image, or of a smaller one with its aspect ratio.
  *
- * <p>Positive values raise the score of the class, negative ones lower it; {@link #strength} is what people are shown. Crops
- * need not reach all of an image: where none does, the value is 0 and {@link #covers} says no.
+ * <p>Positive values raise the score of the class, negative ones lower it; {@link #strength} is the displayed value.
+ * Crops need not cover the image: uncovered pixels have value 0, see {@link #covers}.
  */
 public final class HeatMap {
-    /** Share of places that are less than full strength. */
+    /** Quantile that is displayed at full strength. */
     private static final double FULL = 0.98;
 
     private final int width;
@@ -22,8 +21,10 @@ public final class HeatMap {
     private final float full;
 
     /**
-     * @param values row by row
-     * @param covered the places that were looked at, by their index in the values
+     * Creates a heat map.
+     *
+     * @param values values in row-major order
+     * @param covered covered pixels, by index in the values
      */
     HeatMap(int width, int height, float[] values, BitSet covered) {
         if (width < 1 || height < 1 || values.length != (long) width * height) {
@@ -37,7 +38,7 @@ public final class HeatMap {
         this.full = full(values, covered);
     }
 
-    /** What 98 of 100 covered places do not exceed, whether they speak for or against. */
+    /** Returns the 98 % quantile of the magnitudes of covered pixels. */
     float magnitude() {
         float[] sizes = new float[values.length];
         for (int i = 0; i < sizes.length; i++) {
@@ -46,7 +47,10 @@ public final class HeatMap {
         return full(sizes, covered);
     }
 
-    /** A few places far above the rest would leave nothing to see of it; where all but these are not positive, they count. */
+    /**
+     * Returns the value of full strength: a quantile, since a few outliers would hide the rest; the maximum if it is
+     * not positive.
+     */
     private static float full(float[] values, BitSet covered) {
         float[] sorted = new float[covered.cardinality()];
         int[] places = covered.stream().toArray();
@@ -69,20 +73,20 @@ public final class HeatMap {
         return height;
     }
 
-    /** The value of a place: its part in the mean score over the crops, the sum of what every crop that sees it says. */
+    /** Returns the contribution of a pixel to the mean score, summed over the crops that cover it. */
     public float value(int x, int y) {
         return values[y * width + x];
     }
 
     /**
-     * The value as a part of that which 98 in 100 covered places do not exceed, from 0, also of negative values, to 1, also of
-     * greater ones; 0 everywhere where nothing is positive.
+     * Returns the value relative to the 98 % quantile of covered pixels, clamped to {@code [0, 1]}; 0 everywhere if no
+     * value is positive.
      */
     public float strength(int x, int y) {
         return full > 0 ? Math.clamp(value(x, y) / full, 0f, 1f) : 0;
     }
 
-    /** All strengths, row by row. */
+    /** Returns all strengths in row-major order. */
     public float[] strengths() {
         float[] all = new float[values.length];
         for (int i = 0; i < all.length; i++) {
@@ -91,20 +95,20 @@ public final class HeatMap {
         return all;
     }
 
-    /** Whether a crop reaches the place. */
+    /** Returns whether a crop covers the pixel. */
     public boolean covers(int x, int y) {
         return covered.get(y * width + x);
     }
 
-    /** What share of the image the crops reach, from 0 to 1. */
+    /** Returns the fraction of the image that crops cover. */
     public double coverage() {
         return (double) covered.cardinality() / values.length;
     }
 
     /**
-     * The places with the highest values, by their index {@code y·width + x}; of equal values the earlier ones.
+     * Returns the pixels with the highest values by index {@code y·width + x}; the first of equals.
      *
-     * @param share of the covered places, from 0 to 1
+     * @param share fraction of the covered pixels, from 0 to 1
      */
     public BitSet top(double share) {
         BitSet top = new BitSet(values.length);
@@ -118,7 +122,7 @@ public final class HeatMap {
         return top;
     }
 
-    /** The places that crops reach, by their index. */
+    /** Returns the covered pixels by index. */
     public BitSet covered() {
         return (BitSet) covered.clone();
     }

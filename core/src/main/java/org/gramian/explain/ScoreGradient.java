@@ -10,6 +10,15 @@ import org.gramian.model.Engine;
 import org.gramian.model.Head;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
+import org.gramian.pooling.Aggregation;
+import org.gramian.pooling.Join;
+import org.gramian.pooling.Pooling;
+import org.gramian.pooling.SecondOrder;
+import org.gramian.pooling.Vectorization;
+import org.gramian.pooling.Vectorization.Triu;
+import org.gramian.spd.Kernel;
+import org.gramian.spd.Rbf;
+import org.gramian.spd.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -93,5 +102,77 @@ record ScoreGradient(Model model, String layer) {
 
     private static Bindings frozen(ParameterSet parameters, Tape tape) {
         return Bindings.of(parameters.variables(tape, _ -> true));
+    }
+
+    /**
+     * A head in two parts, which meet where something can be said of feature maps: at the kernel matrix {@code K [n, C,
+     * C]} of second-order poolings, else at the maps {@code [n, C, N]} that are aggregated.
+     *
+     * @param head the whole
+     */
+    record HeadPath(Head head) {
+        /** With the true gradient throughout. */
+        static HeadPath of(Head head) {
+            return new HeadPath(new Head(TrueGradient.of(head.pooling()), head.classes(), head.normalized()));
+        }
+
+        private Pooling pooling() {
+            return head.pooling();
+        }
+
+        /** The maps that are aggregated, of features {@code [n, c, h, w]}. */
+        Var maps(Var features, Bindings parameters) {
+            return pooling().reduce(features, parameters.under("pooling"));
+        }
+
+        /** Where the parts meet, of these maps. */
+        Var meeting(Var maps, Bindings parameters) {
+            return pooling().aggregation() instanceof SecondOrder secondOrder
+                    ? secondOrder.matrices(maps, parameters.under("pooling"))
+                    : maps;
+        }
+
+        /** Scores {@code [n, k]} of what the first part gave. */
+        Var scores(Var meeting, Bindings parameters) {
+            Bindings own = parameters.under("pooling");
+            Var x = pooling().aggregation() instanceof SecondOrder secondOrder
+                    ? secondOrder.vectorize(secondOrder.transform(meeting, own), own)
+                    : pooling().aggregate(meeting, own);
+            for (int i = 0; i < pooling().normalizations().size(); i++) {
+                x = pooling().normalize(i, x, own);
+            }
+            return head.classify(x, parameters, Head.Mode.PREDICTING);
+        }
+
+        /**
+         * The same pooling with the derivative on the way back wherever training leaves something out of it.
+         *
+         * <p>{@code rbf} with {@code sigma=mean} trains as if the width did not depend on the image, and poolings of
+         * the paper's fidelity by formulas as they are printed. Values are the same, but what explains a score must be
+         * its own gradient.
+         */
+        private static final class TrueGradient {
+            private TrueGradient() {}
+
+            static Pooling of(Pooling pooling) {
+                return new Pooling(pooling.reductions(), of(pooling.aggregation()), pooling.normalizations());
+            }
+
+            private static Aggregation of(Aggregation aggregation) {
+                return switch (aggregation) {
+                    case SecondOrder(Kernel kernel, var transforms, Vectorization vectorization) ->
+                        new SecondOrder(of(kernel), transforms, vectorization instanceof Triu ? new Triu() : vectorization);
+                    case Join join ->
+                        new Join(join.branches().stream().map(TrueGradient::of).toList());
+                    default -> aggregation;
+                };
+            }
+
+            private static Kernel of(Kernel kernel) {
+                return kernel instanceof Rbf rbf
+                        ? new Rbf(rbf.sigma() instanceof Sigma.Mean ? new Sigma.MeanFull() : rbf.sigma(), rbf.jitter())
+                        : kernel;
+            }
+        }
     }
 }

@@ -56,9 +56,9 @@ final class ChannelSums {
         images++;
     }
 
-    MapChannels judge() {
+    DegenerateChannels judge() {
         List<Integer> dead = new ArrayList<>();
-        List<MapChannels.Duplicate> duplicates = new ArrayList<>();
+        List<DegenerateChannels.Duplicate> duplicates = new ArrayList<>();
         for (int c = 0; c < channels; c++) {
             if (isDead(c)) {
                 dead.add(c);
@@ -67,12 +67,12 @@ final class ChannelSums {
             for (int earlier = 0; earlier < c; earlier++) {
                 double correlation = correlation(c, earlier);
                 if (!isDead(earlier) && Math.abs(correlation) > ALIKE) {
-                    duplicates.add(new MapChannels.Duplicate(c, earlier, correlation));
+                    duplicates.add(new DegenerateChannels.Duplicate(c, earlier, correlation));
                     break;
                 }
             }
         }
-        return new MapChannels(channels, positions, images, dead, duplicates);
+        return new DegenerateChannels(channels, positions, images, dead, duplicates);
     }
 
     private boolean isDead(int channel) {

@@ -29,22 +29,22 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Looks into a model's pooling while it sees images: one crop of each, through the model itself.
+ * Inspects the pooling of a model on images, with one crop of each.
  *
- * @param model whose pooling it is
- * @param rendering how files become crops, of which the first of each image is taken
- * @param threads that decode images
+ * @param model model to inspect
+ * @param rendering crops of a file; the first one is used
+ * @param threads number of decoding threads
  */
 public record Inspector(Model model, Rendering rendering, int threads) {
-    /** The most images: quantiles of more would hardly differ. */
+    /** Largest number of images: quantiles of more hardly differ. */
     public static final int MOST_PICTURES = 64;
 
     private static final int BATCH = 8;
 
-    /** Rows up to which all images' matrices are decomposed; that takes as long as the cube of the rows. */
+    /** Matrix size up to which the matrices of all images are decomposed; the time grows with its cube. */
     private static final int SMALL = 64;
 
-    /** How many matrices of a size are decomposed. */
+    /** Returns the number of matrices of a size to decompose. */
     static int matrices(long size) {
         return Math.clamp((long) MOST_PICTURES * SMALL / size, 4, MOST_PICTURES);
     }
@@ -52,14 +52,14 @@ public record Inspector(Model model, Rendering rendering, int threads) {
     /**
      * Inspects a model.
      *
-     * @param samples images, of which at most {@value #MOST_PICTURES} are taken, evenly spread; at least one
-     * @param fingerprint SHA-256 of the model's file
-     * @param progress told the number of images done so far
+     * @param samples at least one image; at most {@value #MOST_PICTURES}, evenly spaced, are used
+     * @param fingerprint SHA-256 of the model file
+     * @param progress receives the number of processed images
      * @throws IOException if an image cannot be read
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
         List<Sample> some = EvenSample.of(samples, MOST_PICTURES);
-        Looking looking = new Looking(some.size());
+        Statistics statistics = new Statistics(some.size());
         Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
         int seen = 0;
         try (BatchLoader loader =
@@ -67,14 +67,14 @@ public record Inspector(Model model, Rendering rendering, int threads) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
                     requireReadable(batch, some);
-                    looking.at(batch);
+                    statistics.at(batch);
                     seen += batch.places().size();
                     progress.accept(seen);
                 }
             }
         }
         return new SpdInspection(
-                fingerprint, model.head().pooling().text(), looking.channels.judge(), looking.stages());
+                fingerprint, model.head().pooling().text(), statistics.channels.judge(), statistics.stages());
     }
 
     private static void requireReadable(Batch batch, List<Sample> samples) throws UnreadableImageException {
@@ -86,13 +86,13 @@ public record Inspector(Model model, Rendering rendering, int threads) {
         }
     }
 
-    /** What was seen so far. */
-    private final class Looking {
+    /** Statistics collected so far. */
+    private final class Statistics {
         private final int images;
         private final ChannelSums channels = new ChannelSums();
         private final Map<String, List<double[]>> spectra = new LinkedHashMap<>();
 
-        Looking(int images) {
+        Statistics(int images) {
             this.images = images;
         }
 

@@ -21,9 +21,9 @@ public record MatrixStage(
         String stage,
         int size,
         @JsonProperty("pictures") int images,
-        List<Range> eigenvalues,
-        Range effectiveRank,
-        Range condition,
+        List<QuantileRange> eigenvalues,
+        QuantileRange effectiveRank,
+        QuantileRange condition,
         double indefinite) {
     public MatrixStage {
         eigenvalues = List.copyOf(eigenvalues);
@@ -41,12 +41,12 @@ public record MatrixStage(
                 size,
                 spectra.size(),
                 IntStream.range(0, size)
-                        .mapToObj(k -> Range.of(
+                        .mapToObj(k -> QuantileRange.of(
                                 spectra.stream().mapToDouble(one -> one[k]).toArray()))
                         .toList(),
-                Range.of(
+                QuantileRange.of(
                         spectra.stream().mapToDouble(MatrixStage::effectiveRank).toArray()),
-                Range.of(spectra.stream().mapToDouble(MatrixStage::condition).toArray()),
+                QuantileRange.of(spectra.stream().mapToDouble(MatrixStage::condition).toArray()),
                 spectra.stream().filter(MatrixStage::isIndefinite).count() / (double) spectra.size());
     }
 
@@ -62,7 +62,7 @@ public record MatrixStage(
     }
 
     /**
-     * The largest condition that is told apart from infinity, {@code 2²⁴/√n}: entries are rounded to single precision, which
+     * Returns the largest condition number that differs from infinity, {@code 2²⁴/√n}: entries are rounded to single precision, which
      * moves an eigenvalue by up to {@code 2⁻²⁴‖A‖_F ≤ 2⁻²⁴√n·max|λᵢ|} (Weyl).
      */
     public double worstCondition() {

@@ -1,8 +1,19 @@
 package org.gramian.inspect;
 
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What became of the matrices of a model's pooling on some test images, and of the feature maps that they are made of.
@@ -12,7 +23,7 @@ import java.util.List;
  * @param channels the feature maps that the pooling compares
  * @param stages the matrices after the kernel and after each transform; none where the pooling has no matrices
  */
-public record SpdInspection(String model, String pooling, MapChannels channels, List<MatrixStage> stages) {
+public record SpdInspection(String model, String pooling, DegenerateChannels channels, List<MatrixStage> stages) {
     /** Its name in the folder of a fold. */
     public static final String FILE = "spd.json";
 
@@ -23,7 +34,7 @@ public record SpdInspection(String model, String pooling, MapChannels channels, 
     /**
      * Reads a file.
      *
-     * @throws IOException if it is none that {@link #write} wrote; the message says what was expected and found
+     * @throws IOException if {@link #write} did not write it; the message names the expected and the found content
      */
     public static SpdInspection read(Path path) throws IOException {
         return InspectionFile.read(path);
@@ -32,5 +43,58 @@ public record SpdInspection(String model, String pooling, MapChannels channels, 
     /** Writes or replaces a file, whole or not at all. */
     public void write(Path path) throws IOException {
         InspectionFile.write(path, this);
+    }
+
+    /**
+     * An inspection as a JSON file: its parts under their names, after {@code "format": "gramian-spd"} and a version.
+     */
+    private static final class InspectionFile {
+        private static final String FORMAT = "gramian-spd";
+        private static final int VERSION = 1;
+
+        /** Several times what matrices of 2,048 rows take. */
+        private static final long MOST_BYTES = 1L << 24;
+
+        private static final JsonMapper READER = JsonMapper.builder()
+                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
+                .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+                .changeDefaultNullHandling(_ -> JsonSetter.Value.construct(Nulls.FAIL, Nulls.FAIL))
+                .build();
+
+        private InspectionFile() {}
+
+        private record Document(String format, int version, SpdInspection inspection) {}
+
+        static void write(Path path, SpdInspection inspection) throws IOException {
+            AtomicTextFile.write(
+                    path, text -> text.write(JsonText.indented(new Document(FORMAT, VERSION, inspection)) + "\n"));
+        }
+
+        static SpdInspection read(Path path) throws IOException {
+            long bytes = Files.size(path);
+            if (bytes > MOST_BYTES) {
+                throw new IOException(
+                        path + ": expected an inspection of at most " + MOST_BYTES + " bytes, found " + bytes);
+            }
+            @Nullable Document document;
+            try {
+                document = READER.readValue(Files.readAllBytes(path), Document.class);
+            } catch (JacksonException wrong) {
+                throw new IOException(
+                        path + ": expected an inspection written by 'gramian train', found: "
+                                + QuotedText.bare(wrong.getOriginalMessage()),
+                        wrong);
+            }
+            if (document == null) {
+                throw new IOException(path + ": expected an inspection written by 'gramian train', found an empty file");
+            }
+            if (!document.format.equals(FORMAT) || document.version != VERSION) {
+                throw new IOException(path + ": expected the format " + FORMAT + " of version " + VERSION + ", found "
+                        + QuotedText.text(document.format) + " of version " + document.version);
+            }
+            return document.inspection;
+        }
     }
 }

@@ -1,11 +1,11 @@
 /**
- * Looks into a trained model: what becomes of its matrices, and which of its feature maps say nothing.
+ * Inspection of a trained model: the spectra of its matrices, and its dead and duplicate channels.
  *
- * <p>From start to end: an {@link org.gramian.inspect.Inspector} shows a model some test images and listens to its pooling, which
- * tells what leaves each stage. Of the matrices after the kernel and after every transform it takes the eigenvalues; a {@link
- * org.gramian.inspect.MatrixStage} says how these, their effective rank and condition {@linkplain org.gramian.inspect.Range
- * spread} over images. Of the maps before them, {@link org.gramian.inspect.MapChannels} names those that are dead or
- * duplicates. All of it is an {@link org.gramian.inspect.SpdInspection}, which a run keeps as {@code spd.json}.
+ * <p>An {@link org.gramian.inspect.Inspector} runs a model on test images and traces the stages of its pooling. A {@link
+ * org.gramian.inspect.MatrixStage} holds {@linkplain org.gramian.inspect.QuantileRange quantiles} over images of the
+ * eigenvalues, effective rank and condition number after the kernel and after every transform. {@link
+ * org.gramian.inspect.DegenerateChannels} lists dead and duplicate feature maps. The result is an {@link
+ * org.gramian.inspect.SpdInspection}, which a run stores as {@code spd.json}.
  */
 @NullMarked
 package org.gramian.inspect;

@@ -6,21 +6,29 @@ import java.util.OptionalDouble;
 import java.util.SequencedMap;
 
 /**
- * The values of C that a solver tries in cross-validation: the given one, or those of its grid.
+ * Values of C for the cross-validation of a solver: the given one, or a grid.
  *
- * @param given C, if it was given
- * @param costs in ascending order: each starts from the solution of the one before
+ * @param given C, if set
+ * @param costs ascending, so that each warm-starts from the previous solution
  */
 record CostGrid(OptionalDouble given, List<Double> costs) {
-    /** C where it is not given and a class has one group only. */
+    /** C if it is unset and a class has only one group. */
     private static final double USUAL = 1;
 
-    /** @param grid of a C that is not given */
+    /**
+     * Creates the grid.
+     *
+     * @param grid values for an unset C
+     */
     static CostGrid of(OptionalDouble given, List<Double> grid) {
         return new CostGrid(given, given.isPresent() ? List.of(given.getAsDouble()) : grid);
     }
 
-    /** @throws IllegalArgumentException if a C is given that is not positive */
+    /**
+     * Checks a given C.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
     static void requirePositive(String solver, OptionalDouble given) {
         if (given.isPresent() && !(given.getAsDouble() > 0 && given.getAsDouble() <= Float.MAX_VALUE)) {
             throw new IllegalArgumentException("the argument C of " + solver
@@ -28,17 +36,17 @@ record CostGrid(OptionalDouble given, List<Double> costs) {
         }
     }
 
-    /** The task of a cross-validation, for progress. */
+    /** Returns the task name of the cross-validation, for progress. */
     String task() {
         return given.isPresent() ? "cross-validation" : "cross-validation of C";
     }
 
-    /** C where there are no folds to choose by. */
+    /** Returns C without cross-validation. */
     double unchosen() {
         return given.orElse(USUAL);
     }
 
-    /** The first numbers that a solver tells. */
+    /** Returns the first values that a model reports. */
     static SequencedMap<String, Double> found(double chosen, int folds) {
         SequencedMap<String, Double> found = new LinkedHashMap<>();
         found.put("C", chosen);

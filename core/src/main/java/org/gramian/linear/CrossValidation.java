@@ -47,7 +47,7 @@ public final class CrossValidation {
     }
 
     /**
-     * Wraps scores that a solver has computed itself.
+     * Creates a cross-validation from scores that a solver has computed.
      *
      * @param logits {@code [n][k]}, before the temperature
      */
@@ -65,7 +65,7 @@ public final class CrossValidation {
      * @param fit solves for a part of the rows
      */
     static CrossValidation of(
-            LabelledRows rows, GroupFolds folds, Function<LabelledRows, LinearModel> fit, SolveWatch watch) {
+            LabelledRows rows, GroupFolds folds, Function<LabelledRows, LinearModel> fit, SolverListener watch) {
         double[][] logits = new double[rows.count()][];
         for (int fold = 0; fold < folds.folds(); fold++) {
             watch.at("cross-validation", fold, folds.folds());
@@ -97,24 +97,24 @@ public final class CrossValidation {
         return new SoftmaxTemperature(centred, targets).fit();
     }
 
-    /** Number of folds, at least 2. */
+    /** Returns the number of folds, at least 2. */
     public int folds() {
         return folds;
     }
 
-    /** The fitted softmax temperature T; 1 where the scores are no better than equal ones. */
+    /** Returns the fitted softmax temperature T; 1 if the scores are uninformative. */
     public double temperature() {
         return temperature;
     }
 
-    /** Out-of-fold logits {@code [n][k]} of the rows, divided by the temperature. */
+    /** Returns the out-of-fold logits {@code [n][k]}, divided by the temperature. */
     public double[][] logits() {
         return Arrays.stream(logits)
                 .map(row -> Arrays.stream(row).map(z -> z / temperature).toArray())
                 .toArray(double[][]::new);
     }
 
-    /** Distinct groups in ascending order; what {@link #correct} and {@link #losses} are about. */
+    /** Returns the distinct groups in ascending order, the order of {@link #correct} and {@link #losses}. */
     public int[] groups() {
         return members.stream().mapToInt(rows -> groups[rows[0]]).toArray();
     }
@@ -137,7 +137,7 @@ public final class CrossValidation {
                 .toArray();
     }
 
-    /** Whether each group's class is predicted, in the order of {@link #groups}; for paired tests of two solvers. */
+    /** Returns whether each group is classified correctly, in the order of {@link #groups}. */
     public boolean[] correct() {
         boolean[] correct = new boolean[members.size()];
         for (int g = 0; g < correct.length; g++) {
@@ -151,14 +151,14 @@ public final class CrossValidation {
         return correct;
     }
 
-    /** {@code −log p} of each group's class, in the order of {@link #groups}. */
+    /** Returns {@code −log p} of each group's class, in the order of {@link #groups}. */
     public double[] losses() {
         double[] losses = new double[members.size()];
         Arrays.setAll(losses, g -> -logProbabilities(members.get(g))[labels[members.get(g)[0]]]);
         return losses;
     }
 
-    /** Part of the groups whose class is predicted, from 0 to 1. */
+    /** Returns the fraction of correctly classified groups. */
     public double accuracy() {
         int right = 0;
         for (boolean correct : correct()) {
@@ -167,7 +167,7 @@ public final class CrossValidation {
         return (double) right / members.size();
     }
 
-    /** Mean of {@link #losses}. */
+    /** Returns the mean of {@link #losses}. */
     public double logLoss() {
         return Arrays.stream(losses()).average().orElse(0);
     }

@@ -11,23 +11,23 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Rows in folds to choose by: all rows of a group in one fold, every class in every fold. Near-duplicates are in one fold, too,
- * unless a class has no others: then there would be no folds at all.
+ * Cross-validation folds: all rows of a group in one fold, every class in every fold. Near-duplicates share a fold too,
+ * unless a class consists of near-duplicates only.
  *
- * <p>Which fold a group is in follows from the numbers of the groups, not from the order of the rows.
+ * <p>The fold of a group depends on the numbers of the groups, not on the order of the rows.
  *
- * @param folds how many; fewer than 2 where a class has too few groups to be divided
- * @param places the fold of each row
+ * @param folds number of folds; fewer than 2 if a class has too few groups
+ * @param places fold of each row
  */
 record GroupFolds(int folds, List<Integer> places) {
-    /** Number of folds where every class has enough groups. */
+    /** Number of folds if every class has enough groups. */
     static final int USUAL = 5;
 
     GroupFolds {
         places = List.copyOf(places);
     }
 
-    /** At most so many folds: no more than the smallest class has groups. */
+    /** Creates at most {@code most} folds, no more than the smallest class has groups. */
     static GroupFolds of(LabelledRows rows, int most) {
         GroupFolds together = of(rows, rows::duplicate, most);
         return together.folds < 2 ? of(rows, rows::group, most) : together;
@@ -64,7 +64,7 @@ record GroupFolds(int folds, List<Integer> places) {
                         .toList());
     }
 
-    /** The rows of a fold, or all others. */
+    /** Returns the rows of a fold, or all others. */
     int[] rows(int fold, boolean inside) {
         int[] all = IntStream.range(0, places.size()).toArray();
         return Arrays.stream(all).filter(i -> (places.get(i) == fold) == inside).toArray();

@@ -9,10 +9,10 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * What a solver learns from: rows {@code [n, d]}, each with a class, a group and, by its class, a weight.
+ * Training data of a solver: rows {@code [n, d]}, each with a class, a group and a weight by class.
  *
- * <p>Rows of one group, as the crops of one image, are no independent examples: they are never divided between learning
- * and judging. Nor are near-duplicates, which are several groups. It looks at the tensor of the rows and does not own it.
+ * <p>Rows of one group, such as the crops of one image, are not independent and stay in one fold of a cross-validation,
+ * as do near-duplicates, which may span several groups. The tensor stays owned by the caller.
  */
 public final class LabelledRows {
     private final Tensor rows;
@@ -33,13 +33,13 @@ public final class LabelledRows {
     }
 
     /**
-     * Rows of which every one counts the same.
+     * Creates rows of equal weight.
      *
-     * @param rows {@code [n, d]} in single precision
-     * @param labels the class of each row, from 0 on
-     * @param groups the group of each row, any number
+     * @param rows {@code [n, d]}, float32
+     * @param labels class of each row, starting at 0
+     * @param groups group of each row, any number
      * @param classes number of classes k; each must have a row
-     * @throws IllegalArgumentException if anything is not as said
+     * @throws IllegalArgumentException if an argument is invalid
      */
     public static LabelledRows of(Tensor rows, int[] labels, int[] groups, int classes) {
         if (rows.shape().rank() != 2 || rows.type() != DType.F32 || rows.size(1) < 1) {
@@ -80,7 +80,7 @@ public final class LabelledRows {
     }
 
     /**
-     * The same rows, counting by their class.
+     * Returns these rows with class weights.
      *
      * @param others weight of a row of each class, positive
      */
@@ -93,9 +93,9 @@ public final class LabelledRows {
     }
 
     /**
-     * Returns the same rows, of which near-duplicates stay in one fold of a cross-validation.
+     * Returns these rows with near-duplicates, which stay in one fold of a cross-validation.
      *
-     * @param others a number for each row, the same for all rows of a group and of its near-duplicates
+     * @param others a number for each row, equal for all rows of a group and of its near-duplicates
      */
     public LabelledRows withDuplicates(int[] others) {
         if (others.length != labels.length) {
@@ -105,7 +105,7 @@ public final class LabelledRows {
         return new LabelledRows(rows, labels, groups, others, weights);
     }
 
-    /** Copies some rows; every class must be among them where a solver is to learn from them. */
+    /** Copies some rows. */
     LabelledRows part(int[] which) {
         long[] places = Arrays.stream(which).asLongStream().toArray();
         Tensor index = Tensors.to(Tensors.ofLongs(places, Shape.of(places.length)), rows.device());
@@ -115,22 +115,22 @@ public final class LabelledRows {
         return new LabelledRows(Views.select(rows, 0, index), someLabels, someGroups, someDuplicates, weights);
     }
 
-    /** The rows {@code [n, d]}. */
+    /** Returns the rows {@code [n, d]}. */
     public Tensor rows() {
         return rows;
     }
 
-    /** Number of rows n. */
+    /** Returns the number of rows n. */
     public int count() {
         return labels.length;
     }
 
-    /** Length of a row d. */
+    /** Returns the length d of a row. */
     public long size() {
         return rows.size(1);
     }
 
-    /** Number of classes k. */
+    /** Returns the number of classes k. */
     public int classes() {
         return weights.length;
     }
@@ -143,17 +143,17 @@ public final class LabelledRows {
         return groups[row];
     }
 
-    /** The same number for near-duplicates; without any, that of the group. */
+    /** Returns a number that near-duplicates share; without near-duplicates the group. */
     int duplicate(int row) {
         return duplicates[row];
     }
 
-    /** Rows of a class. */
+    /** Returns the number of rows of a class. */
     int count(int label) {
         return counts[label];
     }
 
-    /** What a row of a class counts. */
+    /** Returns the weight of a row of a class. */
     double weight(int label) {
         return weights[label];
     }

@@ -1,14 +1,21 @@
 package org.gramian.linear;
 
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
+import java.util.TreeMap;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 
 /**
  * Regularized linear discriminant analysis: Bayes' rule for Gaussian classes of one covariance,
@@ -66,7 +73,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     }
 
     @Override
-    public LinearModel fit(LabelledRows rows, SolveWatch watch) {
+    public LinearModel fit(LabelledRows rows, SolverListener watch) {
         requireRoom(rows.count(), rows.size());
         watch.at("class covariance", 0, 1);
         try (Scope scope = Scope.open()) {
@@ -95,5 +102,175 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             bias[label] = Math.log(rows.count(label) * rows.weight(label) / all) - bias[label] / 2;
         }
         return bias;
+    }
+
+    /**
+     * How much a covariance is to be shrunk: {@code γ = min(1, b²/a²)}, with {@code a² = ‖S − νI‖²} and b² an estimate
+     * of the squared error of S (Ledoit and Wolf: A Well-conditioned Estimator for Large-dimensional Covariance
+     * Matrices, Journal of Multivariate Analysis 88, 2004).
+     *
+     * <p>Independent are not rows but groups g of them, {@code A_g = Σ_{i∈g} x_i x_iᵀ}, so the error is that of a sum
+     * of groups:
+     *
+     * <pre>{@code
+     * b² = (1/n²) Σ_g ‖A_g − n_g S‖²
+     *    = (1/n²) Σ_g (Σ_{i,j∈g} (x_i·x_j)² − 2 n_g Σ_{i∈g} x_i·S x_i + n_g² ‖S‖²)
+     * }</pre>
+     *
+     * <p>which for groups of one row each is the paper's. Crops of one image would otherwise pass for as many images,
+     * and hardly anything would be shrunk.
+     */
+    private static final class Shrinkage {
+        private Shrinkage() {}
+
+        static double of(LabelledRows rows, CentredRows centred, PooledCovariance covariance) {
+            double variance = covariance.variance();
+            double norm = covariance.squaredNorm();
+            double far = norm - rows.size() * variance * variance;
+            if (!(far > 1e-12 * norm)) {
+                return 1; // a multiple of the identity already, or 0
+            }
+            double[] along = along(rows, centred, covariance);
+            double[] lengths = lengths(rows, centred, covariance);
+            double error = 0;
+            for (List<Integer> group : groups(rows)) {
+                double sum = group.stream().mapToDouble(i -> along[i]).sum();
+                error += squares(group, lengths, centred, covariance)
+                        - 2 * group.size() * sum
+                        + (double) group.size() * group.size() * norm;
+            }
+            double n = rows.count();
+            return Math.clamp(error / (n * n) / far, 0, 1);
+        }
+
+        private static Collection<List<Integer>> groups(LabelledRows rows) {
+            TreeMap<Integer, List<Integer>> groups = new TreeMap<>();
+            for (int i = 0; i < rows.count(); i++) {
+                groups.computeIfAbsent(rows.group(i), _ -> new ArrayList<>()).add(i);
+            }
+            return groups.values();
+        }
+
+        /** {@code x_i·S x_i} of every row. */
+        private static double[] along(LabelledRows rows, CentredRows centred, PooledCovariance covariance) {
+            double[] along = new double[rows.count()];
+            try (Scope _ = Scope.open()) {
+                Tensor matrix = covariance.matrix();
+                if (covariance.products()) {
+                    double[] sums =
+                            Reductions.sum(Elementwise.mul(matrix, matrix), 1).toDoubles();
+                    System.arraycopy(sums, 0, along, 0, sums.length);
+                } else {
+                    centred.eachRows((block, from, _) -> {
+                        double[] sums = Reductions.sum(Elementwise.mul(Products.matmul(block, matrix), block), 1)
+                                .toDoubles();
+                        System.arraycopy(sums, 0, along, Math.toIntExact(from), sums.length);
+                    });
+                }
+            }
+            for (int i = 0; i < along.length; i++) {
+                along[i] /= rows.count();
+            }
+            return along;
+        }
+
+        /** {@code x_i·x_i} of every row. */
+        private static double[] lengths(LabelledRows rows, CentredRows centred, PooledCovariance covariance) {
+            if (covariance.products()) {
+                return Views.diagonal(covariance.matrix()).toDoubles();
+            }
+            double[] lengths = new double[rows.count()];
+            centred.eachRows((block, from, _) -> {
+                double[] sums = Reductions.sum(Elementwise.mul(block, block), 1).toDoubles();
+                System.arraycopy(sums, 0, lengths, Math.toIntExact(from), sums.length);
+            });
+            return lengths;
+        }
+
+        /** {@code Σ_{i,j} (x_i·x_j)²} within a group. */
+        private static double squares(
+                List<Integer> group, double[] lengths, CentredRows centred, PooledCovariance covariance) {
+            if (group.size() == 1) { // the most common, by far
+                return lengths[group.getFirst()] * lengths[group.getFirst()];
+            }
+            try (Scope _ = Scope.open()) {
+                int[] places = group.stream().mapToInt(Integer::intValue).toArray();
+                Tensor products;
+                if (covariance.products()) {
+                    Tensor index = centred.index(places);
+                    products = Views.select(Views.select(covariance.matrix(), 0, index), 1, index);
+                } else {
+                    Tensor some = centred.some(places);
+                    products = Products.matmul(some, Views.transpose(some));
+                }
+                return Reductions.sum(Elementwise.mul(products, products)).item();
+            }
+        }
+    }
+
+    /**
+     * The covariance of rows around the means of their classes, {@code S = XᵀX/n}, in the smaller of two forms.
+     *
+     * @param centred X {@code [n, d]}
+     * @param products whether the matrix is {@code XXᵀ [n, n]}; else {@code XᵀX [d, d]}
+     * @param matrix one of the two, in double precision
+     */
+    private record PooledCovariance(CentredRows centred, boolean products, Tensor matrix) {
+        static PooledCovariance of(LabelledRows rows, CentredRows centred) {
+            boolean products = rows.size() > rows.count();
+            return new PooledCovariance(
+                    centred, products, products ? Tensors.to(centred.gram(), DType.F64) : centred.scatter());
+        }
+
+        private double count() {
+            return centred.rows().size(0);
+        }
+
+        /** ν, the mean variance; 1 where there is none. */
+        double variance() {
+            double trace = Reductions.sum(Views.diagonal(matrix)).item() / count();
+            return trace > 0 ? trace / centred.rows().size(1) : 1;
+        }
+
+        /** {@code ‖S‖²}: both forms have the same eigenvalues. */
+        double squaredNorm() {
+            return Reductions.sum(Elementwise.mul(matrix, matrix)).item() / (count() * count());
+        }
+
+        /**
+         * {@code (M Σ⁻¹) [k, d]} in single precision for the covariance that is shrunk by γ.
+         *
+         * @throws UnsolvableException if that has no inverse
+         */
+        Tensor solve(Tensor means, double gamma) {
+            double ridge = gamma * variance();
+            if (gamma == 1) {
+                return Elementwise.mul(means, 1 / ridge);
+            }
+            double shift = count() * ridge / (1 - gamma);
+            Tensor square = Tensors.identity(matrix.size(0), DType.F64, matrix.device());
+            Elementwise.mulInPlace(square, shift);
+            Tensor shifted = Elementwise.add(matrix, square);
+            if ((products && ridge == 0) || !Decompositions.isPositiveDefinite(shifted)) {
+                throw new UnsolvableException("the covariance of " + (long) count() + " rows of length "
+                        + centred.rows().size(1) + " with shrinkage " + SolverText.decimal(gamma)
+                        + " is singular; use a larger shrinkage, e.g. lda:shrinkage=0.1, or lda, which selects it");
+            }
+            return products ? throughRows(shifted, means, ridge) : directly(shifted, means, gamma);
+        }
+
+        private Tensor directly(Tensor shifted, Tensor means, double gamma) {
+            Tensor wanted = Views.transpose(Tensors.to(means, DType.F64));
+            Tensor solved = Decompositions.solve(shifted, wanted);
+            Tensor weight = Elementwise.mul(Views.transpose(solved), count() / (1 - gamma));
+            return Views.contiguous(Tensors.to(weight, DType.F32));
+        }
+
+        private Tensor throughRows(Tensor shifted, Tensor means, double ridge) {
+            Tensor right = Tensors.to(centred.times(means), DType.F64);
+            Tensor solved = Tensors.to(Decompositions.solve(shifted, right), DType.F32);
+            Tensor part = centred.combined(Views.contiguous(Views.transpose(solved)));
+            return Elementwise.mul(Elementwise.sub(means, part), 1 / ridge);
+        }
     }
 }

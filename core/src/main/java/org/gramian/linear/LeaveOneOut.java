@@ -20,30 +20,30 @@ import org.gramian.tensor.Views;
 /**
  * Leave-one-out accuracy of a linear classifier in closed form, to compare descriptors within seconds.
  *
- * <p>The classifier is ridge regression on targets ±1, one class against the rest, in its dual form. With the Gram matrix K
- * {@code [n, n]} of the rows (a constant feature added for the bias) and {@code G = (K + λI)⁻¹}, the score of row i by the
- * classifier trained on all other rows is
+ * <p>The classifier is ridge regression on targets ±1, one class against the rest, in its dual form. With the Gram
+ * matrix K {@code [n, n]} of the rows (a constant feature added for the bias) and {@code G = (K + λI)⁻¹}, the score of
+ * row i by the classifier trained on all other rows is
  *
  * <pre>{@code f_i = y_i − (G Y)_i / G_ii}</pre>
  *
  * <p>so that one eigendecomposition of K gives the predictions of n classifiers for every λ (Rifkin, Lippert: Notes on
  * Regularized Least Squares, MIT-CSAIL-TR-2007-025, section 3).
  *
- * <p>Near-duplicates are left out together: a descriptor would otherwise win by recognizing the other image of a pair. For a
- * group S of m rows the scores by the classifier trained on all rows outside S are
+ * <p>Near-duplicates are left out together: a descriptor would otherwise score by recognizing the other image of a
+ * pair. For a group S of m rows the scores by the classifier trained on all rows outside S are
  *
  * <pre>{@code F_S = Y_S − (G_SS)⁻¹ (G Y)_S}</pre>
  *
- * <p>with the block {@code G_SS [m, m]} (An, Liu, Venkatesh: Fast cross-validation algorithms for least squares support vector
- * machine and kernel ridge regression, Pattern Recognition 40, 2007).
+ * <p>with the block {@code G_SS [m, m]} (An, Liu, Venkatesh: Fast cross-validation algorithms for least squares support
+ * vector machine and kernel ridge regression, Pattern Recognition 40, 2007).
  *
- * @param accuracy share of the rows that the classifier of all rows outside their group gets right
- * @param lambda the ridge that gave it, relative to a mean squared row length of 1
- * @param correct per row, whether it was right
+ * @param accuracy fraction of correctly classified rows
+ * @param lambda best ridge λ, relative to a mean squared row length of 1
+ * @param correct whether each row is classified correctly
  */
-@SuppressWarnings("ArrayRecordComponent") // compared by nobody
+@SuppressWarnings("ArrayRecordComponent") // never compared
 public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
-    /** Ridges in steps of about 3; the best of them is reported. */
+    /** Ridges λ in steps of about 3; the best is reported. */
     private static final List<Double> GRID = List.of(0.003, 0.01, 0.03, 0.1, 0.3, 1.0);
 
     /**
@@ -96,7 +96,7 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
         }
     }
 
-    /** Groups of two rows or more, on the CPU: they are small, and calls of a GPU would take longer than their work. */
+    /** Returns the groups of at least two rows, on the CPU: they are too small for a GPU. */
     private static List<Block> blocks(Tensor vectors, int[] groups) {
         Map<Integer, List<Integer>> members = new LinkedHashMap<>();
         for (int i = 0; i < groups.length; i++) {
@@ -115,11 +115,11 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
     }
 
     /**
-     * A group S of m rows that are left out together.
+     * Group S of m rows that are left out together.
      *
-     * @param rows their places
-     * @param index the same as a tensor
-     * @param vectors their part of the eigenvectors {@code [m, n]}
+     * @param rows indexes of the rows
+     * @param index the same as a tensor {@code [m]}
+     * @param vectors rows of the eigenvectors {@code [m, n]}
      */
     private record Block(List<Integer> rows, Tensor index, Tensor vectors) {
         /**
@@ -159,7 +159,7 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
             double square = Reductions.sum(Tensors.to(Views.diagonal(products), DType.F64))
                             .item()
                     / rows.count();
-            double scale = square > 0 ? square : 1; // rows that are all the same
+            double scale = square > 0 ? square : 1; // all rows are equal
             return new Gram(scope.keep(Elementwise.mulInPlace(products, 1 / scale)), scale);
         }
     }

@@ -9,12 +9,12 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
 /**
- * What a solver found: {@code z = v·Wᵀ + b}.
+ * Solution of a linear solver: scores {@code z = v·Wᵀ + b}.
  *
- * @param weight {@code [k, d]} in single precision, on the device of the rows; belongs to the scope that was open
- * @param bias {@code [k]}, the same
- * @param found numbers that were found on the way, by name, as {@code C}, {@code gap} or {@code shrinkage}
- * @param crossValidation out-of-fold scores; empty where a class has one group only, or none were computed
+ * @param weight W {@code [k, d]}, float32, on the device of the rows; belongs to the scope that was open
+ * @param bias b {@code [k]}, likewise
+ * @param found values found by the solver, such as {@code C}, {@code gap} or {@code shrinkage}
+ * @param crossValidation out-of-fold scores; empty if a class has only one group or none were computed
  */
 public record LinearModel(
         Tensor weight, Tensor bias, SequencedMap<String, Double> found, Optional<CrossValidation> crossValidation) {
@@ -30,7 +30,7 @@ public record LinearModel(
         return new LinearModel(weight, bias, found, Optional.of(scores));
     }
 
-    /** Divides weight and bias by the temperature of the cross-validation, so that the softmax of z is calibrated. */
+    /** Divides weight and bias by the softmax temperature of the cross-validation. */
     LinearModel calibrated() {
         if (crossValidation.isEmpty()) {
             return this;
@@ -45,7 +45,7 @@ public record LinearModel(
         return new LinearModel(Elementwise.mul(weight, factor), Elementwise.mul(bias, factor), all, crossValidation);
     }
 
-    /** Hands the tensors to the scope around this one. */
+    /** Moves the tensors to the enclosing scope. */
     LinearModel keptBy(Scope scope) {
         scope.keep(weight);
         scope.keep(bias);

@@ -5,25 +5,27 @@ import org.gramian.basis.NearestWord;
 import org.gramian.tensor.Scope;
 
 /**
- * A linear classifier that is solved for: rows {@code [n, d]} with labels to a weight {@code [k, d]} and a bias {@code
- * [k]}, the highest of whose scores {@code z = v·Wᵀ + b} decides.
+ * Linear classifier that is solved for directly: rows {@code [n, d]} with labels to a weight {@code W [k, d]} and a
+ * bias {@code b [k]}; the class with the highest score {@code z = v·Wᵀ + b} is predicted.
  *
- * <p>The same rows give the same bits on the processor of one machine; how many threads work plays no part.
+ * <p>Results on the CPU of one machine are bit-identical for any number of threads.
  */
 public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
-    /** The words that texts begin with. */
+    /** First words of the text forms. */
     List<String> WORDS = List.of(Svm.WORD, NearestMean.WORD, Lda.WORD, Logistic.WORD);
 
-    /** What solvers are called and mean, for help. */
+    /** Text forms with their meaning, for help. */
     List<String> FORMS = List.of(Svm.FORM, NearestMean.FORM, Lda.FORM, Logistic.FORM);
 
-    /** The text that {@link #parse} reads back. */
+    /** Returns the text form, which {@link #parse} parses. */
     String text();
 
     /**
-     * Makes sure that there is room for a problem, before its rows are there.
+     * Checks that a problem fits into memory, before its rows are computed.
      *
-     * @throws IllegalArgumentException if there is not; the message says how much it would take and what to try
+     * @param rows n
+     * @param size d
+     * @throws IllegalArgumentException if it does not; the message names the memory needed and what to try
      */
     void requireRoom(long rows, long size);
 
@@ -37,23 +39,26 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
     long bytes(long rows, long size);
 
     /**
-     * Solves for weight and bias alone: scores are as the problem defines them, without calibration.
+     * Solves for weight and bias without calibration of the scores.
      *
-     * @param watch progress callback; an exception that it throws stops the solver at once
-     * @throws IllegalArgumentException if there is no room for it, see {@link #requireRoom}, or no such classifier
+     * @param rows labelled rows
+     * @param watch progress callback; an exception that it throws stops the solver
+     * @throws IllegalArgumentException if memory is insufficient, see {@link #requireRoom}, or there is no solution
      */
-    LinearModel fit(LabelledRows rows, SolveWatch watch);
+    LinearModel fit(LabelledRows rows, SolverListener watch);
 
     /**
-     * Solves, and calibrates by group-wise cross-validation: weight and bias are divided by the softmax temperature that
-     * fits the out-of-fold scores best, which changes no prediction. {@link LinearModel#crossValidation} has the scores.
-     * Where a class has one group only there are no folds, and the temperature stays 1; so it does where the rows of a fold
-     * are too few for the problem to have a solution.
+     * Solves for weight and bias and calibrates the scores by group-wise cross-validation.
      *
-     * @param watch progress callback; an exception that it throws stops the solver at once
-     * @throws IllegalArgumentException if there is no room for it, see {@link #requireRoom}, or no such classifier
+     * <p>Weight and bias are divided by the softmax temperature that fits the out-of-fold scores best, which changes no
+     * prediction; {@link LinearModel#crossValidation} has the scores. The temperature stays 1 if a class has only one
+     * group, or if the rows of a fold are too few for a solution.
+     *
+     * @param rows labelled rows
+     * @param watch progress callback; an exception that it throws stops the solver
+     * @throws IllegalArgumentException if memory is insufficient, see {@link #requireRoom}, or there is no solution
      */
-    default LinearModel solve(LabelledRows rows, SolveWatch watch) {
+    default LinearModel solve(LabelledRows rows, SolverListener watch) {
         GroupFolds folds = GroupFolds.of(rows, GroupFolds.USUAL);
         try (Scope scope = Scope.open()) {
             LinearModel model = fit(rows, watch);
@@ -64,18 +69,18 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
         }
     }
 
-    private LinearModel crossValidated(LinearModel model, LabelledRows rows, GroupFolds folds, SolveWatch watch) {
+    private LinearModel crossValidated(LinearModel model, LabelledRows rows, GroupFolds folds, SolverListener watch) {
         try {
-            return model.with(CrossValidation.of(rows, folds, part -> fit(part, SolveWatch.NONE), watch));
+            return model.with(CrossValidation.of(rows, folds, part -> fit(part, SolverListener.NONE), watch));
         } catch (UnsolvableException _) {
             return model; // all rows determine the classifier, the fewer of a fold do not
         }
     }
 
     /**
-     * Reads a solver, as {@code svm}, {@code svm:C=10}, {@code mean} or {@code lda:shrinkage=0.1}.
+     * Parses a solver, such as {@code svm}, {@code svm:C=10}, {@code mean} or {@code lda:shrinkage=0.1}.
      *
-     * @throws IllegalArgumentException if the text is none; the message names the nearest word
+     * @throws IllegalArgumentException if the text is invalid; the message suggests the nearest word
      */
     static LinearSolver parse(String text) {
         SolverText words = SolverText.of(text);

@@ -19,15 +19,15 @@ import org.gramian.tensor.Views;
  *
  * <pre>{@code min_W  ½‖W‖² − C Σ_i s_i log softmax(W z_i)_{y_i},   z_i = ((x_i − m)/s, 1)}</pre>
  *
- * <p>with m the mean of the rows, {@code s² = mean ‖x − m‖²} and s_i the weight of the row's class, as in {@link Svm}; the
- * bias is the weight of the constant 1. The problem is strictly convex; L-BFGS ({@link LogisticDescent}) solves it in double
- * precision until the norm of the gradient is {@value #TOLERANCE} of that at 0. Where rows are longer than many it works on
- * their products {@code ZZᵀ [n, n]}.
+ * <p>with the mean m of the rows, {@code s² = mean ‖x − m‖²} and the weight s_i of the row's class, as in {@link Svm};
+ * the bias is the weight of the constant 1. The problem is strictly convex. L-BFGS ({@link LogisticDescent}) solves it
+ * in float64 until the norm of the gradient is {@value #TOLERANCE} of that at 0. If {@code d > n} it works on the
+ * products {@code ZZᵀ [n, n]}.
  *
- * <p>Without a C it is chosen from 0.1, 1, 10, 100 and 1000 by the calibrated log loss of five-fold cross-validation over
- * groups; C is 1 where a class has one group only.
+ * <p>An unset C is chosen from 0.1, 1, 10, 100 and 1000 by the calibrated log loss of five-fold cross-validation over
+ * groups; C is 1 if a class has only one group.
  *
- * @param c weight of the loss against the penalty, positive; chosen where it is not given
+ * @param c weight of the loss against the penalty, positive; empty to choose it by cross-validation
  */
 public record Logistic(OptionalDouble c) implements LinearSolver {
     static final String WORD = "logistic";
@@ -35,7 +35,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
 
     private static final double TOLERANCE = 1e-5;
 
-    /** Predictions need less than the last digits of a solution. */
+    /** Predictions do not need the last digits of a solution. */
     private static final double SEARCH_TOLERANCE = 1e-3;
 
     private static final List<Double> GRID = List.of(0.1, 1.0, 10.0, 100.0, 1000.0);
@@ -59,12 +59,12 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     }
 
     /**
-     * Rows as the descent reads them.
+     * Normalized rows as the solver reads them.
      *
-     * @param centred around their mean
+     * @param centred rows around their mean
      * @param scale s
      * @param products whether the matrix is {@code ZZᵀ [n, n]}; else {@code Z [n, d + 1]}
-     * @param matrix in double precision
+     * @param matrix the matrix in float64
      */
     private record Scaled(CentredRows centred, double scale, boolean products, Tensor matrix) {
         static Scaled of(LabelledRows rows) {
@@ -80,7 +80,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             return new Scaled(centred, scale, false, Views.concat(List.of(all, ones), 1));
         }
 
-        /** The matrix of some rows: their products with the training rows, or themselves. */
+        /** Returns the matrix of some rows: their products with the training rows, or the rows themselves. */
         Tensor part(int[] which, int[] training) {
             Tensor some = Views.select(matrix, 0, centred.index(which));
             return products ? Views.select(some, 1, centred.index(training)) : some;
@@ -90,11 +90,11 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     @Override
     public long bytes(long rows, long size) {
         long matrix = size > rows ? rows * rows : rows * (size + 1);
-        return Float.BYTES * rows * size + 3 * Double.BYTES * matrix; // matrix, that of a fold, and its parts
+        return Float.BYTES * rows * size + 3 * Double.BYTES * matrix; // matrix, matrix of a fold, and its parts
     }
 
     @Override
-    public LinearModel fit(LabelledRows rows, SolveWatch watch) {
+    public LinearModel fit(LabelledRows rows, SolverListener watch) {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {
             watch.at("Gram matrix of the rows", 0, 1);
@@ -129,9 +129,9 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
         return new LogisticDescent(matrix, scaled.products, labels, weights, rows.classes());
     }
 
-    /** Out-of-fold scores for every C of the grid, each started from the solution of the one before. */
+    /** Computes out-of-fold scores for every C of the grid, each warm-started from the previous solution. */
     private static List<CrossValidation> crossValidate(
-            LabelledRows rows, Scaled scaled, GroupFolds folds, CostGrid grid, SolveWatch watch) {
+            LabelledRows rows, Scaled scaled, GroupFolds folds, CostGrid grid, SolverListener watch) {
         int k = rows.classes();
         List<Double> costs = grid.costs();
         double[][][] logits = new double[costs.size()][rows.count()][];

@@ -3,33 +3,33 @@ package org.gramian.linear;
 import java.util.Locale;
 
 /**
- * Bounds on the memory of a solver, told before it is taken: a machine that swaps looks like one that hangs.
+ * Memory limits of a solver, checked before allocation: a machine that swaps seems to hang.
  *
- * @param solver its word
- * @param rows how many it is to learn from
- * @param size their length
+ * @param solver word of the solver
+ * @param rows number of rows n
+ * @param size length of a row d
  */
 record MemoryBound(String solver, long rows, long size) {
-    /** Numbers of all rows together: 2 GiB in single precision. */
+    /** Largest number of elements of all rows: 2 GiB in float32. */
     static final long MOST_NUMBERS = 1L << 29;
 
     private static final double GIB = 1L << 30;
 
-    /** The longest side of a square matrix that is taken, and the bytes of a number in it. */
+    /** Largest side of a square matrix, and the bytes of an element. */
     record Square(long most, int bytes) {
         double size(long side) {
             return (double) bytes * side * side;
         }
     }
 
-    /** Makes sure that the rows themselves fit. */
+    /** Checks that the rows fit into memory. */
     void requireRows() {
         if (rows * size > MOST_NUMBERS) {
             throw refusal("the descriptors", 4.0 * rows * size, 4.0 * MOST_NUMBERS);
         }
     }
 
-    /** Makes sure that the square matrix of the smaller side fits. */
+    /** Checks that the square matrix of the smaller side fits into memory. */
     void requireSquare(Square square) {
         long side = Math.min(rows, size);
         if (side > square.most) {

@@ -43,7 +43,7 @@ public record NearestMean() implements LinearSolver {
     }
 
     @Override
-    public LinearModel fit(LabelledRows rows, SolveWatch watch) {
+    public LinearModel fit(LabelledRows rows, SolverListener watch) {
         requireRoom(rows.count(), rows.size());
         watch.at("class means", 0, 1);
         try (Scope scope = Scope.open()) {

@@ -10,23 +10,23 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The problems of a linear SVM, one for each class, in blocks of classes that are solved by several threads; each has random numbers of its own,
- * so that their number plays no part.
+ * Problems of a linear SVM, one per class, solved by several threads in blocks of classes. Each has its own random
+ * numbers, so that the number of threads does not matter.
  *
- * @param rows what is learned from
- * @param features the same as descent reads it
- * @param watch told how far it is
+ * @param rows training rows
+ * @param features the same rows in the solver's form
+ * @param watch progress callback
  */
-record OneAgainstRest(LabelledRows rows, Features features, SolveWatch watch) {
-    /** Classes of one descent: their values at 2,000 rows stay in the second-level cache. */
+record OneAgainstRest(LabelledRows rows, Features features, SolverListener watch) {
+    /** Classes per block: their values for 2,000 rows fit into the L2 cache. */
     static final int BLOCK = 8;
 
-    /** Number of blocks of classes. */
+    /** Returns the number of blocks of classes. */
     int blocks() {
         return Math.ceilDiv(rows.classes(), BLOCK);
     }
 
-    /** Descent for the classes of a block, at 0. */
+    /** Creates the solver of a block, starting at 0. */
     DualDescent begin(int block, int[] which) {
         int[] labels = new int[rows.count()];
         Arrays.setAll(labels, rows::label);
@@ -34,22 +34,22 @@ record OneAgainstRest(LabelledRows rows, Features features, SolveWatch watch) {
         return new DualDescent(features, which, labels, block * BLOCK, end, new SplittableRandom(block));
     }
 
-    /** The cost of every row for a C. */
+    /** Returns the cost of every row for a C. */
     double[] costs(double c) {
         double[] costs = new double[rows.count()];
         Arrays.setAll(costs, i -> c * rows.weight(rows.label(i)));
         return costs;
     }
 
-    /** What is done for one problem. */
+    /** Work on one problem. */
     interface Problem {
         void solve(int number, Runnable eachPass);
     }
 
     /**
-     * Solves all problems; the watch is told by one thread at a time.
+     * Solves all problems; the callback is never called concurrently.
      *
-     * <p>What a problem or the watch throws stops the others at their next pass, and is thrown here once all of them have
+     * <p>An exception of a problem or the callback stops the others at their next pass and is rethrown when all have
      * ended: a parallel stream would not wait for them, and they read memory that the caller frees.
      */
     void all(String task, int problems, Problem problem) {
@@ -64,7 +64,7 @@ record OneAgainstRest(LabelledRows rows, Features features, SolveWatch watch) {
                 try {
                     watch.at(task, done.get(), problems);
                 } catch (RuntimeException | Error thrown) {
-                    failure.set(thrown); // before another thread comes to tell it
+                    failure.set(thrown); // before another thread calls the callback
                     throw thrown;
                 }
             }

@@ -40,12 +40,14 @@ public final class SoftmaxTemperature {
         this.targets = targets.clone();
     }
 
-    /** Whether scores tell nothing about the targets: the loss falls for ever as T grows, or does not depend on T. */
+    /**
+     * Returns whether the scores do not predict the targets: the loss decreases as T grows, or does not depend on T.
+     */
     public boolean isUninformative() {
         return slope(0).first() >= -TOLERANCE * spread() * targets.length;
     }
 
-    /** Whether the loss falls for ever as T goes to 0: every target is the highest score. */
+    /** Returns whether the loss decreases as T goes to 0: every target is the highest score. */
     public boolean isUnbounded() {
         for (double target : targets) {
             if (target < 0) {

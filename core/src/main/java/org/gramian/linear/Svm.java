@@ -1,6 +1,7 @@
 package org.gramian.linear;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
@@ -12,21 +13,21 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * The linear support vector machine, one class against the rest, with squared hinge loss: for each class
+ * Linear support vector machine, one class against the rest, with squared hinge loss: for each class
  *
  * <pre>{@code min_w  ½‖w‖² + C Σ_i s_i max(0, 1 − y_i w·z_i)²,   z_i = ((x_i − m)/s, 1)}</pre>
  *
- * <p>with m the mean of the rows, {@code s² = mean ‖x − m‖²}, and s_i the weight of the row's class: so C means the same for
- * descriptors of every kind. The bias is the weight of the constant 1 and regularized like the others, which matters
- * little as the rows are centred. Solved by dual coordinate descent to a relative duality gap of {@value #TOLERANCE} (Hsieh
- * et al., ICML 2008); the gap that was reached is told.
+ * <p>with the mean m of the rows, {@code s² = mean ‖x − m‖²} and the weight s_i of the row's class, so that C does not
+ * depend on the scale of the descriptors. The bias is the weight of the constant 1 and regularized too, which matters
+ * little since the rows are centred. Solved by dual coordinate descent to a relative duality gap of {@value #TOLERANCE}
+ * (Hsieh et al., "A Dual Coordinate Descent Method for Large-scale Linear SVM", ICML 2008); the model reports the gap.
  *
- * <p>Without a C it is chosen from 0.01, 0.1, 1, 10 and 100 by five-fold cross-validation inside the rows, rows of one
- * group in one fold; there are fewer folds where a class has fewer groups, and C is 1 where a class has only one.
+ * <p>An unset C is chosen from 0.01, 0.1, 1, 10 and 100 by five-fold cross-validation over groups of rows. There are
+ * fewer folds if a class has fewer groups, and C is 1 if a class has only one.
  *
- * <p>Memory: the rows once more where {@code 2d ≤ n}, else {@code n²} numbers.
+ * <p>Memory: a copy of the rows if {@code 2d ≤ n}, else {@code n²} numbers.
  *
- * @param c cost of a mistake, positive; chosen where it is not given
+ * @param c cost of a misclassification, positive; empty to choose it by cross-validation
  */
 public record Svm(OptionalDouble c) implements LinearSolver {
     static final String WORD = "svm";
@@ -57,11 +58,11 @@ public record Svm(OptionalDouble c) implements LinearSolver {
     @Override
     public long bytes(long rows, long size) {
         long matrix = Features.usesProducts(rows, size) ? rows * rows : rows * size;
-        return Float.BYTES * (rows * size + 2 * matrix); // a copy on its way to the CPU
+        return Float.BYTES * (rows * size + 2 * matrix); // copy during the transfer to the CPU
     }
 
     @Override
-    public LinearModel fit(LabelledRows rows, SolveWatch watch) {
+    public LinearModel fit(LabelledRows rows, SolverListener watch) {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {
             OneAgainstRest problems = new OneAgainstRest(rows, Features.of(rows), watch);
@@ -103,7 +104,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         return model(problems.features(), coefficients, rows.classes(), found);
     }
 
-    /** From the problem's own units back to those of the rows. */
+    /** Converts the solution from normalized to original units of the rows. */
     private static LinearModel model(
             Features features, double[] coefficients, int classes, SequencedMap<String, Double> found) {
         CentredRows centred = features.centred();
@@ -115,5 +116,90 @@ public record Svm(OptionalDouble c) implements LinearSolver {
                 bias,
                 label -> Arrays.stream(coefficients, label * n, (label + 1) * n).sum());
         return new LinearModel(weight, Offsets.around(centred.centres(), weight, bias), found);
+    }
+
+    /**
+     * Chooses C by cross-validation: the cost with the highest weighted out-of-fold accuracy, the smallest of equals.
+     * Its scores calibrate the model.
+     */
+    private static final class CostSearch {
+        /** Steps of 10: accuracy changes slowly with C. */
+        static final List<Double> GRID = List.of(0.01, 0.1, 1.0, 10.0, 100.0);
+
+        /** Predictions do not need the last digits of a solution. */
+        private static final double TOLERANCE = 1e-2;
+
+        private final OneAgainstRest problems;
+        private final GroupFolds folds;
+        private final List<Double> grid;
+        /** Out-of-fold scores by cost, class and row. */
+        private final float[][][] scores;
+
+        private int best;
+
+        /** @param grid costs in ascending order: each starts from the solution of the one before */
+        CostSearch(OneAgainstRest problems, List<Double> grid) {
+            this.problems = problems;
+            this.folds = GroupFolds.of(problems.rows(), GroupFolds.USUAL);
+            this.grid = List.copyOf(grid);
+            this.scores = new float[grid.size()][problems.rows().classes()]
+                    [problems.rows().count()];
+        }
+
+        /** Returns the number of folds; fewer than 2 allow no choice. */
+        int folds() {
+            return folds.folds();
+        }
+
+        /** Runs the cross-validation and returns the best cost; needs at least 2 folds. */
+        double choose(String task) {
+            int blocks = problems.blocks();
+            problems.all(task, blocks * folds(), (number, eachPass) -> {
+                int fold = number / blocks;
+                int first = number % blocks * OneAgainstRest.BLOCK;
+                DualDescent descent = problems.begin(number % blocks, folds.rows(fold, false));
+                int[] tested = folds.rows(fold, true);
+                for (int g = 0; g < grid.size(); g++) {
+                    descent.descend(problems.costs(grid.get(g)), TOLERANCE, eachPass);
+                    for (int row : tested) {
+                        double[] values = descent.at(row);
+                        for (int c = 0; c < values.length; c++) {
+                            scores[g][first + c][row] = (float) values[c];
+                        }
+                    }
+                }
+            });
+            double[] right = new double[grid.size()];
+            Arrays.setAll(right, this::right);
+            best = 0;
+            for (int g = 1; g < right.length; g++) {
+                best = right[g] > right[best] ? g : best;
+            }
+            return grid.get(best);
+        }
+
+        /** Returns the out-of-fold scores at the chosen cost. */
+        CrossValidation crossValidation() {
+            double[][] logits = new double[problems.rows().count()][problems.rows().classes()];
+            for (int i = 0; i < logits.length; i++) {
+                int row = i;
+                Arrays.setAll(logits[i], c -> scores[best][c][row]);
+            }
+            return CrossValidation.of(problems.rows(), folds(), logits);
+        }
+
+        /** Returns the weight of the rows that a cost classifies correctly. */
+        private double right(int g) {
+            double sum = 0;
+            for (int i = 0; i < problems.rows().count(); i++) {
+                int top = 0;
+                for (int c = 1; c < scores[g].length; c++) {
+                    top = scores[g][c][i] > scores[g][top][i] ? c : top;
+                }
+                int label = problems.rows().label(i);
+                sum += top == label ? problems.rows().weight(label) : 0;
+            }
+            return sum;
+        }
     }
 }

@@ -3,8 +3,11 @@ package org.gramian.pooling;
 import java.util.Map;
 import org.gramian.tensor.Shape;
 
-/** From maps {@code [n, c, N]} to one vector per image {@code [n, d]}, whatever the number of positions N. */
-public sealed interface Aggregation extends Stage
+/**
+ * Aggregation of all positions: {@code [n, c, N]} to one vector per image {@code [n, d]}, for any number of positions
+ * N.
+ */
+public sealed interface Aggregation extends PoolingStage
         permits Average,
                 SecondOrder,
                 Maximum,
@@ -22,21 +25,21 @@ public sealed interface Aggregation extends Stage
                 Join,
                 Cross,
                 CustomAggregation {
-    /** Whether it matters where a position lies: maps then enter as {@code [n, c, h, w]}. */
+    /** Returns whether positions matter: the input is then {@code [n, c, h, w]}. */
     default boolean isSpatial() {
         return false;
     }
 
-    /** The fewest rows and columns of the maps that it can look at; more than 1 only if it is spatial. */
+    /** Returns the smallest supported height and width; more than 1 only for spatial aggregations. */
     default int leastSide() {
         return 1;
     }
 
     /**
-     * Says no to maps of a height and width that it cannot take.
+     * Checks the height and width of feature maps.
      *
-     * @param maps the shape {@code [c, h, w]} of those of one image
-     * @throws IllegalArgumentException if they do not fit
+     * @param maps shape {@code [c, h, w]} of the maps of one image
+     * @throws IllegalArgumentException if they are not supported
      */
     default void requireFits(Shape maps) {
         if (Math.min(maps.at(1), maps.at(2)) < leastSide()) {
@@ -48,8 +51,8 @@ public sealed interface Aggregation extends Stage
     }
 
     /**
-     * Those of its parameters that begin at the weights of a network and belong to that network, so that they stay as they are
-     * while it is frozen and move at its rate: the network's name of each by its own.
+     * Returns the parameters that are initialized from the backbone's weights, own name to name in the network. They
+     * are frozen with the backbone and trained at its learning rate.
      */
     default Map<String, String> pretrained() {
         return Map.of();

@@ -5,7 +5,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 
-/** The mean of each map, {@code v_i = Σ_p f_i(p) / N}: the first-order baseline. */
+/** Average pooling, {@code v_i = Σ_p f_i(p) / N}: the first-order baseline. */
 public record Average() implements Aggregation {
     @Override
     public String text() {

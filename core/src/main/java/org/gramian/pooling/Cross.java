@@ -63,8 +63,8 @@ public record Cross(OptionalInt first) implements Aggregation {
     }
 
     /**
-     * @throws IllegalArgumentException if the backbone is cut at one layer, or its channels were mixed before, so that nobody
-     *     can know where the first layer ends; or if a number is given that is not the first layer's
+     * @throws IllegalArgumentException if the backbone is cut at one layer, or its channels were mixed before, so that
+     *     the end of the first layer is unknown; or if the given number is not that of the first layer
      */
     @Override
     public Cross settled(PoolingContext place) {

@@ -1,8 +1,8 @@
 package org.gramian.pooling;
 
 /**
- * The door for methods of users: implement it and put it into a {@link Pooling}.
+ * Aggregation of a user, to be used in a {@link Pooling}.
  *
- * <p>Its text form is for reading only; {@link Pooling#parse} does not know the word.
+ * <p>Its text form is for display only; {@link Pooling#parse} does not know the word.
  */
 public non-sealed interface CustomAggregation extends Aggregation {}

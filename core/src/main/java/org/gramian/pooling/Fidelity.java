@@ -10,16 +10,16 @@ import org.gramian.spd.Backward;
 import org.gramian.spd.Rbf;
 
 /**
- * How close to the source a model keeps: the paper as printed, its authors' released code, or the paper with its errors
- * mended.
+ * Fidelity to the source: the paper as printed, its authors' released code, or the paper with its errors corrected.
  *
- * <p>A fidelity is the set of values that arguments of a pooling's words take when they are not written, so that any of
- * them can be written against it: {@code rbf:sigma=mean} keeps its σ under {@code authors}. What it gives is an ordinary
- * {@link Pooling} whose text says every deviation, as {@code triu:gradient=printed}.
+ * <p>A fidelity sets the defaults of arguments in a pooling's text; given arguments are kept: {@code rbf:sigma=mean}
+ * keeps its σ under {@code authors}. The result is an ordinary {@link Pooling} whose text states every deviation, such
+ * as {@code triu:gradient=printed}.
  *
- * <p>Beyond the pooling it decides how W moves ({@code train.StiefelOptions.of}), whether scores are normalized ({@link
- * #normalizesScores}) and the recipe of a run. {@code run.config.FidelityPoint} lists every point with its three values,
- * made from these very values; {@code gramian fidelity} prints that list, and {@code docs/mathematics.md} shows it.
+ * <p>It also determines the optimizer of W ({@code train.StiefelOptions.of}), whether scores are normalized ({@link
+ * #normalizesScores}) and the recipe of a run. {@code run.config.FidelityPoint} lists every point with its three
+ * values, generated from these values; {@code gramian fidelity} prints that list, and {@code docs/mathematics.md} shows
+ * it.
  */
 public enum Fidelity {
     /** As printed, wrong derivatives included. */
@@ -42,7 +42,7 @@ public enum Fidelity {
                     "spd", Map.of("init", Transform.Start.XAVIER.text()),
                     "triu", Map.of("gradient", Backward.EXACT.text()),
                     "root", Map.of("eps", "0", "gradient", Normalization.Slope.AUTHORS.text()))),
-    /** The paper with right derivatives, safe at dead channels and at zero: the default. */
+    /** The paper with correct derivatives, safe for dead channels and zeros: the default. */
     CORRECTED(
             "default",
             false,
@@ -77,42 +77,42 @@ public enum Fidelity {
         this.arguments = arguments;
     }
 
-    /** The word, as {@code paper}. */
+    /** Returns the name, such as {@code paper}. */
     public String text() {
         return EnumWords.text(this);
     }
 
     /**
-     * Reads {@link #text} back.
+     * Parses the result of {@link #text}.
      *
-     * @throws IllegalArgumentException if there is no such fidelity; the message names the nearest
+     * @throws IllegalArgumentException if the name is unknown; the message suggests the nearest
      */
     public static Fidelity parse(String text) {
         return EnumWords.parse(Fidelity.class, "the fidelity", text);
     }
 
-    /** The {@linkplain Methods method} to take where none is asked for: the authors' code has C' = C only. */
+    /** Returns the default {@linkplain Methods method}: the authors' code supports C' = C only. */
     public String preset() {
         return preset;
     }
 
-    /** Whether batch norm stands between the classifier and softmax. */
+    /** Returns whether batch norm precedes the softmax. */
     public boolean normalizesScores() {
         return normalizesScores;
     }
 
-    /** The values of a word's arguments that are not written; those that are the same everywhere are left out. */
+    /** Returns the defaults of a word's arguments that differ between fidelities. */
     public Map<String, String> arguments(String word) {
         return arguments.getOrDefault(word, Map.of());
     }
 
     /**
-     * The pooling with every argument that its text leaves out at the value of this fidelity.
+     * Returns the pooling with omitted arguments at the defaults of this fidelity.
      *
-     * <p>A pooling does not remember whether an argument at its usual value was written: to respect {@code
-     * rbf:sigma=mean} under {@link #AUTHORS}, read the text by {@link Pooling#parse(String, Fidelity)}.
+     * <p>A pooling does not record whether an argument with a default value was given: to keep {@code rbf:sigma=mean}
+     * under {@link #AUTHORS}, parse the text with {@link Pooling#parse(String, Fidelity)}.
      *
-     * @throws IllegalArgumentException if its aggregation is one of a user, which has no text to read
+     * @throws IllegalArgumentException if its aggregation is a {@link CustomAggregation}, which has no text to parse
      */
     public Pooling applyTo(Pooling pooling) {
         if (this == CORRECTED) {
@@ -131,10 +131,7 @@ public enum Fidelity {
                         && join.branches().stream().anyMatch(branch -> isOfAUser(branch.aggregation())));
     }
 
-    /**
-     * A text that {@link Pooling#parse(String, Fidelity)} reads back to an equal pooling under this fidelity, as a
-     * configuration that names the fidelity needs it: what differs from this fidelity is written.
-     */
+    /** Returns a text that {@link Pooling#parse(String, Fidelity)} parses to an equal pooling under this fidelity. */
     public String textOf(Pooling pooling) {
         return textOf(pooling.text());
     }

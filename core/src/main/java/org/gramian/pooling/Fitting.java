@@ -43,13 +43,13 @@ public final class Fitting {
     public static List<String> stages(Pooling pooling) {
         return pooling.stages().stream()
                 .filter(stage -> stage.fittedTo() > 0)
-                .map(Stage::text)
+                .map(PoolingStage::text)
                 .toList();
     }
 
     /** How many training images it is fitted to at most. */
     public static int images(Pooling pooling) {
-        return pooling.stages().stream().mapToInt(Stage::fittedTo).max().orElse(0);
+        return pooling.stages().stream().mapToInt(PoolingStage::fittedTo).max().orElse(0);
     }
 
     /**
@@ -57,11 +57,11 @@ public final class Fitting {
      * it, once fitted, make of the sample, or of as many images of it, evenly spread, as the stage wants.
      */
     public static void fit(Pooling pooling, Tensor features, ParameterSet parameters, RandomGenerator random) {
-        List<Stage> stages = pooling.stages();
+        List<PoolingStage> stages = pooling.stages();
         try (Scope _ = Scope.open()) {
             Tensor x = Views.reshape(features, Pooling.mapSizes("fitting", features));
             for (int i = 0; i < stages.size(); i++) {
-                Stage stage = stages.get(i);
+                PoolingStage stage = stages.get(i);
                 if (i == pooling.reductions().size() && pooling.aggregation().isSpatial()) {
                     x = inPlaceOf(x, Views.reshape(x, x.size(0), x.size(1), features.size(2), features.size(3)));
                 }
@@ -93,7 +93,7 @@ public final class Fitting {
         return Views.select(inputs, 0, Tensors.to(Tensors.ofLongs(places, Shape.of(most)), inputs.device()));
     }
 
-    private static Tensor apply(Stage stage, Tensor inputs, ParameterSet own) {
+    private static Tensor apply(PoolingStage stage, Tensor inputs, ParameterSet own) {
         long all = inputs.size(0);
         Tensor outputs = null;
         for (long start = 0; start < all; start += BATCH) {

@@ -130,6 +130,6 @@ public record Join(List<Pooling> branches) implements Aggregation {
             parts.add(branches.get(i)
                     .trace(maps, parameters.under(name(i)), (stage, value) -> listener.accept(branch + stage, value)));
         }
-        return Pooling.told(listener, "join of " + branches.size() + " branches", Shapes.concat(parts, 1));
+        return Pooling.reported(listener, "join of " + branches.size() + " branches", Shapes.concat(parts, 1));
     }
 }

@@ -1,19 +1,17 @@
 package org.gramian.pooling;
 
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 
 /**
- * The largest response of each map, {@code v_i = max_p f_i(p)}: maximum activations of convolutions (MAC).
+ * Maximum pooling, {@code v_i = max_p f_i(p)}: maximum activations of convolutions (MAC).
  *
- * <p>The gradient of v_i goes to the position of the maximum alone; where several positions share it, to the first of
- * them, row by row.
- *
- * <p>Tolias, Sicre, Jégou: Particular Object Retrieval with Integral Max-pooling of CNN Activations, ICLR 2016.
+ * <p>The gradient of v_i goes to the position of the maximum; of equal ones to the first in row-major order. Reference:
+ * Tolias, Sicre, Jégou, "Particular Object Retrieval with Integral Max-pooling of CNN Activations", ICLR 2016.
  */
 public record Maximum() implements Aggregation {
     static final Words.Rule RULE =
@@ -36,7 +34,7 @@ public record Maximum() implements Aggregation {
         long positions = maps.shape().at(2);
         Pair whole = new Pair(1, Math.toIntExact(positions));
         Var rows = Shapes.reshape(maps, images, channels, 1, positions);
-        Var largest = Maps.maxPool(rows, new Window(whole, whole, new Pair(0, 0), false));
+        Var largest = FeatureMaps.maxPool(rows, new Window(whole, whole, new Pair(0, 0), false));
         return Shapes.reshape(largest, images, channels);
     }
 }

@@ -3,46 +3,46 @@ package org.gramian.pooling;
 import org.gramian.basis.EnumWords;
 
 /**
- * A published way from feature maps to a decision, under the name that users type.
+ * Published pooling method with its classifier, selected by name.
  *
- * @param name the name, as {@code bcnn}
- * @param title what it is called in tables
- * @param family what it belongs to
- * @param pooling the text of its pooling, see {@link Pooling#parse}
- * @param classifier the classifier that it is published with, as {@code softmax} or {@code svm}
+ * @param name name on the command line, such as {@code bcnn}
+ * @param title name in tables
+ * @param family group of related methods
+ * @param pooling text of its pooling, see {@link Pooling#parse}
+ * @param classifier classifier of the publication, such as {@code softmax} or {@code svm}
  * @param formula what it computes, in one line
- * @param reference where it is published
+ * @param reference publication
  */
 public record Method(
         String name, String title, Family family, String pooling, String classifier, String formula, String reference) {
-    /** The classifier that is trained with everything before it. */
+    /** Softmax classifier, trained jointly with the layers before it. */
     public static final String SOFTMAX = "softmax";
 
-    /** What methods have in common. */
+    /** Group of related methods. */
     public enum Family {
-        /** The system of the paper and its ablations. */
+        /** The method of the paper and its ablations. */
         KERNEL,
-        /** Other matrices of second-order statistics, and what is made of them. */
+        /** Other matrices of second-order statistics. */
         SECOND_ORDER,
-        /** Statistics of each map by itself. */
+        /** Statistics of each channel by itself. */
         FIRST_ORDER,
         /** Positions compared with a vocabulary. */
         CODEBOOK,
-        /** The layers of the network that follow the cut. */
+        /** The network's own layers after the feature layer. */
         NETWORK;
 
-        /** The word, as {@code second-order}. */
+        /** Returns the name, such as {@code second-order}. */
         public String text() {
             return EnumWords.text(this);
         }
 
-        /** Reads {@link #text} back. */
+        /** Parses the result of {@link #text}. */
         public static Family parse(String text) {
             return EnumWords.parse(Family.class, "the family", text);
         }
     }
 
-    /** With softmax. */
+    /** Creates a method with a softmax classifier. */
     Method(String name, String title, Family family, String pooling, String formula, String reference) {
         this(name, title, family, pooling, SOFTMAX, formula, reference);
     }

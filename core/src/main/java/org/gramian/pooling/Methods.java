@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** All methods with a name. */
+/** Registry of all named methods. */
 public final class Methods {
     private static final String PAPER = "Gao, Wu, Bu, Jia: Learning a Robust Representation via a Deep Network on"
             + " Symmetric Positive Definite Manifolds, Pattern Recognition 92, 2019";
@@ -18,7 +18,7 @@ public final class Methods {
     private static final String COMPACT = "Gao, Beijbom, Zhang, Darrell: Compact Bilinear Pooling, CVPR 2016";
     private static final String TAIL = "Simonyan, Zisserman: Very Deep Convolutional Networks for Large-Scale Image"
             + " Recognition, ICLR 2015, for VGG; for other backbones their own paper";
-    /** PCA, for a classifier that is solved for trains no convolution. */
+    /** Uses PCA, since a closed-form classifier trains no convolution. */
     private static final String LOGARITHMS = "pca:64/covariance/log/triu";
 
     private static final String TANGENT_SPACE =
@@ -307,18 +307,18 @@ public final class Methods {
 
     private Methods() {}
 
-    /** All, family by family. */
+    /** Returns all methods, grouped by family. */
     public static List<Method> all() {
         return ALL;
     }
 
-    /** The method of a name, in capitals or not as in the text of a pooling, if there is one. */
+    /** Finds a method by name, ignoring case. */
     public static Optional<Method> find(String name) {
         String word = name.strip().toLowerCase(Locale.ROOT);
         return ALL.stream().filter(method -> method.name().equals(word)).findFirst();
     }
 
-    /** All names. */
+    /** Returns the names of all methods. */
     public static List<String> names() {
         return ALL.stream().map(Method::name).toList();
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -73,7 +73,7 @@ public record MultiScaleOrderless(int words) implements Aggregation {
         private Var means(Var maps) {
             int height = Math.toIntExact(maps.shape().at(2));
             int width = Math.toIntExact(maps.shape().at(3));
-            Var means = Maps.averagePool(maps, window(height, width));
+            Var means = FeatureMaps.averagePool(maps, window(height, width));
             return Shapes.reshape(
                     means,
                     means.shape().at(0),
@@ -127,7 +127,7 @@ public record MultiScaleOrderless(int words) implements Aggregation {
     public Var apply(Var maps, Bindings parameters) {
         Normalization length = new Normalization.L2();
         List<Var> levels = new ArrayList<>();
-        Var whole = Maps.globalAveragePool(maps);
+        Var whole = FeatureMaps.globalAveragePool(maps);
         levels.add(length.apply(
                 Shapes.reshape(whole, whole.shape().at(0), whole.shape().at(1)), NONE));
         for (Level level : Level.values()) {

@@ -18,8 +18,8 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** A step from vectors {@code [n, d]} to vectors, of the same length except for {@link DescriptorPca}. */
-public sealed interface Normalization extends Stage
+/** Normalization of vectors {@code [n, d]}; only {@link DescriptorPca} changes d. */
+public sealed interface Normalization extends PoolingStage
         permits Normalization.Root, Normalization.L2, Normalization.Scale, DescriptorPca {
     @Override
     default long outputs(long channels) {
@@ -31,14 +31,17 @@ public sealed interface Normalization extends Stage
         return this;
     }
 
-    /** What {@link Root} takes for its slope on the way back. */
+    /** Slope of {@link Root} in the backward pass. */
     enum Slope {
         /** The derivative. */
         EXACT,
-        /** {@code 0.5/(|y| + 0.03)} of the output y, as in the authors' code: with ε = 0, |y|/(|y|+0.03) of the true one. */
+        /**
+         * {@code 0.5/(|y| + 0.03)} of the output y, as in the authors' code: |y|/(|y|+0.03) of the derivative for ε =
+         * 0.
+         */
         AUTHORS;
 
-        /** What the authors' code adds, so that the slope at 0 is finite. */
+        /** Constant of the authors' code that keeps the slope at 0 finite. */
         public static final double AUTHORS_MARGIN = 0.03;
 
         /** The word, as {@code authors}. */
@@ -53,14 +56,14 @@ public sealed interface Normalization extends Stage
     }
 
     /**
-     * The signed root, smoothed at 0: {@code v / (√(|v|+ε) + √ε)}, which is {@code √(v+ε) − √ε} for positive v without
-     * the cancellation.
+     * Signed square root, smoothed at 0: {@code v / (√(|v|+ε) + √ε)}, which equals {@code √(v+ε) − √ε} for positive v
+     * without cancellation.
      *
-     * <p>Slope {@code 1/(2√(|v|+ε))}, {@code 1/(2√ε)} at 0. With ε = 0, the paper as printed, the slope at 0 is infinite;
-     * it counts as 0 there, since exact zeros occur after ReLU.
+     * <p>The slope is {@code 1/(2√(|v|+ε))}, {@code 1/(2√ε)} at 0. With ε = 0, as printed in the paper, the slope at 0
+     * is infinite; it is replaced by 0, since exact zeros occur after ReLU.
      *
      * @param epsilon ε
-     * @param slope the derivative, or what the authors' code takes for it
+     * @param slope derivative, or the slope of the authors' code
      */
     record Root(double epsilon, Slope slope) implements Normalization {
         /** Slope 158 at 0. */
@@ -72,7 +75,7 @@ public sealed interface Normalization extends Stage
             }
         }
 
-        /** With the derivative on the way back. */
+        /** Creates a root whose backward pass is the derivative. */
         public Root(double epsilon) {
             this(epsilon, Slope.EXACT);
         }
@@ -111,9 +114,9 @@ public sealed interface Normalization extends Stage
         }
     }
 
-    /** {@code u = v/‖v‖₂}; backward {@code (g − u(u·g))/‖v‖}. */
+    /** L2 normalization, {@code u = v/‖v‖₂}; backward {@code (g − u(u·g))/‖v‖}. */
     record L2() implements Normalization {
-        /** No norm counts as smaller: a vector of zeros stays zeros. */
+        /** Lower bound of the norm: a zero vector stays zero. */
         public static final double SMALLEST_NORM = 1e-6;
 
         @Override
@@ -140,16 +143,17 @@ public sealed interface Normalization extends Stage
     }
 
     /**
-     * A learned positive factor, {@code s·v} with {@code s = exp(θ)}: behind l2 it sets how far class scores can spread, as the
-     * scale of NormFace (Wang et al., ACM MM 2017) and the temperature of CLIP (Radford et al., ICML 2021). Gradients are
-     * {@code s·g} for v and {@code Σ s·v·g} for θ.
+     * Learned positive factor, {@code s·v} with {@code s = exp(θ)}; backward {@code s·g} for v and {@code Σ s·v·g} for
+     * θ.
      *
-     * <p>Parameter {@code log [1]}, θ, without weight decay. Steps in θ change s by a ratio, so s stays positive.
+     * <p>After l2 it sets the range of class scores, as the scale of NormFace (Wang et al., ACM MM 2017) and the
+     * temperature of CLIP (Radford et al., ICML 2021). Parameter {@code log [1]} is θ, without weight decay. Steps in θ
+     * change s by a ratio, so s stays positive.
      *
-     * @param start first value of s
+     * @param start initial s
      */
     record Scale(double start) implements Normalization {
-        /** Scores of unit vectors and unit weights then reach a loss near 0 for 1000 classes (NormFace, equation 6). */
+        /** Reaches a loss near 0 for 1000 classes with unit vectors and unit weights (NormFace, equation 6). */
         public static final double DEFAULT_START = 30;
 
         static final Words.Rule RULE = new Words.Rule(

@@ -23,15 +23,15 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
 /**
- * From feature maps {@code [n, c, h, w]} to descriptors {@code [n, d]}: channels are reduced, positions aggregated, the
- * vector normalized.
+ * Maps features {@code [n, c, h, w]} to descriptors {@code [n, d]}: reduces channels, aggregates positions, normalizes
+ * the vector.
  *
- * @param reductions changes of the number of channels, in order
- * @param aggregation all positions into one vector
- * @param normalizations of that vector, in order
+ * @param reductions channel reductions, in order
+ * @param aggregation aggregation of all positions to one vector
+ * @param normalizations normalizations of the vector, in order
  */
 public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<Normalization> normalizations) {
-    /** Normalizations that {@link TriangleKernels#unitRoots} computes together with triu: root and l2. */
+    /** Normalizations that {@link TriangleKernels#unitRoots} fuses with triu: root and l2. */
     private static final int UNIT_ROOTS = 2;
 
     public Pooling {
@@ -40,32 +40,33 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /**
-     * Reads the text form, stages joined by {@code /}, or the name of a preset.
+     * Parses the text form, stages separated by {@code /}, or the name of a method.
      *
-     * @throws PoolingSyntaxException if it cannot be read; the message names the nearest valid word
+     * @throws PoolingSyntaxException if the text is invalid; the message suggests the nearest valid word
      */
     public static Pooling parse(String text) {
         return parse(text, Fidelity.CORRECTED);
     }
 
     /**
-     * Reads the text form as above, with the arguments that are not written at the values of a fidelity.
+     * Parses the text form; omitted arguments get the defaults of a fidelity.
      *
-     * @throws PoolingSyntaxException if it cannot be read; the message names the nearest valid word
+     * @throws PoolingSyntaxException if the text is invalid; the message suggests the nearest valid word
      */
     public static Pooling parse(String text, Fidelity fidelity) {
         return PoolingParser.parse(text, fidelity);
     }
 
-    /** The text form, which {@link #parse} reads back to an equal pooling. */
+    /** Returns the text form, which {@link #parse} parses to an equal pooling. */
     public String text() {
-        return stages().stream().map(Stage::text).collect(Collectors.joining("/"));
+        return stages().stream().map(PoolingStage::text).collect(Collectors.joining("/"));
     }
 
     /**
-     * Length of the descriptor for features of the given number of channels.
+     * Returns the length d of the descriptor.
      *
-     * @throws IllegalArgumentException if the pooling does not fit that number
+     * @param channels number of channels c of the features
+     * @throws IllegalArgumentException if the pooling does not support that number of channels
      */
     public long descriptorSize(long channels) {
         long size = aggregation.outputs(reduced(channels));
@@ -75,7 +76,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         return size;
     }
 
-    /** Number of channels after all reductions. */
+    /** Returns the number of channels after all reductions. */
     long reduced(long channels) {
         long size = channels;
         for (Reduction reduction : reductions) {
@@ -85,16 +86,20 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /**
-     * Says no to features of a height and width that the aggregation cannot take.
+     * Checks that the aggregation supports the height and width of features.
      *
-     * @param features the shape {@code [c, h, w]} of those of one image
-     * @throws IllegalArgumentException if they do not fit
+     * @param features shape {@code [c, h, w]} of the features of one image
+     * @throws IllegalArgumentException if it does not
      */
     public void requireFits(Shape features) {
         aggregation.requireFits(features.with(0, reduced(features.at(0))));
     }
 
-    /** The largest number of channels that maps have anywhere in it, for features of the given number. */
+    /**
+     * Returns the largest number of channels of any feature map in the pooling.
+     *
+     * @param channels number of channels c of the features
+     */
     public long widest(long channels) {
         long widest = channels;
         long size = channels;
@@ -110,17 +115,18 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         return widest;
     }
 
-    /**
-     * Those of its parameters that begin at a network's weights and belong to that network: the network's name of each by its
-     * own.
-     */
+    /** Returns the parameters that are initialized from the backbone's weights: own name to name in the network. */
     public Map<String, String> pretrained() {
         Map<String, String> all = new LinkedHashMap<>();
         aggregation.pretrained().forEach((own, networks) -> all.put(aggregation.word() + "." + own, networks));
         return all;
     }
 
-    /** All parameters for features of the given number of channels, as {@code conv.weight} and {@code spd0.weight}. */
+    /**
+     * Returns all parameters, named such as {@code conv.weight} and {@code spd0.weight}.
+     *
+     * @param channels number of channels c of the features
+     */
     public List<ParameterSpec> parameters(long channels) {
         List<ParameterSpec> all = new ArrayList<>();
         long size = channels;
@@ -144,8 +150,10 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /**
-     * Whether it has parameters whose first values are random and that only training makes good: a 1×1 convolution, a Stiefel
-     * matrix. Fitted values, a network's own weights and a plain factor are none.
+     * Returns whether the pooling has randomly initialized parameters that need training, such as a 1×1 convolution or
+     * a Stiefel matrix. Fitted values, pretrained weights and scalar factors do not count.
+     *
+     * @param channels number of channels c of the features
      */
     public boolean hasTrainable(long channels) {
         Set<String> pretrained = pretrained().keySet();
@@ -163,8 +171,8 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         return "descriptor." + name(normalizations, index);
     }
 
-    /** The name of a stage's parameters: its word, numbered from the second of that word on. */
-    private static String name(List<? extends Stage> stages, int index) {
+    /** Returns the parameter prefix of a stage: its word, numbered from its second occurrence on. */
+    private static String name(List<? extends PoolingStage> stages, int index) {
         String word = stages.get(index).word();
         long before = stages.subList(0, index).stream()
                 .filter(stage -> stage.word().equals(word))
@@ -172,14 +180,18 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         return before == 0 ? word : word + before;
     }
 
-    /** All stages in the order of the data. */
-    public List<Stage> stages() {
+    /** Returns all stages in the order of the data flow. */
+    public List<PoolingStage> stages() {
         return Stream.of(reductions, List.of(aggregation), normalizations)
-                .<Stage>flatMap(List::stream)
+                .<PoolingStage>flatMap(List::stream)
                 .toList();
     }
 
-    /** The parameters of the stage at a place of {@link #stages}, under their own names. */
+    /**
+     * Returns the parameters of one stage under their own names.
+     *
+     * @param index index in {@link #stages}
+     */
     public ParameterSet own(ParameterSet parameters, int index) {
         if (index < reductions.size()) {
             return parameters.under(reductionName(index));
@@ -195,16 +207,16 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /**
-     * The same with all decided that its text leaves open.
+     * Returns this pooling with all open choices made.
      *
-     * @param backbone the network that it stands on
-     * @param images how many there are to train on
+     * @param backbone backbone that computes the features
+     * @param images number of training images
      */
     public Pooling settled(Backbone backbone, int images) {
         return settled(PoolingContext.on(backbone, images));
     }
 
-    /** The same behind other stages, as in a branch of a {@link Join}. */
+    /** Returns this pooling with all open choices made behind other stages, as in a branch of a {@link Join}. */
     Pooling settled(PoolingContext start) {
         PoolingContext place = start;
         List<Reduction> before = new ArrayList<>();
@@ -224,7 +236,9 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         return new Pooling(before, whole, after);
     }
 
-    /** The reductions; before a network's own tail on the channels of several layers, the selection of the last layer. */
+    /**
+     * Returns the reductions. Before the network's own tail on the channels of several layers, selects the last layer.
+     */
     private List<Reduction> withLayerOfTail(PoolingContext start) {
         List<String> layers = start.backbone().map(Backbone::cutLayers).orElse(List.of());
         boolean selects =
@@ -233,33 +247,46 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /**
-     * The same with all decided that the number of images decides, for features of which no network is known.
+     * Returns this pooling with the choices made that depend on the number of images, for features of an unknown
+     * backbone.
      *
-     * @param images how many there are to fit to
+     * @param channels number of channels c of the features
+     * @param images number of images to fit to
      */
     public Pooling settled(long channels, int images) {
         return settled(new PoolingContext(Optional.empty(), channels, false, images));
     }
 
-    /** Whether training can reach the features: what comes before a pooling that cannot be differentiated stays as it is. */
+    /** Returns whether gradients reach the features; otherwise everything before the pooling stays untrained. */
     public boolean isDifferentiable() {
-        return stages().stream().allMatch(Stage::isDifferentiable);
+        return stages().stream().allMatch(PoolingStage::isDifferentiable);
     }
 
-    /** First values of all parameters. */
+    /**
+     * Initializes all parameters.
+     *
+     * @param channels number of channels c of the features
+     * @param random source of the initial values
+     */
     public ParameterSet initialize(long channels, RandomGenerator random, DType type, Device device) {
-        descriptorSize(channels); // says what does not fit before anything is allocated
+        descriptorSize(channels); // fails before anything is allocated
         return ParameterSet.initialize(parameters(channels), random, type, device);
     }
 
-    /** Descriptors {@code [n, d]} of features {@code [n, c, h, w]}. */
+    /**
+     * Computes the descriptors.
+     *
+     * @param features {@code [n, c, h, w]}
+     * @param parameters a variable for each of {@link #parameters}
+     * @return {@code [n, d]}
+     */
     public Var apply(Var features, Bindings parameters) {
         return aggregation instanceof SecondOrder secondOrder && hasUnitRoots()
                 ? unitRoots(secondOrder, features, parameters)
                 : trace(features, parameters, (stage, value) -> {});
     }
 
-    /** Whether the vector is {@code triu/root/l2}, perhaps scaled, with a root that is smooth at 0. */
+    /** Returns whether the vector is {@code triu/root/l2}, optionally scaled, with a root that is smooth at 0. */
     private boolean hasUnitRoots() {
         return aggregation instanceof SecondOrder secondOrder
                 && secondOrder.vectorization().equals(new Vectorization.Triu())
@@ -271,7 +298,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
                 && normalizations.stream().skip(UNIT_ROOTS).allMatch(Normalization.Scale.class::isInstance);
     }
 
-    /** The end in one stage where there are kernels for it. */
+    /** Computes triu, root and l2 in one fused node where kernels are available. */
     private Var unitRoots(SecondOrder secondOrder, Var features, Bindings parameters) {
         Var matrices = secondOrder.matrices(reduce(features, parameters), parameters);
         Var transformed = secondOrder.transform(matrices, parameters);
@@ -292,40 +319,55 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /**
-     * The same, with a listener that is told what leaves every stage as soon as it is computed, under words such as
-     * {@code transform 2, relu}: for looking into a pooling whose result is not what it should be.
+     * Computes the descriptors and reports the value of every stage, named such as {@code transform 2, relu}, for
+     * debugging.
+     *
+     * @param listener called with the name and the value of each stage as soon as it is computed
      */
     public Var trace(Var features, Bindings parameters, BiConsumer<String, Var> listener) {
         Var maps = reduce(features, parameters, listener);
         Var x = switch (aggregation) {
             case SecondOrder secondOrder -> secondOrder.trace(maps, parameters, listener);
             case Join join -> join.trace(maps, own(parameters), listener);
-            default -> told(listener, "aggregation " + aggregation.text(), aggregation.apply(maps, own(parameters)));
+            default -> reported(listener, "aggregation " + aggregation.text(), aggregation.apply(maps, own(parameters)));
         };
         for (int i = 0; i < normalizations.size(); i++) {
-            x = told(listener, "normalization " + normalizations.get(i).text(), normalize(i, x, parameters));
+            x = reported(listener, "normalization " + normalizations.get(i).text(), normalize(i, x, parameters));
         }
         return x;
     }
 
-    /** Maps {@code [n, C, N]} as the aggregation wants to see them: as {@code [n, C, h, w]} if it is spatial. */
+    /** Reshapes maps {@code [n, C, N]} to {@code [n, C, h, w]} if the aggregation is spatial. */
     Var seen(Var maps, long height, long width) {
         return aggregation.isSpatial()
                 ? Shapes.reshape(maps, maps.shape().at(0), maps.shape().at(1), height, width)
                 : maps;
     }
 
-    /** The aggregation alone, of maps as {@link #reduce} gives them. */
+    /**
+     * Applies the aggregation only.
+     *
+     * @param maps result of {@link #reduce}
+     */
     public Var aggregate(Var maps, Bindings parameters) {
         return aggregation.apply(maps, own(parameters));
     }
 
-    /** The normalization at a place of {@link #normalizations} alone. */
+    /**
+     * Applies one normalization.
+     *
+     * @param index index in {@link #normalizations}
+     */
     public Var normalize(int index, Var vectors, Bindings parameters) {
         return normalizations.get(index).apply(vectors, parameters.under(normalizationName(index)));
     }
 
-    /** The maps that the aggregation sees, {@code [n, C, N]} or {@code [n, C, h, w]}, of features {@code [n, c, h, w]}. */
+    /**
+     * Applies the reductions only.
+     *
+     * @param features {@code [n, c, h, w]}
+     * @return {@code [n, C, N]}, or {@code [n, C, h, w]} for a spatial aggregation
+     */
     public Var reduce(Var features, Bindings parameters) {
         return reduce(features, parameters, (stage, value) -> {});
     }
@@ -334,17 +376,17 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         Var x = Shapes.reshape(features, mapSizes("pooling", features.value()));
         for (int i = 0; i < reductions.size(); i++) {
             Reduction reduction = reductions.get(i);
-            x = told(listener, "reduction " + reduction.text(), reduction.apply(x, parameters.under(reductionName(i))));
+            x = reported(listener, "reduction " + reduction.text(), reduction.apply(x, parameters.under(reductionName(i))));
         }
         return seen(x, features.shape().at(2), features.shape().at(3));
     }
 
-    static Var told(BiConsumer<String, Var> listener, String stage, Var value) {
+    static Var reported(BiConsumer<String, Var> listener, String stage, Var value) {
         listener.accept(stage, value);
         return value;
     }
 
-    /** The sizes {@code [n, c, N]} of features {@code [n, c, h, w]} seen as maps. */
+    /** Returns the sizes {@code [n, c, N]} of features {@code [n, c, h, w]} flattened to maps. */
     static long[] mapSizes(String operation, Tensor features) {
         if (features.shape().rank() != 4) {
             throw new IllegalArgumentException(
@@ -353,7 +395,11 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         return new long[] {features.size(0), features.size(1), features.size(2) * features.size(3)};
     }
 
-    /** What is allowed but probably not meant, for features of the given number of channels. */
+    /**
+     * Returns warnings about valid but probably unintended combinations.
+     *
+     * @param channels number of channels c of the features
+     */
     public List<String> warnings(long channels) {
         return Warnings.of(this, channels, false);
     }

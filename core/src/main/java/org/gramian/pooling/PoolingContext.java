@@ -18,7 +18,7 @@ public record PoolingContext(Optional<Backbone> backbone, long entering, boolean
     }
 
     /** Behind a stage that is decided. */
-    public PoolingContext after(Stage stage) {
+    public PoolingContext after(PoolingStage stage) {
         return new PoolingContext(backbone, stage.outputs(entering), true, images);
     }
 }

@@ -90,7 +90,7 @@ final class PoolingParser {
             throw new PoolingSyntaxException(part + ": " + said.getMessage());
         }
         arguments.requireAllUsed();
-        place(name, made instanceof PcaWord pca ? pca.at(aggregation != null) : made);
+        place(name, made instanceof Words.PcaWord pca ? pca.at(aggregation != null) : made);
     }
 
     private void place(String name, Object made) {

@@ -1,6 +1,6 @@
 package org.gramian.pooling;
 
-/** A pooling's text that cannot be read; the message says where, what was expected and what is nearest. */
+/** Thrown for an invalid pooling text; the message names the position, the expected form and the nearest word. */
 public final class PoolingSyntaxException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 

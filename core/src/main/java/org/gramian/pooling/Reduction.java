@@ -25,30 +25,29 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** A change of the number of channels, position by position: maps {@code [n, c, N]} become {@code [n, k, N]}. */
-public sealed interface Reduction extends Stage permits Reduction.Conv, Reduction.Pca, LayerChannels {
+/** Channel reduction at each position: {@code [n, c, N]} to {@code [n, k, N]}. */
+public sealed interface Reduction extends PoolingStage permits Reduction.Conv, Reduction.Pca, LayerChannels {
     @Override
     default Reduction settled(PoolingContext place) {
         return this;
     }
 
     /**
-     * The paper's 1×1 convolution with ReLU, {@code max(0, W f + b)} at each position; parameters {@code weight [k, c, 1,
-     * 1]} and {@code bias [k]}.
+     * 1×1 convolution with ReLU of the paper, {@code max(0, W f + b)} at each position.
      *
-     * <p>{@code conv:same} has as many channels as enter, whatever their number: 512 on VGG's conv5_3, where it is the
-     * paper's conv:512, and what a network's own tail wants on any other layer. {@code conv:atmost=256} has 256 channels, or as
-     * many as enter if these are fewer: a plan and a model file have the number.
+     * <p>Parameters: {@code weight [k, c, 1, 1]} and {@code bias [k]}. {@code conv:same} keeps the number of channels:
+     * the paper's conv:512 for VGG's conv5_3, and the input of a network's own tail for other layers. {@code
+     * conv:atmost=256} has {@code min(256, c)} channels; a plan and a model file record the number.
      *
      * @param channels k, or {@link #SAME}
-     * @param initialBias first value of each element of the bias
+     * @param initialBias initial bias
      * @param atMost whether k is an upper bound, {@code min(k, c)}
      */
     record Conv(int channels, double initialBias, boolean atMost) implements Reduction {
-        /** Keeps most units alive at the start, as in the authors' code. */
+        /** Keeps most units active at the start, as in the authors' code. */
         static final double INITIAL_BIAS = 0.2;
 
-        /** As many channels as enter. */
+        /** As many output as input channels. */
         public static final int SAME = 0;
 
         public Conv {
@@ -60,12 +59,12 @@ public sealed interface Reduction extends Stage permits Reduction.Conv, Reductio
             }
         }
 
-        /** With a first bias of 0.2. */
+        /** Creates a convolution with an initial bias of 0.2. */
         public Conv(int channels) {
             this(channels, INITIAL_BIAS);
         }
 
-        /** With exactly as many channels as given. */
+        /** Creates a convolution with exactly the given number of channels. */
         public Conv(int channels, double initialBias) {
             this(channels, initialBias, false);
         }
@@ -106,7 +105,7 @@ public sealed interface Reduction extends Stage permits Reduction.Conv, Reductio
                                     Tensors.of(repeated(initialBias, Math.toIntExact(leaving)), shape, type)));
         }
 
-        /** Gaussian of variance 2/c (He et al., 2015). */
+        /** He initialization: normal with variance 2/c (He et al., 2015). */
         private static Tensor he(RandomGenerator random, Shape shape, DType type) {
             try (Scope scope = Scope.open()) {
                 Tensor gaussian = Tensors.gaussian(random, shape, type);
@@ -149,8 +148,11 @@ public sealed interface Reduction extends Stage permits Reduction.Conv, Reductio
     }
 
     /**
-     * Projection on the first principal axes, {@code P(f − μ)} at each position; {@code mean [c]} and {@code components [k,
-     * c]} are fitted to training features, not trained.
+     * Projection onto the first principal axes, {@code P(f − μ)} at each position.
+     *
+     * <p>Parameters {@code mean [c]} and {@code components [k, c]} are fitted to training features, not trained.
+     *
+     * @param channels k
      */
     record Pca(int channels) implements Reduction {
         public Pca {

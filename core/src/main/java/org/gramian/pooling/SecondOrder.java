@@ -1,6 +1,6 @@
 package org.gramian.pooling;
 
-import static org.gramian.pooling.Pooling.told;
+import static org.gramian.pooling.Pooling.reported;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +12,13 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
+import org.gramian.spd.Backward;
+import org.gramian.spd.Bilinear;
+import org.gramian.spd.Covariance;
+import org.gramian.spd.Gaussian;
 import org.gramian.spd.Kernel;
+import org.gramian.spd.Laplacian;
+import org.gramian.spd.Polynomial;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Sigma;
 import org.gramian.tensor.Shape;
@@ -20,11 +26,15 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * The paper's path: a kernel matrix over the maps, refined on the manifold, laid out as a vector.
+ * Second-order pooling of the paper: a kernel matrix over the channels, transformed on the SPD manifold and vectorized.
  *
- * <p>Shapes: {@code [n, C, N]} → kernel {@code [n, C, C]} → transforms {@code [n, C', C']} → vectorization {@code [n, d]}.
- * Parameters are those of the kernel and of the vectorization under their words, and of the k-th transform
- * of a word under that word and k, as {@code spd0} and {@code o2t1}.
+ * <p>Shapes: {@code [n, C, N]} → kernel {@code [n, C, C]} → transforms {@code [n, C', C']} → vectorization {@code [n,
+ * d]}. The parameters of kernel and vectorization are named by their words, those of the k-th transform of a word by
+ * the word and k, such as {@code spd0} and {@code o2t1}.
+ *
+ * @param kernel kernel between channels
+ * @param transforms transforms of the matrix, in order
+ * @param vectorization vectorization of the matrix
  */
 public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorization vectorization)
         implements Aggregation {
@@ -36,7 +46,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
     public String text() {
         return Stream.of(
                         Stream.of(KernelText.of(kernel)),
-                        transforms.stream().map(Stage::text),
+                        transforms.stream().map(PoolingStage::text),
                         Stream.of(vectorization.text()))
                 .flatMap(s -> s)
                 .collect(Collectors.joining("/"));
@@ -56,7 +66,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return kernel instanceof Rbf rbf && rbf.sigma() instanceof Sigma.Estimate ? Fitting.USUAL_PICTURES : 0;
     }
 
-    /** Fits the width {@code sigma=estimate}: the mean distance between maps. */
+    /** Fits the width of {@code sigma=estimate}: the mean distance between maps. */
     @Override
     public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
         double[] width = {Rbf.meanDistance(maps)};
@@ -80,22 +90,26 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return all;
     }
 
-    /** The kernel's own among the parameters of this. */
+    /** Returns the parameters of the kernel. */
     public ParameterSet ofKernel(ParameterSet parameters) {
         return parameters.under(KernelText.word(kernel));
     }
 
-    /** Those of the transform at a place of {@link #transforms}. */
+    /**
+     * Returns the parameters of a transform.
+     *
+     * @param index index in {@link #transforms}
+     */
     public ParameterSet ofTransform(ParameterSet parameters, int index) {
         return parameters.under(name(index));
     }
 
-    /** Those of the vectorization. */
+    /** Returns the parameters of the vectorization. */
     public ParameterSet ofVectorization(ParameterSet parameters) {
         return parameters.under(vectorization.word());
     }
 
-    /** The name of a transform's parameters: its word and how many of that word stand before it. */
+    /** Returns the prefix of a transform's parameters: its word and the number of earlier ones with that word. */
     private String name(int index) {
         String word = transforms.get(index).word();
         return word
@@ -109,37 +123,87 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return trace(maps, parameters, (stage, value) -> {});
     }
 
-    /** The kernel alone, from maps {@code [n, C, N]} to matrices {@code [n, C, C]}. */
+    /** Applies the kernel: {@code [n, C, N]} to {@code [n, C, C]}. */
     public Var matrices(Var maps, Bindings parameters) {
         return kernel.apply(maps, parameters.under(KernelText.word(kernel)));
     }
 
-    /** The transforms alone, from kernel matrices {@code [n, C, C]} to {@code [n, C', C']}. */
+    /** Applies the transforms: {@code [n, C, C]} to {@code [n, C', C']}. */
     public Var transform(Var matrices, Bindings parameters) {
         return transform(matrices, parameters, (stage, value) -> {});
     }
 
-    /** The vectorization alone, from matrices {@code [n, C', C']} to vectors {@code [n, d]}. */
+    /** Applies the vectorization: {@code [n, C', C']} to {@code [n, d]}. */
     public Var vectorize(Var matrices, Bindings parameters) {
         return vectorization.apply(matrices, parameters.under(vectorization.word()));
     }
 
     /** As {@link Pooling#trace}. */
     Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
-        Var matrices = told(listener, "kernel " + KernelText.of(kernel), matrices(maps, parameters));
+        Var matrices = reported(listener, "kernel " + KernelText.of(kernel), matrices(maps, parameters));
         Var transformed = transform(matrices, parameters, listener);
-        return told(listener, "vectorization " + vectorization.text(), vectorize(transformed, parameters));
+        return reported(listener, "vectorization " + vectorization.text(), vectorize(transformed, parameters));
     }
 
     private Var transform(Var kernelMatrices, Bindings parameters, BiConsumer<String, Var> listener) {
         Var matrices = kernelMatrices;
         for (int i = 0; i < transforms.size(); i++) {
             Transform transform = transforms.get(i);
-            matrices = told(
+            matrices = reported(
                     listener,
                     "transform " + (i + 1) + ", " + transform.text(),
                     transform.apply(matrices, parameters.under(name(i))));
         }
         return matrices;
+    }
+
+    /** Text form of kernels, such as {@code rbf:sigma=mean-full}; default arguments are omitted. */
+    private static final class KernelText {
+        private KernelText() {}
+
+        /** Returns the first word of the text, the prefix of the kernel's parameters. */
+        static String word(Kernel kernel) {
+            return switch (kernel) {
+                case Rbf k -> "rbf";
+                case Laplacian k -> "laplacian";
+                case Polynomial k -> "polynomial";
+                case Covariance k -> "covariance";
+                case Bilinear k -> "bilinear";
+                case Gaussian k -> "gaussian";
+            };
+        }
+
+        static String of(Kernel kernel) {
+            List<String> arguments = new ArrayList<>();
+            switch (kernel) {
+                case Rbf rbf when !(rbf.sigma() instanceof Sigma.Mean) -> arguments.add("sigma=" + sigma(rbf.sigma()));
+                case Laplacian laplacian -> arguments.add("sigma=" + Words.number(laplacian.sigma()));
+                case Polynomial polynomial -> {
+                    arguments.add("degree=" + polynomial.degree());
+                    arguments.add("scale=" + Words.number(polynomial.scale()));
+                    arguments.add("offset=" + Words.number(polynomial.offset()));
+                }
+                case Covariance covariance
+                when covariance.shrinkage() > 0 -> arguments.add("shrinkage=" + Words.number(covariance.shrinkage()));
+                default -> {}
+            }
+            if (kernel.jitter() != Words.defaultJitter(word(kernel))) {
+                arguments.add("jitter=" + Words.number(kernel.jitter()));
+            }
+            if (kernel instanceof Rbf rbf && rbf.backward() != Backward.EXACT) {
+                arguments.add("gradient=" + rbf.backward().text());
+            }
+            return arguments.isEmpty() ? word(kernel) : word(kernel) + ":" + String.join(",", arguments);
+        }
+
+        private static String sigma(Sigma sigma) {
+            return switch (sigma) {
+                case Sigma.Mean s -> "mean";
+                case Sigma.MeanFull s -> "mean-full";
+                case Sigma.Estimate s -> "estimate";
+                case Sigma.Learned s -> "learned";
+                case Sigma.Fixed fixed -> Words.number(fixed.value());
+            };
+        }
     }
 }

@@ -14,14 +14,14 @@ import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.Shape;
 
-/** A step from symmetric matrices to symmetric matrices. */
-public sealed interface Transform extends Stage
+/** Transform of symmetric matrices: {@code [n, C, C]} to {@code [n, C', C']}. */
+public sealed interface Transform extends PoolingStage
         permits Transform.Spd, Transform.Relu, Transform.Spectrum, Transform.Isqrt, FreeTransform {
-    /** Where W of {@link Spd} starts. */
+    /** Initialization of W in {@link Spd}. */
     enum Start {
-        /** The Q of a Gaussian matrix: a random point of the manifold. */
+        /** Q factor of a Gaussian matrix: a random point of the manifold. */
         ORTHONORMAL,
-        /** Xavier's uniform numbers, off the manifold until the first step, as in the authors' code; square W only. */
+        /** Uniform Xavier values, off the manifold until the first step, as in the authors' code; square W only. */
         XAVIER;
 
         /** The word, as {@code xavier}. */
@@ -29,17 +29,18 @@ public sealed interface Transform extends Stage
             return EnumWords.text(this);
         }
 
-        /** Reads {@link #text} back. */
+        /** Parses the result of {@link #text}. */
         public static Start parse(String text) {
             return EnumWords.parse(Start.class, "init", text);
         }
     }
 
     /**
-     * The learned {@code Y = WᵀKW} of the paper, {@code weight [C, size]} with orthonormal columns.
+     * SPD transformation of the paper, {@code Y = WᵀKW}, with the parameter {@code weight [C, C']} with orthonormal
+     * columns.
      *
      * @param size C'
-     * @param start the first W
+     * @param start initialization of W
      */
     record Spd(int size, Start start) implements Transform {
         public Spd {
@@ -48,7 +49,7 @@ public sealed interface Transform extends Stage
             }
         }
 
-        /** Starting on the manifold. */
+        /** Creates a transform that is initialized on the manifold. */
         public Spd(int size) {
             this(size, Start.ORTHONORMAL);
         }
@@ -89,8 +90,8 @@ public sealed interface Transform extends Stage
     }
 
     /**
-     * {@code max(Y_ij, 0)}, element by element, as in the paper. Its Theorem 4, that this keeps matrices positive
-     * definite, is false from 4×4 on.
+     * Element-wise {@code max(Y_ij, 0)}, as in the paper. Its Theorem 4, that this keeps matrices positive definite, is
+     * false from 4×4 on.
      */
     record Relu() implements Transform {
         @Override
@@ -109,7 +110,7 @@ public sealed interface Transform extends Stage
         }
     }
 
-    /** A function of the eigenvalues. */
+    /** Function of the eigenvalues. */
     record Spectrum(SpectralFunction function) implements Transform {
         @Override
         public String text() {
@@ -137,9 +138,9 @@ public sealed interface Transform extends Stage
         }
     }
 
-    /** The square root by Newton–Schulz iterations. */
+    /** Square root by Newton–Schulz iteration, see {@link org.gramian.spd.NewtonSchulz}. */
     record Isqrt(int iterations) implements Transform {
-        /** What the method's authors found enough. */
+        /** Value of the method's authors. */
         static final int DEFAULT_ITERATIONS = 5;
 
         public Isqrt {

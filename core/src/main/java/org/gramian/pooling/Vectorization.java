@@ -6,16 +6,16 @@ import org.gramian.autodiff.Var;
 import org.gramian.spd.Backward;
 import org.gramian.spd.UpperTriangle;
 
-/** How a symmetric matrix {@code [n, C, C]} becomes a vector {@code [n, d]}. */
-public sealed interface Vectorization extends Stage
+/** Vectorization of symmetric matrices: {@code [n, C, C]} to {@code [n, d]}. */
+public sealed interface Vectorization extends PoolingStage
         permits Vectorization.Triu, Vectorization.Flat, TensorSketch, RandomMaclaurin, ParametricVectorization {
     /**
-     * The upper triangle, off-diagonal elements times √2: {@code C(C+1)/2} numbers.
+     * Upper triangle with off-diagonal elements times √2: {@code d = C(C+1)/2}.
      *
-     * @param backward the true gradient, or the one that the paper prints: twice the true one off the diagonal
+     * @param backward derivative, or the formula printed in the paper: twice the derivative off the diagonal
      */
     record Triu(Backward backward) implements Vectorization {
-        /** With the true gradient. */
+        /** Creates a vectorization whose backward pass is the derivative. */
         public Triu() {
             this(Backward.EXACT);
         }
@@ -36,7 +36,7 @@ public sealed interface Vectorization extends Stage
         }
     }
 
-    /** The whole matrix row by row: {@code C²} numbers, as in the paper's "kernel only" rows. */
+    /** Whole matrix in row-major order: {@code d = C²}, as in the paper's "kernel only" rows. */
     record Flat() implements Vectorization {
         @Override
         public String text() {

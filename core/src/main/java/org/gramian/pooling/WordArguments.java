@@ -11,7 +11,7 @@ import org.gramian.basis.NearestWord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of one word: {@code name=value} pairs, of which the first that is asked for may stand without its name,
+ * The arguments of one word: {@code name=value} pairs, the first of which may be given without its name,
  * as in {@code conv:512}. Those that are not written may have a value by the {@link Fidelity}.
  */
 final class WordArguments {
@@ -98,7 +98,7 @@ final class WordArguments {
     private @Nullable String find(String name) {
         String found = named.get(name);
         if (found == null && known.isEmpty()) {
-            found = unnamed; // the first argument asked for may stand without its name
+            found = unnamed; // the first argument may be given without its name
             if (found != null) {
                 named.put(name, found);
                 unnamed = null;
@@ -138,7 +138,7 @@ final class WordArguments {
         return problem("the argument '" + name + "' must be " + wanted + ", found '" + found + "'");
     }
 
-    /** To be called when everything wanted has been asked for: what is left over is a mistake. */
+    /** Fails if arguments are left that were not read. */
     void requireAllUsed() {
         List<String> over = new ArrayList<>(named.keySet());
         over.removeAll(known);

@@ -3,6 +3,7 @@ package org.gramian.pooling;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
@@ -19,7 +20,7 @@ import org.gramian.spd.SpectralFunction.Log;
 import org.gramian.spd.SpectralFunction.Power;
 import org.gramian.spd.SpectralFunction.ReEig;
 
-/** The words of the text form of a {@link Pooling}: their arguments, their meaning, and what they make. */
+/** Words of the text form of a {@link Pooling}, with their arguments and meaning. */
 public final class Words {
     /**
      * One word.
@@ -135,18 +136,18 @@ public final class Words {
 
     private Words() {}
 
-    /** All words, in the order of the data, and what begins a join. */
+    /** Returns all words in the order of the data flow. */
     public static List<Word> all() {
         return Stream.concat(RULES.stream().map(Rule::word), Stream.of(Join.WORD))
                 .toList();
     }
 
-    /** The words that stages begin with. */
+    /** Returns the first words of all stages. */
     static List<String> names() {
         return RULES.stream().map(rule -> rule.word().name()).toList();
     }
 
-    /** The rule of a word, if it is one. */
+    /** Returns the rule of a word. */
     static Optional<Rule> rule(String name) {
         return RULES.stream().filter(rule -> rule.word().name().equals(name)).findFirst();
     }
@@ -159,7 +160,7 @@ public final class Words {
         return arguments.number("floor", SpectralFunction.DEFAULT_FLOOR);
     }
 
-    /** What is added to a kernel's diagonal unless told otherwise: inner-product kernels are used as published. */
+    /** Default jitter of a kernel: inner-product kernels are used as published. */
     static double defaultJitter(String word) {
         return word.equals("rbf") ? Rbf.DEFAULT_JITTER : 0;
     }
@@ -187,7 +188,7 @@ public final class Words {
         };
     }
 
-    /** A number as one would type it: {@code 0.5}, {@code 3}, {@code 1E-4} as {@code 1e-4}. */
+    /** Formats a number as a user would type it: {@code 0.5}, {@code 3}, {@code 1e-4}. */
     static String number(double value) {
         if (value == Math.rint(value) && Math.abs(value) < 1e7) {
             return Long.toString((long) value);
@@ -199,5 +200,34 @@ public final class Words {
         BigDecimal decimal = new BigDecimal(plain).stripTrailingZeros();
         int exponent = decimal.precision() - decimal.scale() - 1;
         return decimal.movePointLeft(exponent).stripTrailingZeros().toPlainString() + "e" + exponent;
+    }
+
+    /**
+     * The word {@code pca}: a {@link Reduction.Pca} of features before the aggregation, a {@link DescriptorPca} after
+     * it.
+     *
+     * @param axes number of axes; empty for {@code most}
+     */
+    record PcaWord(OptionalInt axes) {
+        static final Words.Rule RULE = new Words.Rule(
+                "pca",
+                "pca:<axes>, or pca:most after the aggregation",
+                "principal components of the features, or of the descriptor",
+                PcaWord::of);
+
+        private static PcaWord of(WordArguments arguments) {
+            boolean most = arguments.text("axes", "").equals(DescriptorPca.MOST);
+            return new PcaWord(most ? OptionalInt.empty() : OptionalInt.of(arguments.count("axes")));
+        }
+
+        /** Returns the stage for a position before or after the aggregation. */
+        PoolingStage at(boolean afterAggregation) {
+            if (afterAggregation) {
+                return new DescriptorPca(axes);
+            }
+            return new Reduction.Pca(axes.orElseThrow(() -> new PoolingSyntaxException(
+                    "pca: 'most' applies to descriptors, after the aggregation; before it expected a number of channels, as"
+                            + " pca:128")));
+        }
     }
 }

@@ -21,7 +21,7 @@
  * <p>{@link org.gramian.pooling.Words} lists the words of that form with their arguments, {@link
  * org.gramian.pooling.Methods} the methods that have a name of their own, with formula and reference.
  *
- * <p>{@link org.gramian.pooling.Fidelity} says what arguments are that nobody wrote: those of the paper as printed, of its
+ * <p>{@link org.gramian.pooling.Fidelity} determines the defaults of arguments: those of the paper as printed, of its
  * authors' code, or corrected ones, as in {@code Pooling.parse("paper", Fidelity.AUTHORS)}.
  */
 @NullMarked

@@ -2,19 +2,19 @@ package org.gramian.spd;
 
 import org.gramian.basis.EnumWords;
 
-/** Which formula a layer follows on the way back, where the one printed in the paper is not the derivative. */
+/** Backward formula of a layer, where the one printed in the paper is not the derivative. */
 public enum Backward {
     /** The derivative, for any upstream gradient. */
     EXACT,
-    /** The formula of the paper, to reproduce it: {@link Rbf} and {@link UpperTriangle} say how it deviates. */
+    /** The formula of the paper, to reproduce it; {@link Rbf} and {@link UpperTriangle} describe how it deviates. */
     PRINTED;
 
-    /** The word, as {@code printed}. */
+    /** Returns the name, such as {@code printed}. */
     public String text() {
         return EnumWords.text(this);
     }
 
-    /** Reads {@link #text} back. */
+    /** Parses the result of {@link #text}. */
     public static Backward parse(String text) {
         return EnumWords.parse(Backward.class, "the gradient", text);
     }

@@ -8,7 +8,8 @@ import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 
 /**
- * The bilinear form of B-CNN, {@code K = MMᵀ/N}, plus {@code εI} (Lin, RoyChowdhury, Maji, ICCV 2015).
+ * Bilinear kernel of B-CNN, {@code K = MMᵀ/N + εI} (Lin, RoyChowdhury, Maji, "Bilinear CNN Models for Fine-grained
+ * Visual Recognition", ICCV 2015).
  *
  * @param jitter ε
  */

@@ -13,16 +13,15 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * The unbiased covariance of the maps, {@code Σ_ij = ⟨f̄_i, f̄_j⟩/(N−1)}, {@code f̄_i = f_i} minus its mean over
- * positions, of rank N−1 at most; shrunk towards a multiple of the identity, {@code K = (1−a)Σ + a·tr(Σ)/C·I}, plus
- * {@code εI}.
+ * Unbiased covariance of the maps, {@code Σ_ij = ⟨f̄_i, f̄_j⟩/(N−1)} with {@code f̄_i = f_i − mean(f_i)} over N
+ * positions, shrunk towards a multiple of the identity: {@code K = (1−a)Σ + a·tr(Σ)/C·I + εI}.
  *
- * <p>Shrinkage keeps the trace and lifts the eigenvalues that few positions leave at 0 (Ledoit, Wolf, "A Well-conditioned
- * Estimator for Large-dimensional Covariance Matrices", Journal of Multivariate Analysis 88, 2004). It is its own adjoint:
+ * <p>Σ has rank N−1 at most. Shrinkage keeps the trace and raises zero eigenvalues (Ledoit, Wolf, "A Well-conditioned
+ * Estimator for Large-dimensional Covariance Matrices", Journal of Multivariate Analysis 88, 2004). It is self-adjoint:
  * {@code dL/dΣ = (1−a)G + a·tr(G)/C·I}.
  *
  * @param jitter ε
- * @param shrinkage a, from 0 (none) to 1 (nothing but the trace is left)
+ * @param shrinkage a, from 0 (none) to 1 (only the trace remains)
  */
 public record Covariance(double jitter, double shrinkage) implements Kernel {
     public Covariance {
@@ -32,7 +31,11 @@ public record Covariance(double jitter, double shrinkage) implements Kernel {
         }
     }
 
-    /** As it is. */
+    /**
+     * Creates a covariance without shrinkage.
+     *
+     * @param jitter ε
+     */
     public Covariance(double jitter) {
         this(jitter, 0);
     }
@@ -53,7 +56,7 @@ public record Covariance(double jitter, double shrinkage) implements Kernel {
         });
     }
 
-    /** {@code (1−a)S + a·tr(S)/C·I}, in place. */
+    /** Computes {@code (1−a)S + a·tr(S)/C·I} in place. */
     private Tensor shrunk(Tensor matrices) {
         if (shrinkage > 0) {
             Tensor trace = Reductions.sum(Views.diagonal(matrices), 1);

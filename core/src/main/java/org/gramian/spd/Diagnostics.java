@@ -9,27 +9,29 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** What may be wrong with feature maps and with the matrices made of them. */
+/** Diagnostics of feature maps and their matrices. */
 public final class Diagnostics {
     private Diagnostics() {}
 
     /**
-     * Channels that spoil positive definiteness.
+     * Channels that make matrices singular.
      *
-     * @param channels number of maps per image
-     * @param dead maps that are 0 everywhere in every image
-     * @param duplicate maps, not dead, that equal an earlier one in every image
+     * @param channels number of channels
+     * @param dead channels that are 0 everywhere in every image
+     * @param duplicate channels, not dead, that equal an earlier one in every image
      */
     public record Channels(long channels, long dead, long duplicate) {}
 
     /**
-     * The spectrum of a batch of symmetric matrices.
+     * Spectrum of a batch of symmetric matrices.
      *
-     * @param smallest smallest eigenvalue of any of them
-     * @param largest largest eigenvalue of any of them
-     * @param condition largest ratio of the largest to the smallest magnitude of an eigenvalue within one matrix
+     * @param smallest smallest eigenvalue
+     * @param largest largest eigenvalue
+     * @param condition largest condition number of a matrix, by magnitudes of eigenvalues
      */
     public record Spectrum(double smallest, double largest, double condition) {
+
+        /** Returns whether all eigenvalues are positive. */
         public boolean isPositiveDefinite() {
             return smallest > 0;
         }
@@ -40,7 +42,7 @@ public final class Diagnostics {
         try (Scope _ = Scope.open()) {
             int count = Math.toIntExact(maps.size(1));
             double[] squares = Reductions.sum(Elementwise.mul(maps, maps), 0, 2).toDoubles();
-            double[] distances = Reductions.sum(Distances.squaredOrZero(Distances.centred(maps)), 0)
+            double[] distances = Reductions.sum(SquaredDistances.squaredOrZero(SquaredDistances.centred(maps)), 0)
                     .toDoubles();
             long dead = Arrays.stream(squares).filter(s -> s == 0).count();
             long duplicate = 0;

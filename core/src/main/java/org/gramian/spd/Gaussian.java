@@ -12,12 +12,12 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * The Gaussian of the positions as one matrix, {@code K = [[Σ + μμᵀ, μ], [μᵀ, 1]]} of size C+1, plus {@code εI}: μ is the
- * mean over positions, Σ the covariance with denominator N (Wang, Li, Zhang, "G2DeNet: Global Gaussian Distribution
- * Embedding Network", CVPR 2017).
+ * Gaussian embedding of the positions, {@code K = [[Σ + μμᵀ, μ], [μᵀ, 1]] + εI} of size C+1, with the mean μ over
+ * positions and the covariance Σ with denominator N.
  *
- * <p>It is {@code AAᵀ/N} for {@code A = [M; 1]}, the maps with a map of ones beneath, and goes back as such: {@code dM} is
- * {@code (G + Gᵀ)A/N} without its last row.
+ * <p>K is {@code AAᵀ/N} for {@code A = [M; 1]}, the maps {@code M [n, C, N]} with a row of ones. Backward: {@code
+ * dL/dM} is {@code (G + Gᵀ)A/N} without its last row. Reference: Wang, Li, Zhang, "G2DeNet: Global Gaussian
+ * Distribution Embedding Network", CVPR 2017.
  *
  * @param jitter ε
  */

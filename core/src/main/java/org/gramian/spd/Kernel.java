@@ -4,21 +4,25 @@ import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.Var;
 
 /**
- * A kernel between feature maps: from {@code M [n, C, N]} to symmetric matrices {@code K [n, C, C]}, {@code K_ij =
- * k(f_i, f_j)}.
+ * Kernel between feature maps: {@code M [n, C, N]} to symmetric matrices {@code K [n, C, C]}, {@code K_ij = k(f_i,
+ * f_j)}.
  *
  * <p>Adjoints hold for any upstream gradient, symmetric or not.
  */
 public sealed interface Kernel extends Layer permits Rbf, Laplacian, Polynomial, Covariance, Bilinear, Gaussian {
-    /** What is added to the diagonal, so that equal maps do not make K singular. */
+    /** Returns ε, added to the diagonal so that equal maps do not make K singular. */
     double jitter();
 
-    /** Rows of K for that many maps. */
+    /**
+     * Returns the number of rows of K.
+     *
+     * @param channels number of maps C
+     */
     default long size(long channels) {
         return channels;
     }
 
-    /** Rejects maps that no second-order statistic can be made of. */
+    /** Checks that second-order statistics of the maps are defined. */
     static void requireMaps(String kernel, Var maps) {
         if (maps.shape().rank() != 3) {
             throw new IllegalArgumentException(
@@ -34,7 +38,7 @@ public sealed interface Kernel extends Layer permits Rbf, Laplacian, Polynomial,
         }
     }
 
-    /** Rejects a jitter that would take positive definiteness away. */
+    /** Checks that the jitter keeps K positive definite. */
     static void requireJitter(double jitter) {
         if (!(jitter >= 0) || Double.isInfinite(jitter)) {
             throw new IllegalArgumentException("jitter must be a number of at least 0, found " + jitter);

@@ -29,15 +29,15 @@ public record Laplacian(double sigma, double jitter) implements Kernel {
     public Var apply(Var maps, Bindings parameters) {
         Kernel.requireMaps("laplacian", maps);
         return maps.tape().apply(List.of(maps), () -> {
-            Tensor x = Distances.centred(maps.value());
-            Tensor d = Elementwise.sqrtInPlace(Distances.squaredOrZero(x));
+            Tensor x = SquaredDistances.centred(maps.value());
+            Tensor d = Elementwise.sqrtInPlace(SquaredDistances.squaredOrZero(x));
             Tensor k = Elementwise.expInPlace(Elementwise.mul(d, -1 / sigma));
             Tensors.fill(Views.diagonal(k), 1 + jitter);
             return Result.of(
                     k,
                     (g, wanted) -> {
-                        Tensor p = Elementwise.mul(Elementwise.mul(g, k), Distances.inverseOrZero(d));
-                        return list(Distances.backward(Elementwise.mulInPlace(p, -0.5 / sigma), x, Backward.EXACT));
+                        Tensor p = Elementwise.mul(Elementwise.mul(g, k), SquaredDistances.inverseOrZero(d));
+                        return list(SquaredDistances.backward(Elementwise.mulInPlace(p, -0.5 / sigma), x, Backward.EXACT));
                     },
                     x,
                     d);

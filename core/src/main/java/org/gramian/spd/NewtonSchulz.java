@@ -14,20 +14,29 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * The square root of positive definite matrices by matrix products alone: iSQRT-COV (Li, Xie, Wang, Gao, CVPR 2018).
+ * Square root of positive definite matrices by Newton–Schulz iteration, iSQRT-COV (Li, Xie, Wang, Gao, "Towards Faster
+ * Training of Global Covariance Pooling Networks by Iterative Matrix Square Root Normalization", CVPR 2018).
  *
  * <p>From {@code Y = S/tr S}, {@code Z = I}: {@code T = (3I − ZY)/2, Y ← YT, Z ← TZ}; the result is {@code √(tr S)·Y}.
- * The adjoint runs the same steps in reverse. A trace below 1e-6 counts as that. The input counts as {@code sym(S)}.
+ * The adjoint runs the same steps in reverse. The trace is clamped to at least {@link #SMALLEST_TRACE}, and the input
+ * is read as {@code sym(S)}.
  */
 public final class NewtonSchulz {
-    /** One step's inputs and its T. */
+    /** Inputs of one iteration and its T. */
     private record Step(Tensor y, Tensor z, Tensor t) {}
 
-    /** No trace counts as smaller: the covariance of a blank image is 0, and so is its root. */
+    /** Lower bound of the trace: the covariance of a blank image is 0, and so is its root. */
     public static final double SMALLEST_TRACE = 1e-6;
 
     private NewtonSchulz() {}
 
+    /**
+     * Computes the approximate square root.
+     *
+     * @param matrices S {@code [n, C, C]}, positive definite
+     * @param iterations number of iterations, 5 in the paper
+     * @return {@code S^½ [n, C, C]}
+     */
     public static Var squareRoot(Var matrices, int iterations) {
         if (iterations < 1) {
             throw new IllegalArgumentException("isqrt: expected at least 1 iteration, found " + iterations);
@@ -61,7 +70,7 @@ public final class NewtonSchulz {
         });
     }
 
-    /** From the gradient of the last Y to that of the first. */
+    /** Propagates the gradient of the last Y to the first Y. */
     private static Tensor reverse(List<Step> steps, Tensor ofLast) {
         Tensor gy = ofLast;
         Tensor gz = Elementwise.mul(ofLast, 0);
@@ -81,12 +90,12 @@ public final class NewtonSchulz {
         return Tensors.identity(like.size(-1), like.type(), like.device());
     }
 
-    /** {@code [n, 1, 1]}. */
+    /** Computes the traces {@code [n, 1, 1]}. */
     private static Tensor trace(Tensor matrices) {
         return Views.unsqueeze(Reductions.sum(Views.diagonal(matrices), -1), -1);
     }
 
-    /** {@code Σ_ij a_ij b_ij} per matrix, {@code [n, 1, 1]}. */
+    /** Computes {@code Σ_ij a_ij b_ij} per matrix, {@code [n, 1, 1]}. */
     private static Tensor inner(Tensor a, Tensor b) {
         return Reductions.sum(Elementwise.mul(a, b), 1, 2);
     }

@@ -10,7 +10,10 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.CachedCheck;
+import org.gramian.tensor.CudaProgram;
+import org.gramian.tensor.CudaProgram.Grid;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -20,32 +23,40 @@ import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Gaussian kernel of the paper, {@code K_ij = exp(−‖f_i − f_j‖² / 2σ²)}, plus {@code εI}.
+ * Gaussian (RBF) kernel of the paper, {@code K_ij = exp(−‖f_i − f_j‖² / 2σ²) + εδ_ij}, over feature maps {@code M [n,
+ * C, N]}.
  *
- * <p>{@code K} has a unit diagonal before the jitter and is positive definite when all maps differ; equal maps (two dead
- * channels, say) make it singular, which the jitter mends. Backward, for {@code G = dL/dK∘K/(−2σ²)}, {@code T = G + Gᵀ}:
- * {@code dL/dM = 2(rowsum(T)∘M − TM)}. Where σ takes part, {@code dL/dσ = Σ dL/dK∘K∘D/σ³}, and through the mean
- * distance {@code dσ/dM = 2(rowsum(U)∘M − UM)/(C(C−1))}, {@code U_ij = 1/d_ij} or 0 where {@code d_ij = 0}. The paper
- * prints {@code dL/dM = 4(rowsum(G)∘M − GM)}, which is the same for a symmetric {@code dL/dK} alone.
+ * <p>K has a unit diagonal before the jitter and is positive definite if all maps differ. Equal maps, such as two dead
+ * channels, make it singular; the jitter restores definiteness.
  *
- * @param sigma how the width is chosen
+ * <p>Backward, with {@code G = dL/dK∘K/(−2σ²)} and {@code T = G + Gᵀ}: {@code dL/dM = 2(rowsum(T)∘M − TM)}. If σ has a
+ * gradient, {@code dL/dσ = Σ dL/dK∘K∘D/σ³}, and through the mean distance {@code dσ/dM = 2(rowsum(U)∘M − UM)/(C(C−1))}
+ * with {@code U_ij = 1/d_ij}, or 0 where {@code d_ij = 0}. The paper prints {@code dL/dM = 4(rowsum(G)∘M − GM)}, which
+ * is equal only for a symmetric {@code dL/dK}.
+ *
+ * @param sigma choice of the width σ
  * @param jitter ε
- * @param backward the derivative, or the formula with the factor 4
+ * @param backward the derivative, or the printed formula with the factor 4
  */
 public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kernel {
-    /** Enough to keep K invertible in single precision beside dead channels. */
+    /** Keeps K invertible in float32 with dead channels. */
     public static final double DEFAULT_JITTER = 1e-4;
 
     private static final CachedCheck POSITIVE = new CachedCheck(sigma -> sigma.item() > 0);
 
-    /** The learned width starts here; it is data-dependent, so {@code estimate} is often the better start. */
+    /** Initial log σ of a learned width. The best start depends on the data, so {@code estimate} is often better. */
     private static final double INITIAL_LOG_SIGMA = Math.log(10);
 
     public Rbf {
         Kernel.requireJitter(jitter);
     }
 
-    /** With the derivative on the way back. */
+    /**
+     * Creates a kernel whose backward pass is the derivative.
+     *
+     * @param sigma choice of the width σ
+     * @param jitter ε
+     */
     public Rbf(Sigma sigma, double jitter) {
         this(sigma, jitter, Backward.EXACT);
     }
@@ -69,12 +80,16 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         };
     }
 
-    /** The mean distance of different maps over a batch, to which {@link Sigma.Estimate} is fitted. */
+    /**
+     * Computes the mean distance of different maps over a batch, the fitted value of {@link Sigma.Estimate}.
+     *
+     * @param maps M {@code [n, C, N]}
+     */
     public static double meanDistance(Tensor maps) {
         try (Scope _ = Scope.open()) {
-            Tensor d = Elementwise.sqrt(Distances.squaredAboveRounding(Distances.centred(maps)));
+            Tensor d = Elementwise.sqrt(SquaredDistances.squaredAboveRounding(SquaredDistances.centred(maps)));
             return Math.max(
-                    Sigma.SMALLEST, Reductions.mean(Distances.meanOverPairs(d)).item());
+                    Sigma.SMALLEST, Reductions.mean(SquaredDistances.meanOverPairs(d)).item());
         }
     }
 
@@ -107,24 +122,24 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         return Views.reshape(sigma.value(), 1, 1, 1);
     }
 
-    /** σ given, or the mean distance where it is null; a constant for the gradient either way. */
+    /** Uses a given σ, or the mean distance if it is null; constant for the gradient in both cases. */
     private Result constantWidth(Tensor maps, @Nullable Tensor given) {
-        if (backward == Backward.EXACT && GaussianKernels.suit(maps)) {
-            return GaussianKernels.apply(maps, given == null ? null : factor(floored(given)), 1 + jitter);
+        if (backward == Backward.EXACT && Kernels.suit(maps)) {
+            return Kernels.apply(maps, given == null ? null : factor(floored(given)), 1 + jitter);
         }
-        Tensor x = Distances.centred(maps);
-        Tensor d = given == null ? Distances.squaredAboveRounding(x) : Distances.squared(x);
-        Tensor width = floored(given == null ? Distances.meanOverPairs(Elementwise.sqrt(d)) : given);
+        Tensor x = SquaredDistances.centred(maps);
+        Tensor d = given == null ? SquaredDistances.squaredAboveRounding(x) : SquaredDistances.squared(x);
+        Tensor width = floored(given == null ? SquaredDistances.meanOverPairs(Elementwise.sqrt(d)) : given);
         Tensor factor = factor(width);
         Tensor k = kernel(d, factor);
-        return Result.of(k, (g, wanted) -> list(Distances.backward(scaled(g, k, factor), x, backward)), x, factor);
+        return Result.of(k, (g, wanted) -> list(SquaredDistances.backward(scaled(g, k, factor), x, backward)), x, factor);
     }
 
     private Result meanWidth(Tensor maps) {
-        Tensor x = Distances.centred(maps);
-        Tensor squares = Distances.squaredOrZero(x);
+        Tensor x = SquaredDistances.centred(maps);
+        Tensor squares = SquaredDistances.squaredOrZero(x);
         Tensor d = Elementwise.sqrt(squares);
-        Tensor width = floored(Distances.meanOverPairs(d));
+        Tensor width = floored(SquaredDistances.meanOverPairs(d));
         Tensor factor = factor(width);
         Tensor k = kernel(Tensors.copy(squares), factor);
         double pairs = (double) maps.size(1) * (maps.size(1) - 1);
@@ -136,9 +151,9 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                     Tensor ofWidth = Elementwise.div(
                             Reductions.sum(Elementwise.mul(gk, squares), 1, 2), Elementwise.pow(width, 3));
                     Tensor throughWidth = Elementwise.mul(
-                            Distances.inverseOrZero(d), Elementwise.mul(aboveFloor(ofWidth, width), 0.5 / pairs));
+                            SquaredDistances.inverseOrZero(d), Elementwise.mul(aboveFloor(ofWidth, width), 0.5 / pairs));
                     Tensor p = Elementwise.add(Elementwise.mul(gk, factor), throughWidth);
-                    return list(Distances.backward(p, x, backward));
+                    return list(SquaredDistances.backward(p, x, backward));
                 },
                 x,
                 squares,
@@ -148,8 +163,8 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     }
 
     private Result learnedWidth(Tensor maps, Tensor logSigma) {
-        Tensor x = Distances.centred(maps);
-        Tensor squares = Distances.squared(x);
+        Tensor x = SquaredDistances.centred(maps);
+        Tensor squares = SquaredDistances.squared(x);
         Tensor width = floored(Views.reshape(Elementwise.exp(logSigma), 1, 1, 1));
         Tensor factor = factor(width);
         Tensor k = kernel(Tensors.copy(squares), factor);
@@ -159,7 +174,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                     Tensor p = scaled(g, k, factor);
                     // dL/dlogσ = σ·Σ g∘K∘D/σ³ = −2·Σ P∘D
                     Tensor ofLog = Elementwise.mul(Reductions.sum(Elementwise.mul(p, squares), 0, 1, 2), -2);
-                    return list(Distances.backward(p, x, backward), Views.reshape(aboveFloor(ofLog, width), 1));
+                    return list(SquaredDistances.backward(p, x, backward), Views.reshape(aboveFloor(ofLog, width), 1));
                 },
                 x,
                 squares,
@@ -171,25 +186,109 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         return Elementwise.atLeast(width, Sigma.SMALLEST);
     }
 
-    /** A gradient of the width, 0 where the floor holds it. */
+    /** Returns the gradient of the width, 0 where the width is clamped to its floor. */
     private static Tensor aboveFloor(Tensor gradient, Tensor width) {
         return Elementwise.where(Elementwise.greater(width, Sigma.SMALLEST), gradient, 0);
     }
 
-    /** {@code −1/2σ²}. */
+    /** Computes {@code −1/2σ²}. */
     private static Tensor factor(Tensor width) {
         return Elementwise.mul(Elementwise.pow(width, -2), -0.5);
     }
 
-    /** {@code exp(factor·D) + εI}, in the memory of D. */
+    /** Computes {@code exp(factor·D) + εI} in the memory of D. */
     private Tensor kernel(Tensor squares, Tensor factor) {
         Elementwise.expInPlace(Elementwise.mulInPlace(squares, factor));
         Tensors.fill(Views.diagonal(squares), 1 + jitter);
         return squares;
     }
 
-    /** {@code dL/dD = factor·g∘K}; the diagonal, jitter or not, drops out of {@link Distances#backward}. */
+    /** Computes {@code dL/dD = factor·g∘K}; the diagonal cancels in {@link SquaredDistances#backward}. */
     private static Tensor scaled(Tensor g, Tensor k, Tensor factor) {
         return Elementwise.mulInPlace(Elementwise.mul(g, k), factor);
+    }
+
+    /**
+     * CUDA kernels for a width without gradient: two passes over the {@code C×C} matrices forward and one backward
+     * besides the products, where operators make a dozen.
+     *
+     * <p>The squared norms are the diagonal of the Gram matrix, so {@code D_ij = G_ii + G_jj − 2G_ij} is a sum of
+     * squares of the rounded inputs of the product: with TF32, equal maps still have distance 0 and small distances
+     * keep their digits, which norms in full precision beside rounded products would lose.
+     */
+    private static final class Kernels {
+        private static final class Program {
+            static final CudaProgram RBF = CudaProgram.beside(Kernels.class, "rbf.cu");
+        }
+
+        private static final int ROWS = 8; // of a block that adds up distances
+        private static final int TILE = 32;
+
+        private Kernels() {}
+
+        /** Returns whether the kernels can process the maps. */
+        static boolean suit(Tensor maps) {
+            return CudaProgram.suits(maps);
+        }
+
+        /**
+         * Computes the kernel matrices.
+         *
+         * @param maps M {@code [n, C, N]}
+         * @param given {@code −1/2σ²} for all images, or null for the mean distance of each
+         * @param diagonal value on the diagonal of K
+         * @return K {@code [n, C, C]}
+         */
+        static Result apply(Tensor maps, @Nullable Tensor given, double diagonal) {
+            int n = Math.toIntExact(maps.size(0));
+            int channels = Math.toIntExact(maps.size(1));
+            int positions = Math.toIntExact(maps.size(2));
+            Tensor x = Tensors.empty(maps.shape(), maps);
+            Program.RBF.launch(
+                    "centre", new Grid(Math.ceilDiv(positions, TILE), n, 1, TILE, 16), maps, x, channels, positions);
+            Tensor k = Products.matmul(x, Views.transpose(x));
+            Tensor norms = Tensors.empty(Shape.of(n, channels), maps);
+            Program.RBF.launch("diagonal", Grid.over((long) n * channels), k, norms, channels, n * channels);
+            float keep = given == null ? (float) (1 - SquaredDistances.EQUALITY_MARGIN * SquaredDistances.epsilon(maps.type())) : 1;
+            Tensor factor = given == null
+                    ? meanWidths(k, norms, keep)
+                    : Views.contiguous(Views.expand(Views.reshape(given, 1, 1, 1), n, 1, 1));
+            Program.RBF.launch(
+                    "gaussian", new Grid(channels, n, 1, 256, 1), k, norms, factor, channels, keep, (float) diagonal);
+            return Result.of(k, (g, wanted) -> list(backward(Views.contiguous(g), k, factor, x)), x, factor);
+        }
+
+        private static Tensor meanWidths(Tensor gram, Tensor norms, float keep) {
+            int n = Math.toIntExact(gram.size(0));
+            int channels = Math.toIntExact(gram.size(1));
+            int blocks = Math.ceilDiv(channels, ROWS);
+            Tensor parts = Tensors.empty(Shape.of(n, blocks), gram);
+            Program.RBF.launch("distances", new Grid(blocks, n, 1, 32 * ROWS, 1), gram, norms, parts, channels, keep);
+            Tensor factor = Tensors.empty(Shape.of(n, 1, 1), gram);
+            float pairs = (float) ((double) channels * (channels - 1) / 2);
+            Program.RBF.launch("widths", Grid.over(n), parts, factor, n, blocks, pairs, (float) Sigma.SMALLEST);
+            return factor;
+        }
+
+        private static Tensor backward(Tensor g, Tensor k, Tensor factor, Tensor x) {
+            int n = Math.toIntExact(x.size(0));
+            int channels = Math.toIntExact(x.size(1));
+            int tiles = Math.ceilDiv(channels, TILE);
+            Tensor t = Tensors.empty(k.shape(), k);
+            Tensor rowSums = Tensors.empty(Shape.of(n, tiles, channels), k);
+            Program.RBF.launch(
+                    "symmetric_gradient", new Grid(tiles, tiles, n, TILE, 8), g, k, factor, t, rowSums, channels);
+            Tensor tx = Products.matmul(t, x);
+            Program.RBF.launch(
+                    "maps_gradient",
+                    new Grid(channels, n, 1, 256, 1),
+                    tx,
+                    x,
+                    rowSums,
+                    channels,
+                    Math.toIntExact(x.size(2)),
+                    tiles);
+            return tx;
+        }
     }
 }

@@ -11,12 +11,12 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Ways from a point W of the {@link Stiefel} manifold along a tangent vector ξ back onto the manifold; all agree to first
- * order in ξ, {@link #QR_UNSIGNED} up to the signs of columns.
+ * Retractions of the {@link Stiefel} manifold: map a point W and a tangent vector ξ to a point of the manifold. All
+ * agree to first order in ξ, {@link #QR_UNSIGNED} up to the signs of columns.
  */
 public enum Retraction {
     /**
-     * The Q of {@code W + ξ = QR} by Householder reflections, signs fixed so that {@code diag(R) > 0}: without that,
+     * Q factor of {@code W + ξ = QR} by Householder reflections, with signs such that {@code diag(R) > 0}: otherwise
      * columns flip at random.
      */
     QR {
@@ -26,8 +26,8 @@ public enum Retraction {
         }
     },
     /**
-     * The same Q with the signs that the library leaves, as the paper and the authors' code have it: columns flip at
-     * random, and momentum of a flipped column points the wrong way.
+     * Q factor with the library's signs, as in the paper and the authors' code: columns flip at random, and the
+     * momentum of a flipped column has the wrong sign.
      */
     QR_UNSIGNED {
         @Override
@@ -36,8 +36,8 @@ public enum Retraction {
         }
     },
     /**
-     * The same Q by products alone: {@code AᵀA = LLᵀ}, {@code Q = A L⁻ᵀ}, done twice; far faster on a GPU (Yamamoto et
-     * al., 2015). Steps must be moderate: the condition of {@code W + ξ} is squared.
+     * Q factor by products: {@code AᵀA = LLᵀ}, {@code Q = A L⁻ᵀ}, applied twice; much faster on a GPU (Yamamoto et al.,
+     * 2015). Steps must be moderate, since the condition number of {@code W + ξ} is squared.
      */
     CHOLESKY_QR {
         @Override
@@ -45,7 +45,7 @@ public enum Retraction {
             return choleskyQ(choleskyQ(Elementwise.add(w, xi)));
         }
     },
-    /** The nearest point, {@code A (AᵀA)^(−1/2)} for {@code A = W + ξ}. */
+    /** Nearest point, {@code A (AᵀA)^(−1/2)} for {@code A = W + ξ}. */
     POLAR {
         @Override
         Tensor move(Tensor w, Tensor xi) {
@@ -56,8 +56,8 @@ public enum Retraction {
         }
     },
     /**
-     * The Cayley transform {@code (I − ½A)⁻¹(I + ½A)W} of the skew {@code A = PξWᵀ − WξᵀP}, {@code P = I − ½WWᵀ} (Wen
-     * and Yin, 2013), followed by one correction: by itself it drifts to 3.5e-3 in 10,000 single-precision steps.
+     * Cayley transform {@code (I − ½A)⁻¹(I + ½A)W} of the skew-symmetric {@code A = PξWᵀ − WξᵀP}, {@code P = I − ½WWᵀ}
+     * (Wen and Yin, 2013), followed by one correction: without it the error grows to 3.5e-3 in 10,000 float32 steps.
      */
     CAYLEY {
         @Override
@@ -74,17 +74,23 @@ public enum Retraction {
 
     abstract Tensor move(Tensor w, Tensor xi);
 
-    /** The word, as {@code qr-unsigned}. */
+    /** Returns the name, such as {@code qr-unsigned}. */
     public String text() {
         return EnumWords.text(this);
     }
 
-    /** Reads {@link #text} back. */
+    /** Parses the result of {@link #text}. */
     public static Retraction parse(String text) {
         return EnumWords.parse(Retraction.class, "the retraction", text);
     }
 
-    /** The point reached from W along ξ. */
+    /**
+     * Moves from a point along a tangent vector.
+     *
+     * @param w W {@code [C, C']}
+     * @param xi ξ {@code [C, C']}
+     * @return point on the manifold {@code [C, C']}
+     */
     public Tensor apply(Tensor w, Tensor xi) {
         if (!w.shape().equals(xi.shape())) {
             throw new IllegalArgumentException(
@@ -100,7 +106,7 @@ public enum Retraction {
         return Decompositions.solveTriangular(Views.transpose(l), a, true, false);
     }
 
-    /** One Newton–Schulz step towards orthonormal columns, {@code W(3I − WᵀW)/2}. */
+    /** Applies one Newton–Schulz step towards orthonormal columns, {@code W(3I − WᵀW)/2}. */
     private static Tensor corrected(Tensor w) {
         Tensor gram = Products.matmul(Views.transpose(w), w);
         return Elementwise.addScaled(Elementwise.mul(w, 1.5), Products.matmul(w, gram), -0.5);

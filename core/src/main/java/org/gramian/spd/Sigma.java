@@ -1,8 +1,8 @@
 package org.gramian.spd;
 
-/** How the width σ of the {@link Rbf} kernel is chosen. */
+/** Choice of the width σ of the {@link Rbf} kernel. */
 public sealed interface Sigma {
-    /** No width is smaller: all channels dead would give σ = 0. */
+    /** Lower bound of σ: with only dead channels the mean distance is 0. */
     double SMALLEST = 1e-6;
 
     /** Per image the mean distance of its maps, a constant for the gradient: the paper as written. */

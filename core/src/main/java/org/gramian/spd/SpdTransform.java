@@ -11,15 +11,22 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
 
 /**
- * The learned map between manifolds, {@code Y = WᵀKW}, for symmetric {@code K [n, C, C]} and {@code W [C, C']} with
- * orthonormal columns; Y is positive definite wherever K is and W has full rank.
+ * SPD transformation layer of the paper, {@code Y = WᵀKW}, with {@code K [n, C, C]} symmetric and {@code W [C, C']}
+ * with orthonormal columns. Y is positive definite if K is and W has full rank.
  *
- * <p>With {@code E = dL/dY}: {@code dL/dK = WEWᵀ}, {@code dL/dW = KᵀWE + KWEᵀ}, which is {@code KW(E + Eᵀ)} since K is
- * symmetric.
+ * <p>Backward, with {@code E = dL/dY}: {@code dL/dK = WEWᵀ}, {@code dL/dW = KᵀWE + KWEᵀ}, which equals {@code KW(E +
+ * Eᵀ)} since K is symmetric.
  */
 public final class SpdTransform {
     private SpdTransform() {}
 
+    /**
+     * Computes {@code WᵀKW} for a W with at most as many columns as rows.
+     *
+     * @param matrices K {@code [n, C, C]}
+     * @param weight W {@code [C, C']} with {@code C' ≤ C}
+     * @return Y {@code [n, C', C']}
+     */
     public static Var apply(Var matrices, Var weight) {
         Tensor w = weight.value();
         if (w.shape().rank() == 2 && w.size(1) > w.size(0)) {
@@ -29,7 +36,14 @@ public final class SpdTransform {
         return free(matrices, weight);
     }
 
-    /** The same for any W, with more columns than rows too: Y is then semidefinite at best (Yu, Salzmann, 2017). */
+    /**
+     * Computes {@code WᵀKW} for any W; with more columns than rows Y is at best semidefinite (Yu, Salzmann,
+     * "Second-order Convolutional Neural Networks", 2017).
+     *
+     * @param matrices K {@code [n, C, C]}
+     * @param weight W {@code [C, C']}
+     * @return Y {@code [n, C', C']}
+     */
     public static Var free(Var matrices, Var weight) {
         Tensor k = matrices.value();
         Tensor w = weight.value();
@@ -49,14 +63,14 @@ public final class SpdTransform {
         });
     }
 
-    /** {@code A_n·B} for a batch and one matrix, as a single product of tall matrices. */
+    /** Computes {@code A_i·B} for a batch and one matrix as a single product of tall matrices. */
     static Tensor timesEach(Tensor batch, Tensor b) {
         long n = batch.size(0);
         Tensor rows = Views.reshape(batch, n * batch.size(1), batch.size(2));
         return Views.reshape(Products.matmul(rows, b), n, batch.size(1), b.size(1));
     }
 
-    /** {@code Σ_n (WᵀK)ᵀ(E + Eᵀ)}: rows of all images below each other make it a single product. */
+    /** Computes {@code Σ_i (WᵀK_i)ᵀ(E_i + E_iᵀ)} as a single product over the rows of all images. */
     private static Tensor gradientOfWeight(Tensor wk, Tensor e) {
         long rows = wk.size(0) * wk.size(1);
         Tensor left = Views.reshape(wk, rows, wk.size(2));

@@ -23,6 +23,13 @@ import org.gramian.tensor.Views;
 public final class Spectral {
     private Spectral() {}
 
+    /**
+     * Computes {@code U f(Λ) Uᵀ} for {@code S = U Λ Uᵀ}.
+     *
+     * @param matrices S {@code [n, C, C]}, read as {@code sym(S)}
+     * @param function f
+     * @return {@code [n, C, C]}
+     */
     public static Var apply(Var matrices, SpectralFunction function) {
         return matrices.tape().apply(List.of(matrices), () -> {
             Eigen eigen = Decompositions.symmetricEigen(symmetric(matrices.value()));
@@ -42,7 +49,7 @@ public final class Spectral {
         });
     }
 
-    /** {@code (S + Sᵀ)/2}. */
+    /** Computes {@code sym(S) = (S + Sᵀ)/2}. */
     static Tensor symmetric(Tensor matrices) {
         return Elementwise.mulInPlace(Elementwise.add(matrices, Views.transpose(matrices)), 0.5);
     }
@@ -56,7 +63,7 @@ public final class Spectral {
         Tensor row = Views.unsqueeze(eigenvalues, -2);
         Tensor difference = Elementwise.sub(column, row);
         Tensor floors = floors(eigenvalues, function);
-        double nearness = Math.cbrt(Distances.epsilon(eigenvalues.type()));
+        double nearness = Math.cbrt(SquaredDistances.epsilon(eigenvalues.type()));
         Tensor reach = Elementwise.mul(Elementwise.add(Elementwise.abs(column), Elementwise.abs(row)), nearness);
         Tensor apart = Elementwise.greater(Elementwise.abs(difference), reach);
         Tensor values = function.phi(Elementwise.maximum(eigenvalues, floors));
@@ -70,7 +77,7 @@ public final class Spectral {
 
     /** The floor of each matrix, {@code [n, 1]} of eigenvalues {@code [n, C]}. */
     private static Tensor floors(Tensor eigenvalues, SpectralFunction function) {
-        double relative = function.roundings() * Distances.epsilon(eigenvalues.type());
+        double relative = function.roundings() * SquaredDistances.epsilon(eigenvalues.type());
         Tensor largest = Reductions.max(Elementwise.abs(eigenvalues), -1);
         return Elementwise.atLeast(Elementwise.mul(largest, relative), function.floor());
     }

@@ -16,7 +16,7 @@ import org.gramian.tensor.Tensor;
  * slopes of up to 1/floor.
  */
 public sealed interface SpectralFunction {
-    /** Smallest eigenvalue that a logarithm or a power sees, unless told otherwise. */
+    /** Default lower bound of eigenvalues for logarithm and power. */
     double DEFAULT_FLOOR = 1e-6;
 
     /** How many roundings of the largest eigenvalue of a matrix are rounding too. */

@@ -14,32 +14,38 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * The manifold of matrices {@code W [C, C']} with orthonormal columns, {@code WᵀW = I} (Edelman, Arias, Smith, 1998).
+ * Stiefel manifold of matrices {@code W [C, C']} with orthonormal columns, {@code WᵀW = I}.
  *
- * <p>Tangent vectors Z at W satisfy {@code WᵀZ + ZᵀW = 0}.
+ * <p>Tangent vectors Z at W satisfy {@code WᵀZ + ZᵀW = 0}. Reference: Edelman, Arias, Smith, "The Geometry of
+ * Algorithms with Orthogonality Constraints", SIAM J. Matrix Anal. Appl. 20, 1998.
  */
 public final class Stiefel {
     private Stiefel() {}
 
-    /** Which inner product of tangent vectors turns a Euclidean gradient into a Riemannian one. */
+    /** Riemannian metric, which determines the Riemannian gradient for a Euclidean gradient F. */
     public enum Metric {
         /** {@code F − W Fᵀ W}, as in the paper. */
         CANONICAL,
-        /** {@code F − W·sym(WᵀF)}, as in the authors' code; they differ by up to a factor 2. */
+        /** {@code F − W·sym(WᵀF)}, as in the authors' code; the two differ by up to a factor of 2. */
         EUCLIDEAN;
 
-        /** The word, as {@code canonical}. */
+        /** Returns the lower-case name, such as {@code canonical}. */
         public String text() {
             return EnumWords.text(this);
         }
 
-        /** Reads {@link #text} back. */
+        /** Parses the result of {@link #text}. */
         public static Metric parse(String text) {
             return EnumWords.parse(Metric.class, "the metric", text);
         }
     }
 
-    /** A random point, uniformly distributed: the Q of a Gaussian matrix, signs fixed. */
+    /**
+     * Draws a uniformly distributed point: the Q factor of a Gaussian matrix with fixed signs.
+     *
+     * @param shape {@code [C, C']} with {@code C' ≤ C}
+     * @return {@code W [C, C']}
+     */
     public static Tensor random(RandomGenerator random, Shape shape, DType type) {
         try (Scope scope = Scope.open()) {
             Tensor gaussian = Tensors.gaussian(random, shape, DType.F64);
@@ -48,15 +54,26 @@ public final class Stiefel {
     }
 
     /**
-     * Uniform numbers between ±√(3/C), C the number of rows: columns of about unit length, not orthogonal. Where Caffe's
-     * {@code xavier} puts a square W; the first retraction brings it onto the manifold.
+     * Draws uniform values in {@code ±√(3/C)}, as Caffe's {@code xavier} does for a square W.
+     *
+     * <p>The columns have about unit length but are not orthogonal; the first retraction moves W onto the manifold.
+     *
+     * @param shape {@code [C, C']}
+     * @return {@code W [C, C']}
      */
     public static Tensor xavier(RandomGenerator random, Shape shape, DType type) {
         double bound = Math.sqrt(3.0 / shape.at(0));
         return Tensors.uniform(random, -bound, bound, shape, type);
     }
 
-    /** The Riemannian gradient at W for the Euclidean gradient F. */
+    /**
+     * Computes the Riemannian gradient from the Euclidean gradient.
+     *
+     * @param w point W {@code [C, C']}
+     * @param f Euclidean gradient F {@code [C, C']}
+     * @param metric Riemannian metric
+     * @return tangent vector at W {@code [C, C']}
+     */
     public static Tensor gradient(Tensor w, Tensor f, Metric metric) {
         if (metric == Metric.EUCLIDEAN) {
             return project(w, f);
@@ -68,9 +85,14 @@ public final class Stiefel {
     }
 
     /**
-     * The tangent vector at W nearest to Z, {@code Z − W·sym(WᵀZ)}; transports momentum from one point to the next.
+     * Projects a matrix onto the tangent space at W: {@code Z − W·sym(WᵀZ)}. Transports momentum from one point to the
+     * next.
      *
-     * <p>It is idempotent, which the canonical gradient formula is not.
+     * <p>The projection is idempotent, unlike the canonical gradient formula.
+     *
+     * @param w point W {@code [C, C']}
+     * @param z any matrix {@code [C, C']}
+     * @return tangent vector at W {@code [C, C']}
      */
     public static Tensor project(Tensor w, Tensor z) {
         try (Scope scope = Scope.open()) {
@@ -79,7 +101,11 @@ public final class Stiefel {
         }
     }
 
-    /** {@code max |WᵀW − I|}, 0 on the manifold. */
+    /**
+     * Computes {@code max |WᵀW − I|}, which is 0 on the manifold.
+     *
+     * @param w matrix {@code [C, C']}
+     */
     public static double orthogonalityError(Tensor w) {
         try (Scope _ = Scope.open()) {
             Tensor gram = Products.matmul(Views.transpose(w), w);

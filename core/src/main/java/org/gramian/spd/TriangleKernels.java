@@ -14,7 +14,7 @@ import org.gramian.tensor.Views;
 
 /**
  * {@link UpperTriangle}, the smoothed root {@code v/(√(|v|+ε) + √ε)} and division by the norm at once, on a GPU: what the
- * three compute one after the other, in kernels of our own that read the triangle in place and write the vector once.
+ * three compute one after the other, in CUDA kernels that read the triangle in place and write the vector once.
  */
 public final class TriangleKernels {
     private static final class Program {

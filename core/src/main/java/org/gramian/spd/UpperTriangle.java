@@ -17,8 +17,8 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * A symmetric matrix as a vector: its upper triangle row by row, off-diagonal elements times √2, so that {@code ‖v‖₂ =
- * ‖Y‖_F}; {@code [n, C, C]} becomes {@code [n, C(C+1)/2]}.
+ * Vectorization of symmetric matrices: the upper triangle in row-major order, off-diagonal elements times √2, so that
+ * {@code ‖v‖₂ = ‖Y‖_F}; {@code [n, C, C]} to {@code [n, C(C+1)/2]}.
  *
  * <p>Backward: {@code E_ii = g_k}, {@code E_ij = E_ji = g_k·√2/2}. The paper prints √2 on both sides, which doubles the
  * off-diagonal gradient: {@link Backward#PRINTED}.
@@ -37,16 +37,27 @@ public final class UpperTriangle {
 
     private UpperTriangle() {}
 
-    /** Length of the vector for matrices of the given size. */
+    /** Returns the length {@code C(C+1)/2} of the vector for matrices of size C. */
     public static long length(long size) {
         return size * (size + 1) / 2;
     }
 
+    /**
+     * Vectorizes with the derivative as backward pass.
+     *
+     * @param matrices {@code [n, C, C]}
+     * @return {@code [n, C(C+1)/2]}
+     */
     public static Var vectorize(Var matrices) {
         return vectorize(matrices, Backward.EXACT);
     }
 
-    /** The same vector, with the derivative or the paper's formula on the way back. */
+    /**
+     * Vectorizes with the derivative or the paper's formula as backward pass.
+     *
+     * @param matrices {@code [n, C, C]}
+     * @return {@code [n, C(C+1)/2]}
+     */
     public static Var vectorize(Var matrices, Backward backward) {
         Tensor y = matrices.value();
         if (y.shape().rank() != 3 || y.size(1) != y.size(2)) {

@@ -12,10 +12,10 @@
  *
  * <p>The matrices W live on the {@link org.gramian.spd.Stiefel} manifold of orthonormal columns: gradients become
  * tangent vectors there, and a {@link org.gramian.spd.Retraction} brings a step back onto it. {@link
- * org.gramian.spd.Diagnostics} says what may be wrong with features and matrices.
+ * org.gramian.spd.Diagnostics} finds degenerate features and matrices.
  *
  * <p>Letters follow the paper: Gao, Wu, Bu, Jia, "Learning a Robust Representation via a Deep Network on Symmetric
- * Positive Definite Manifolds", Pattern Recognition 92 (2019). Where its formulas are wrong, the Javadoc says so;
+ * Positive Definite Manifolds", Pattern Recognition 92 (2019). The Javadoc notes where its formulas are wrong;
  * {@code docs/mathematics.md} collects them.
  */
 @NullMarked

@@ -6,20 +6,20 @@ import java.util.WeakHashMap;
 import java.util.function.Predicate;
 
 /**
- * A condition on the values of tensors that is looked at once for each tensor that fulfils it: looking would make a GPU's
- * caller wait for everything that is under way.
+ * Condition on the values of tensors that is evaluated once per tensor: evaluation makes the caller wait for the GPU.
  *
- * <p>For tensors whose values do not change in place. It remembers them weakly, and may be used by several threads.
+ * <p>The tensors must not change in place. They are remembered weakly. Thread-safe.
  */
 public final class CachedCheck {
     private final Predicate<Tensor> condition;
     private final Set<Tensor> passed = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
+    /** Creates a check of a condition. */
     public CachedCheck(Predicate<Tensor> condition) {
         this.condition = condition;
     }
 
-    /** Whether a tensor fulfils the condition, or did when it was first asked about. */
+    /** Returns whether a tensor fulfils the condition, or did so at an earlier call. */
     public boolean holds(Tensor tensor) {
         if (passed.contains(tensor)) {
             return true;

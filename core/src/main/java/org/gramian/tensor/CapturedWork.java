@@ -3,13 +3,13 @@ package org.gramian.tensor;
 import java.util.Optional;
 
 /**
- * Work that is done again and again over the same tensors: the first time as it is, from then on as a {@link CudaGraph}
- * where it can be recorded. Elsewhere it is done as it is every time.
+ * Repeated work over the same tensors: the first run is eager, later runs replay a {@link CudaGraph} if the work can be
+ * captured.
  *
- * <p>On a GPU, use it inside of a {@link CudaStream}.
+ * <p>On a GPU it must be used inside a {@link CudaStream}.
  */
 public final class CapturedWork implements AutoCloseable {
-    /** What is left to others when memory is tight: with less, work is done as it is. */
+    /** Free memory that must remain after a capture; with less the work stays eager. */
     private static final long MARGIN = 256L << 20;
 
     private final Device device;
@@ -17,12 +17,13 @@ public final class CapturedWork implements AutoCloseable {
     private boolean done;
     private Optional<CudaGraph> graph = Optional.empty();
 
+    /** Creates work for a device. */
     public CapturedWork(Device device, Runnable work) {
         this.device = device;
         this.work = work;
     }
 
-    /** Does it once more. */
+    /** Runs the work once. */
     public void run() {
         if (graph.isPresent()) {
             graph.get().replay();
@@ -32,13 +33,13 @@ public final class CapturedWork implements AutoCloseable {
             work.run();
             return;
         }
-        done = true; // what cannot be recorded is not tried again
+        done = true; // work that cannot be captured is not tried again
         long waits = CudaGraph.waits();
         long before = free();
         work.run();
         long after = free();
         boolean fits =
-                after - MARGIN >= before - after; // a recording has memory of its own, as much as the first time took
+                after - MARGIN >= before - after; // a graph has memory of its own, as much as the eager run took
         if (fits && CudaGraph.waits() == waits) {
             graph = CudaGraph.record(device, work);
         }
@@ -48,7 +49,7 @@ public final class CapturedWork implements AutoCloseable {
         return Libtorch.load().cudaMemoryFree().orElse(0L);
     }
 
-    /** Whether it is a recording by now. */
+    /** Returns whether the work has been captured. */
     public boolean isRecorded() {
         return graph.isPresent();
     }

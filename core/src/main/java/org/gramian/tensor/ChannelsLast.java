@@ -1,22 +1,24 @@
 package org.gramian.tensor;
 
 /**
- * The order of feature maps {@code [n, c, h, w]} in memory that convolutions are fastest with: for each position all
- * channels, instead of one map after the other.
+ * Channels-last memory format of feature maps {@code [batch, channels, height, width]}, the fastest one for
+ * convolutions.
  *
- * <p>oneDNN, which convolves on x86-64 processors, otherwise takes every layer's maps into an order of its own and back.
- * What it makes of maps in this order lies in this order too, as do activations, pooling and gradients, so that a network
- * pays for one rearrangement, of the images that enter it. A convolution of single positions (1×1) keeps the order that
- * it finds: alone, before a matrix product over positions, the usual one is faster. Tensor cores of a GPU want maps and
- * filters of BF16 in this order, whatever their size. Where others convolve (arm64, GPU in single precision, double
- * precision) nothing is changed.
+ * <p>On x86-64 oneDNN otherwise reorders the maps of every layer to a format of its own and back. Results of operators
+ * on channels-last maps are channels-last too, as are activations, pooling and gradients, so a network pays for one
+ * reordering, of its input. A 1×1 convolution keeps the format of its input: before a matrix product over positions the
+ * contiguous format is faster. Tensor cores need bfloat16 maps and filters in this format. Nothing changes on arm64,
+ * for float32 on a GPU and for float64.
  */
 public final class ChannelsLast {
     private static final boolean PROCESSOR = System.getProperty("os.arch").equals("amd64");
 
     private ChannelsLast() {}
 
-    /** The maps in the order that suits a convolution by the given weights; the maps themselves where they have it. */
+    /**
+     * Returns the maps in the format that suits a convolution with the given weights; the maps themselves if they have
+     * it.
+     */
     static Tensor where(Tensor weight, Tensor maps) {
         boolean single = weight.size(2) == 1 && weight.size(3) == 1;
         boolean suits = PROCESSOR
@@ -26,7 +28,7 @@ public final class ChannelsLast {
         return suits && maps.isContiguous() ? Views.channelsLast(maps) : maps;
     }
 
-    /** Maps or filters in the order that tensor cores want, where they are to be convolved by those. */
+    /** Returns bfloat16 tensors of a GPU in channels-last format, other tensors unchanged. */
     public static Tensor onTensorCores(Tensor tensor) {
         boolean wanted = tensor.type() == DType.BF16 && tensor.device().kind() == Device.Kind.CUDA;
         return wanted ? Views.channelsLast(tensor) : tensor;

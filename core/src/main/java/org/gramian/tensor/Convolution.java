@@ -10,11 +10,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A two-dimensional convolution over feature maps {@code [n, c, h, w]}: its geometry and its operators.
+ * Two-dimensional convolution over feature maps {@code [n, c, h, w]}.
  *
  * @param stride step between windows
  * @param padding rows and columns of zeros added on each side
- * @param groups number of equal parts of the channels that are convolved separately
+ * @param groups number of channel groups that are convolved separately
  */
 public record Convolution(int stride, int padding, int groups) {
     public Convolution {
@@ -25,23 +25,28 @@ public record Convolution(int stride, int padding, int groups) {
         }
     }
 
-    /** Gradients of a convolution, those that were asked for. */
+    /** Gradients of a convolution; null where not requested. */
     public record Gradients(
             @Nullable Tensor input,
             @Nullable Tensor weight,
             @Nullable Tensor bias) {}
 
-    /** What was convolved, and with what. */
+    /** Feature maps and weights of a convolution. */
     public record Inputs(Tensor maps, Tensor weight) {}
 
-    /** A convolution of stride 1 without padding, all channels together. */
+    /** Returns a convolution of stride 1 without padding and with one group. */
     public static Convolution plain() {
         return new Convolution(1, 0, 1);
     }
 
     /**
-     * Cross-correlation with weights {@code [k, c/groups, s, t]}, plus one bias per output map. The result's maps may lie
-     * interleaved in memory ({@link ChannelsLast}).
+     * Computes the cross-correlation with weights plus one bias per output channel. The result may be {@link
+     * ChannelsLast}.
+     *
+     * @param maps {@code [n, c, h, w]}
+     * @param weight {@code [k, c/groups, s, t]}
+     * @param bias {@code [k]}, or null
+     * @return {@code [n, k, h', w']}
      */
     public Tensor apply(Tensor maps, Tensor weight, @Nullable Tensor bias) {
         checkAll(maps, weight, bias);
@@ -78,8 +83,8 @@ public record Convolution(int stride, int padding, int groups) {
     }
 
     /**
-     * Weights in the form in which maps of BF16 are convolved fastest: in BF16 with channels last for tensor cores, as they are
-     * for kernels of our own. Others are left as they are.
+     * Returns the weights in the fastest form for bfloat16 maps: bfloat16 and channels last for tensor cores, unchanged
+     * for {@link CudaProgram} kernels. Other weights are returned unchanged.
      */
     public Tensor prepared(Tensor weight, Tensor maps) {
         boolean mixed = maps.type() == DType.BF16 && weight.type() == DType.F32;
@@ -89,10 +94,10 @@ public record Convolution(int stride, int padding, int groups) {
     }
 
     /**
-     * {@code activation(apply(maps, weight, bias))}, in as few passes over memory as there are kernels for.
+     * Computes {@code activation(apply(maps, weight, bias))}, fused where kernels exist.
      *
-     * @param weight as {@link #prepared} gives it
-     * @param bias of the type of the maps, or F32 for maps of BF16
+     * @param weight result of {@link #prepared}
+     * @param bias of the type of the maps, or F32 for BF16 maps
      */
     public Tensor apply(Tensor maps, Tensor weight, @Nullable Tensor bias, Activation activation) {
         if (DepthwiseKernels.suit(maps, weight, this) && (bias == null || bias.type() == DType.F32)) {
@@ -102,8 +107,8 @@ public record Convolution(int stride, int padding, int groups) {
             return activation.inPlace(apply(maps, weight, null));
         }
         boolean fused = activation == Activation.RELU && isFused(maps);
-        if (!fused && MapKernels.suitBias(maps, weight, bias)) {
-            return MapKernels.addBias(apply(maps, weight, null), bias, activation);
+        if (!fused && FeatureMapKernels.suitBias(maps, weight, bias)) {
+            return FeatureMapKernels.addBias(apply(maps, weight, null), bias, activation);
         }
         Tensor rounded = Tensors.to(bias, weight.type());
         checkAll(maps, weight, rounded);
@@ -126,7 +131,12 @@ public record Convolution(int stride, int padding, int groups) {
         static final Operator CONVOLUTION_RELU = Operator.of("cudnn_convolution_relu");
     }
 
-    /** Gradients of {@link #apply} for a gradient of its result: of input, weight and bias, where wanted. */
+    /**
+     * Computes the gradients of {@link #apply}.
+     *
+     * @param gradient gradient of the result {@code [n, k, h', w']}
+     * @param wanted which of the gradients of input, weight and bias to compute
+     */
     public Gradients backward(Tensor gradient, Tensor maps, Tensor weight, boolean[] wanted) {
         checkGradient(gradient, maps, weight);
         if (DepthwiseKernels.suit(maps, weight, this)) {
@@ -150,7 +160,7 @@ public record Convolution(int stride, int padding, int groups) {
                     MemorySegment zeros = pair(arena, 0);
                     MemorySegment mask =
                             arena.allocateFrom(JAVA_INT, wanted[0] ? 1 : 0, wanted[1] ? 1 : 0, wanted[2] ? 1 : 0);
-                    // an unwanted gradient would come back as a handle on nothing: null says to make none
+                    // null skips a gradient; otherwise it comes back as an invalid handle
                     MemorySegment ofInput = wanted[0] ? out : MemorySegment.NULL;
                     MemorySegment ofWeight = wanted[1] ? out.asSlice(8) : MemorySegment.NULL;
                     MemorySegment ofBias = wanted[2] ? out.asSlice(16) : MemorySegment.NULL;
@@ -181,29 +191,35 @@ public record Convolution(int stride, int padding, int groups) {
                 input,
                 weight);
         Tensor ofWeight = gradients[1];
-        // row by row, as the weights lie that it is to be subtracted from
+        // contiguous, like the weights it is subtracted from
         return new Gradients(gradients[0], ofWeight == null ? null : Views.contiguous(ofWeight), gradients[2]);
     }
 
-    /** Gradients of {@link #apply} followed by an activation, whose value is given, for a gradient of it. */
+    /**
+     * Computes the gradients of {@link #apply} followed by an activation.
+     *
+     * @param gradient gradient of the activated result
+     * @param value activated result {@code [n, k, h', w']}
+     * @param wanted which of the gradients of input, weight and bias to compute
+     */
     public Gradients backward(Tensor gradient, Tensor value, Inputs inputs, Activation activation, boolean[] wanted) {
-        if (!wanted[2] || gradient.type() != value.type() || !MapKernels.suitSums(value)) {
+        if (!wanted[2] || gradient.type() != value.type() || !FeatureMapKernels.suitSums(value)) {
             return backward(activation.backward(gradient, value), inputs.maps, inputs.weight, wanted);
         }
-        MapKernels.Passed passed = activation == Activation.NONE
-                ? MapKernels.summed(gradient)
-                : MapKernels.reluBackward(gradient, value, activation);
+        FeatureMapKernels.Passed passed = activation == Activation.NONE
+                ? FeatureMapKernels.summed(gradient)
+                : FeatureMapKernels.reluBackward(gradient, value, activation);
         boolean[] others = {wanted[0], wanted[1], false};
         Gradients gradients = backward(passed.input(), inputs.maps, inputs.weight, others);
         return new Gradients(gradients.input, gradients.weight, passed.sums());
     }
 
-    /** The shape of the result for maps and weights of those shapes. */
+    /** Returns the output shape for shapes of maps and weights. */
     Shape output(Shape maps, Shape weight) {
         return Shape.of(maps.at(0), weight.at(0), windows(maps.at(2), weight.at(2)), windows(maps.at(3), weight.at(3)));
     }
 
-    /** Number of windows along a side of the maps; 0 where a window does not fit. */
+    /** Returns the number of windows along a side; 0 if a window does not fit. */
     public long windows(long side, long size) {
         return Math.max(0, Math.floorDiv(side + 2L * padding - size, stride) + 1);
     }

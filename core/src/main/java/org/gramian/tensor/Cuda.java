@@ -148,10 +148,10 @@ final class Cuda {
     static MemorySegment pointer(String operation, Call call) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(ADDRESS);
-            Failures.check(call.into(word), operation);
+            NativeErrors.check(call.into(word), operation);
             return word.get(ADDRESS, 0);
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 }

@@ -8,22 +8,20 @@ import java.util.Optional;
 import org.gramian.tensor.library.LibtorchException;
 
 /**
- * Work for a GPU that was recorded once and is given to it again as a whole: it then costs one call, however many operators
- * it has.
+ * Captured GPU work that is replayed as a whole, with one call for any number of operators.
  *
- * <p>The recorded work reads and writes the same memory each time. So whatever it is to find changed must be written into
- * tensors that it was recorded with, and its results must be copied into such; what it makes besides lives in memory that
- * belongs to the graph. It must not wait for the GPU nor read from it, which most decompositions do.
+ * <p>Captured work reads and writes the same memory at every replay. Inputs must be written to tensors that existed at
+ * capture, and results must be copied to such tensors; temporaries live in memory of the graph. The work must not wait
+ * for the GPU or read from it, as most decompositions do.
  *
- * <p>Recording happens twice. The first time is a rehearsal by CUDA's own functions, which answer with a code: if it shows
- * that some operator cannot be recorded, nothing has happened. libtorch's functions, which know about memory, would end the
- * process then.
+ * <p>The work is captured twice. The first capture is a trial with CUDA's own functions, which return an error code if
+ * an operator cannot be captured. libtorch's functions, which manage the memory, would abort the process in that case.
  */
 public final class CudaGraph implements AutoCloseable {
-    /** {@code cudaStreamCaptureModeRelaxed}: other threads may allocate meanwhile. */
+    /** {@code cudaStreamCaptureModeRelaxed}: other threads may allocate during a capture. */
     private static final int RELAXED = 2;
 
-    /** More than {@code sizeof(at::cuda::CUDAGraph)} in any version: about 200 bytes now. */
+    /** More than {@code sizeof(at::cuda::CUDAGraph)} of any version: about 200 bytes now. */
     private static final long OBJECT_BYTES = 4096;
 
     private static final ThreadLocal<long[]> WAITS = ThreadLocal.withInitial(() -> new long[1]);
@@ -34,27 +32,28 @@ public final class CudaGraph implements AutoCloseable {
 
     private CudaGraph() {}
 
-    /** To be told by what waits for the GPU inside: an attempt to record it would end with a complaint on stderr. */
+    /** Counts an operator that waits for the GPU: capturing it would print an error to stderr. */
     static void waited() {
         WAITS.get()[0]++;
     }
 
-    /** How often that was told by this thread. */
+    /** Returns the number of such operators that this thread has run. */
     static long waits() {
         return WAITS.get()[0];
     }
 
-    /** Whether this libtorch can record work for a device at all. */
+    /** Returns whether this libtorch can capture work of a device. */
     public static boolean isAvailable(Device device) {
         return device.kind() == Device.Kind.CUDA && Cuda.Graphs.exist();
     }
 
     /**
-     * Records work inside of a {@link CudaStream}. It is not done by that.
+     * Captures work inside a {@link CudaStream} without executing it.
      *
-     * @param work gives work to the GPU; called twice. It should have been done before, so that nothing is prepared for the
-     *     first time
-     * @return nothing if the work cannot be recorded
+     * @param device a GPU
+     * @param work submits work to the GPU; called twice, and once before by the caller, so that all lazy initialization
+     *     is done
+     * @return empty if the work cannot be captured
      */
     public static Optional<CudaGraph> record(Device device, Runnable work) {
         MemorySegment stream = Cuda.currentStream(device);
@@ -67,20 +66,20 @@ public final class CudaGraph implements AutoCloseable {
             Cuda.Graphs.BEGIN.invokeExact(graph.graph, 0L, 0L, RELAXED);
             try {
                 work.run();
-            } catch (LibtorchException outOfMemory) { // nothing else is left that could happen after the rehearsal
+            } catch (LibtorchException outOfMemory) { // the only failure left after the trial capture
                 endCapture(stream);
-                return Optional.empty(); // the graph object is given up: its destructor would miss an end of its own
+                return Optional.empty(); // the graph object leaks: its destructor expects a finished capture
             }
             Cuda.Graphs.END.invokeExact(graph.graph);
             return Optional.of(graph);
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
     private static boolean rehearse(MemorySegment stream, Runnable work) {
         try {
-            Failures.check((int) Cuda.BEGIN_CAPTURE.invokeExact(stream, RELAXED), "recording");
+            NativeErrors.check((int) Cuda.BEGIN_CAPTURE.invokeExact(stream, RELAXED), "recording");
             boolean possible = true;
             try {
                 work.run();
@@ -91,25 +90,25 @@ public final class CudaGraph implements AutoCloseable {
             }
             return possible;
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
-    /** Ends a recording that is not to be kept; whether it would have been good. */
+    /** Ends and discards a capture; returns whether it was valid. */
     private static boolean endCapture(MemorySegment stream) throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(ADDRESS);
             boolean good = (int) Cuda.END_CAPTURE.invokeExact(stream, word) == 0;
             MemorySegment made = word.get(ADDRESS, 0);
             if (!made.equals(MemorySegment.NULL)) {
-                Failures.check((int) Cuda.DESTROY_GRAPH.invokeExact(made), "recording");
+                NativeErrors.check((int) Cuda.DESTROY_GRAPH.invokeExact(made), "recording");
             }
-            int _ = (int) Cuda.LAST_ERROR.invokeExact(); // forgets the error of what could not be recorded
+            int _ = (int) Cuda.LAST_ERROR.invokeExact(); // clears the error of the failed capture
             return good;
         }
     }
 
-    /** Gives the recorded work to the GPU, after what was given to the current stream so far; does not wait for it. */
+    /** Submits the captured work to the current stream; does not wait for it. */
     public void replay() {
         if (closed) {
             throw new IllegalStateException("this graph has been freed");
@@ -117,7 +116,7 @@ public final class CudaGraph implements AutoCloseable {
         try {
             Cuda.Graphs.REPLAY.invokeExact(graph);
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
@@ -128,7 +127,7 @@ public final class CudaGraph implements AutoCloseable {
             try {
                 Cuda.Graphs.DESTROY.invokeExact(graph);
             } catch (Throwable thrown) {
-                throw Failures.wrap(thrown);
+                throw NativeErrors.wrap(thrown);
             }
             arena.close();
         }

@@ -19,17 +19,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.tensor.library.LibtorchException;
 
 /**
- * Kernels of our own for a GPU, written in CUDA C++ beside the class that uses them and compiled by CUDA's run-time compiler
- * when they are first wanted: one of them makes one pass over memory where libtorch's operators make several.
+ * CUDA C++ kernels from a resource beside the class that uses them, compiled by NVRTC on first use. A kernel makes one
+ * pass over memory where libtorch's operators make several.
  *
- * <p>They are ways to compute faster what the operators compute too. Where there is no compiler, or {@value #SWITCH} is
- * {@code off} in the environment, the operators do it.
+ * <p>Every kernel has an equivalent in operators, which is used if there is no compiler or if {@value #SWITCH} is
+ * {@code off} in the environment.
  */
 public final class CudaProgram {
-    /** The variable that turns them off. */
+    /** Environment variable that disables the kernels. */
     public static final String SWITCH = "GRAMIAN_GPU_KERNELS";
 
-    private static final int MAJOR = 75; // cudaDevAttrComputeCapabilityMajor, and the next one
+    private static final int MAJOR = 75; // cudaDevAttrComputeCapabilityMajor; the minor version is the next attribute
     private static final int ARGUMENTS = 24;
 
     private final String name;
@@ -42,12 +42,12 @@ public final class CudaProgram {
         this.source = source;
     }
 
-    /** The program in a resource beside a class. */
+    /** Creates the program in a resource beside a class. */
     public static CudaProgram beside(Class<?> owner, String resource) {
         return beside(owner, resource, Map.of());
     }
 
-    /** The program in a resource beside a class, compiled with macros of those values. */
+    /** Creates the program in a resource beside a class, with preprocessor macros. */
     static CudaProgram beside(Class<?> owner, String resource, Map<String, Integer> macros) {
         try (InputStream in = owner.getResourceAsStream(resource)) {
             if (in == null) {
@@ -64,7 +64,7 @@ public final class CudaProgram {
         }
     }
 
-    /** Whether kernels can be had where a tensor of single precision lies without gaps. */
+    /** Returns whether kernels are available for a tensor: float32, contiguous, on a GPU with a compiler. */
     public static boolean suits(Tensor tensor) {
         return tensor.device().kind() == Device.Kind.CUDA
                 && tensor.type() == DType.F32
@@ -82,33 +82,34 @@ public final class CudaProgram {
     }
 
     /**
-     * How many threads work: blocks in up to three dimensions, each of the same number of threads in up to two.
+     * Launch configuration of a kernel.
      *
-     * @param x blocks
-     * @param y blocks
-     * @param z blocks
-     * @param across threads of a block
-     * @param down threads of a block
+     * @param x blocks in the first dimension
+     * @param y blocks in the second dimension
+     * @param z blocks in the third dimension
+     * @param across threads of a block in the first dimension
+     * @param down threads of a block in the second dimension
      */
     public record Grid(int x, int y, int z, int across, int down) {
-        /** Blocks of 256 threads for so many elements, one each. */
+        /** Returns blocks of 256 threads with one thread per element. */
         public static Grid over(long elements) {
             return new Grid(Math.toIntExact(Math.ceilDiv(elements, 256L)), 1, 1, 256, 1);
         }
 
-        /** The same with so many blocks at most, whose threads take several elements each. */
+        /** Returns at most {@code most} blocks of 256 threads; each thread processes several elements. */
         public static Grid over(long elements, int most) {
             return new Grid(Math.clamp(Math.ceilDiv(elements, 256L), 1, most), 1, 1, 256, 1);
         }
     }
 
     /**
-     * Gives a kernel to the GPU, after what this thread gave it before.
+     * Launches a kernel on the current stream.
      *
-     * @param kernel its name
-     * @param arguments tensors without gaps, the first of which says which GPU it is, and numbers: {@code Long}, {@code
-     *     Integer}, {@code Float} and {@code Double} are {@code long long}, {@code int}, {@code float} and {@code double} there;
-     *     a {@link Struct} is passed by value
+     * @param kernel name of the function
+     * @param grid launch configuration
+     * @param arguments contiguous tensors, the first of which selects the GPU, and numbers: {@code Long}, {@code
+     *     Integer}, {@code Float} and {@code Double} are passed as {@code long long}, {@code int}, {@code float} and
+     *     {@code double}; a {@link Struct} is passed by value
      */
     public void launch(String kernel, Grid grid, Object... arguments) {
         Device device = ((Tensor) arguments[0]).device();
@@ -130,7 +131,7 @@ public final class CudaProgram {
                     places.setAtIndex(ADDRESS, i, cells.asSlice(8L * i, 8));
                 }
             }
-            Failures.check(
+            NativeErrors.check(
                     (int) Cuda.Compiler.LAUNCH.invokeExact(
                             function,
                             grid.x,
@@ -145,15 +146,18 @@ public final class CudaProgram {
                             MemorySegment.NULL),
                     kernel);
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         } finally {
             Reference.reachabilityFence(arguments);
         }
     }
 
-    /** A struct that a kernel takes by value: a launch copies it, so that a captured launch keeps what it held then. */
+    /**
+     * Struct argument of a kernel, passed by value: a launch copies it, so a captured launch keeps the values of the
+     * capture.
+     */
     public static final class Struct {
-        /** What all arguments of a kernel may take together, on any GPU. */
+        /** Largest total size of the arguments of a kernel in bytes, on any GPU. */
         public static final int LARGEST = 4096;
 
         private final MemorySegment memory;
@@ -170,8 +174,8 @@ public final class CudaProgram {
         /**
          * Sets a field.
          *
-         * @param offset in bytes, a multiple of the size of the value
-         * @param value a number, or a tensor whose address it is: the tensor must live until the kernel is over
+         * @param offset offset in bytes, a multiple of the size of the value
+         * @param value a number, or a tensor whose address is stored: it must live until the kernel has finished
          */
         public void set(int offset, Object value) {
             write("struct", memory, offset, value);
@@ -202,10 +206,10 @@ public final class CudaProgram {
         }
     }
 
-    /** Compiles for a GPU and loads the result into it. */
+    /** Compiles the program for a GPU and loads it. */
     private MemorySegment load(int index) {
         try (Arena arena = Arena.ofConfined()) {
-            Failures.check((int) Cuda.SET_DEVICE.invokeExact(index), "selection of the GPU");
+            NativeErrors.check((int) Cuda.SET_DEVICE.invokeExact(index), "selection of the GPU");
             MemorySegment program = Cuda.pointer(name, word -> (int) Cuda.Compiler.CREATE.invokeExact(
                     word,
                     arena.allocateFrom(source),
@@ -225,24 +229,24 @@ public final class CudaProgram {
                         + "=off to disable these kernels. Compiler output: " + log(program));
             }
             MemorySegment size = arena.allocate(JAVA_LONG);
-            Failures.check((int) Cuda.Compiler.SIZE.invokeExact(program, size), name);
+            NativeErrors.check((int) Cuda.Compiler.SIZE.invokeExact(program, size), name);
             MemorySegment binary = arena.allocate(size.get(JAVA_LONG, 0), 64);
-            Failures.check((int) Cuda.Compiler.CODE.invokeExact(program, binary), name);
+            NativeErrors.check((int) Cuda.Compiler.CODE.invokeExact(program, binary), name);
             MemorySegment module =
                     Cuda.pointer("loading of " + name, word -> (int) Cuda.Compiler.LOAD.invokeExact(word, binary));
             MemorySegment handle = arena.allocate(ADDRESS);
             handle.set(ADDRESS, 0, program);
-            Failures.check((int) Cuda.Compiler.DESTROY.invokeExact(handle), name);
+            NativeErrors.check((int) Cuda.Compiler.DESTROY.invokeExact(handle), name);
             return module;
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
     private static int attribute(int attribute, int index) throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(JAVA_INT);
-            Failures.check((int) Cuda.ATTRIBUTE.invokeExact(word, attribute, index), "query of the compute capability");
+            NativeErrors.check((int) Cuda.ATTRIBUTE.invokeExact(word, attribute, index), "query of the compute capability");
             return word.get(JAVA_INT, 0);
         }
     }
@@ -250,9 +254,9 @@ public final class CudaProgram {
     private static String log(MemorySegment program) throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment size = arena.allocate(JAVA_LONG);
-            Failures.check((int) Cuda.Compiler.LOG_SIZE.invokeExact(program, size), "compilation");
+            NativeErrors.check((int) Cuda.Compiler.LOG_SIZE.invokeExact(program, size), "compilation");
             MemorySegment text = arena.allocate(Math.max(1, size.get(JAVA_LONG, 0)));
-            Failures.check((int) Cuda.Compiler.LOG.invokeExact(program, text), "compilation");
+            NativeErrors.check((int) Cuda.Compiler.LOG.invokeExact(program, text), "compilation");
             return text.getString(0);
         }
     }

@@ -5,17 +5,20 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A stream of work of this thread's own: while it is open, what the thread gives to the GPU goes there and not to CUDA's
- * default stream, of which no {@link CudaGraph} can be made.
+ * CUDA stream of the current thread: while it is open, the thread submits work to it instead of the default stream,
+ * which cannot be captured into a {@link CudaGraph}.
  *
- * <p>Everything given before it was opened is done when its work begins, and all of its work is done when it is closed. On
- * the processor it does nothing. Tensors made inside may be used outside and the other way round, by this thread.
+ * <p>Work submitted before it was opened is finished before its own work starts, and all its work is finished when it
+ * is closed. It does nothing on the CPU. Tensors created inside may be used outside and vice versa, by this thread.
  */
 public final class CudaStream implements AutoCloseable {
-    /** {@code cudaStreamNonBlocking}: the default stream does not wait for it, which a recording would not survive. */
+    /**
+     * {@code cudaStreamNonBlocking}: no implicit synchronization with the default stream, which would invalidate a
+     * capture.
+     */
     private static final int ON_ITS_OWN = 1;
 
-    /** One for each GPU, for ever: libtorch keeps memory by stream. */
+    /** One stream per GPU for the life of the process: libtorch caches memory by stream. */
     private static final Map<Integer, MemorySegment> STREAMS = new ConcurrentHashMap<>();
 
     private final MemorySegment stream;
@@ -45,10 +48,10 @@ public final class CudaStream implements AutoCloseable {
         if (!guard.equals(MemorySegment.NULL)) {
             try {
                 int code = (int) Cuda.SYNCHRONIZE.invokeExact(stream);
-                Failures.check((int) Cuda.DELETE_GUARD.invokeExact(guard), "switch of the stream");
-                Failures.check(code, "work on the GPU");
+                NativeErrors.check((int) Cuda.DELETE_GUARD.invokeExact(guard), "switch of the stream");
+                NativeErrors.check(code, "work on the GPU");
             } catch (Throwable thrown) {
-                throw Failures.wrap(thrown);
+                throw NativeErrors.wrap(thrown);
             }
         }
     }

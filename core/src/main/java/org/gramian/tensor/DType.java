@@ -4,25 +4,25 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * The element type of a {@link Tensor}: its size in bytes, its code in libtorch's C ABI and its name in a safetensors
+ * Element type of a {@link Tensor}, with its size in bytes, its code in libtorch's C ABI and its name in a safetensors
  * header.
  */
 public enum DType {
-    /** IEEE double precision: the type of golden values and gradient checks. */
+    /** IEEE float64: golden values and gradient checks. */
     F64(8, 7),
-    /** IEEE single precision: the working type. */
+    /** IEEE float32: the working type. */
     F32(4, 6),
-    /** The upper half of a single: eight bits of mantissa, the range of {@link #F32}. */
+    /** bfloat16: 8 bits of mantissa, the range of {@link #F32}. */
     BF16(2, 15),
-    /** IEEE half precision. */
+    /** IEEE float16. */
     F16(2, 5),
     /** Signed 64-bit integer: labels and indices. */
     I64(8, 4),
-    /** Signed 32-bit integer: what LAPACK answers with. */
+    /** Signed 32-bit integer: LAPACK's status codes. */
     I32(4, 3),
     /** Unsigned byte: pixels. */
     U8(1, 0),
-    /** One byte per truth value: what comparisons return. */
+    /** Boolean, one byte: the result of comparisons. */
     BOOL(1, 11);
 
     private final int bytes;
@@ -33,17 +33,17 @@ public enum DType {
         this.code = code;
     }
 
-    /** Size of one element in bytes. */
+    /** Returns the size of one element in bytes. */
     public int bytes() {
         return bytes;
     }
 
-    /** The scalar type's number in libtorch's C ABI. */
+    /** Returns the code of the type in libtorch's C ABI. */
     int code() {
         return code;
     }
 
-    /** Whether values of this type are real numbers, so that they can carry gradients. */
+    /** Returns whether this is a floating-point type, which can have gradients. */
     public boolean isFloating() {
         return this == F64 || this == F32 || this == BF16 || this == F16;
     }
@@ -57,7 +57,7 @@ public enum DType {
         throw new IllegalArgumentException("libtorch scalar type " + code + " is none of " + names());
     }
 
-    /** All names, for messages: {@code F64, F32, …}. */
+    /** Returns all names for messages: {@code F64, F32, …}. */
     public static String names() {
         return Arrays.stream(values()).map(Enum::name).collect(Collectors.joining(", "));
     }

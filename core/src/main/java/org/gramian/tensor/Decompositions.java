@@ -17,9 +17,9 @@ public final class Decompositions {
     private Decompositions() {}
 
     /**
-     * A symmetric matrix taken apart, {@code A = U diag(values) Uᵀ}.
+     * Eigendecomposition of a symmetric matrix, {@code A = U diag(values) Uᵀ}.
      *
-     * @param values eigenvalues {@code [..., n]}, in no promised order
+     * @param values eigenvalues {@code [..., n]}, in unspecified order
      * @param vectors {@code U [..., n, n]}: eigenvectors as columns, in the order of the values
      */
     public record Eigen(Tensor values, Tensor vectors) {}
@@ -49,10 +49,13 @@ public final class Decompositions {
     }
 
     /**
-     * The lower triangular factor of {@code A = LLᵀ}, for a matrix or a batch.
+     * Computes the lower triangular factor L of {@code A = LLᵀ}, for a matrix or a batch.
      *
-     * <p>Nothing is checked, so that the GPU need not be waited for: where A is not positive definite, the result holds
-     * garbage that {@link #isPositiveDefinite} tells from a factor.
+     * <p>Nothing is checked, so that the caller does not wait for the GPU: if A is not positive definite the result is
+     * undefined, see {@link #isPositiveDefinite}.
+     *
+     * @param a {@code [..., n, n]}
+     * @return {@code L [..., n, n]}
      */
     public static Tensor cholesky(Tensor a) {
         Tensor[] factorAndCode = choleskyWithCode(a);
@@ -65,14 +68,14 @@ public final class Decompositions {
         return Operators.CHOLESKY.results(2, a, false, false);
     }
 
-    /** Whether every matrix of a batch is positive definite, judged by its Cholesky factorization. */
+    /** Returns whether every matrix of a batch has a Cholesky factorization. */
     public static boolean isPositiveDefinite(Tensor a) {
         try (Scope _ = Scope.open()) {
             return LongStream.of(choleskyWithCode(a)[1].toLongs()).allMatch(code -> code == 0);
         }
     }
 
-    /** {@code X} with {@code A X = B} (left) or {@code X A = B}, A triangular. */
+    /** Solves {@code A X = B} (left) or {@code X A = B} for a triangular A. */
     public static Tensor solveTriangular(Tensor a, Tensor b, boolean upper, boolean left) {
         Checks.square("triangular solve", a);
         Checks.sameKind("triangular solve", a, b);
@@ -82,7 +85,7 @@ public final class Decompositions {
         return Operators.TRIANGULAR.call(a, b, upper, left, false);
     }
 
-    /** {@code X} with {@code A X = B}, A square and invertible. */
+    /** Solves {@code A X = B} for a square, invertible A. */
     public static Tensor solve(Tensor a, Tensor b) {
         Checks.square("solve", a);
         Checks.sameKind("solve", a, b);
@@ -94,12 +97,14 @@ public final class Decompositions {
     }
 
     /**
-     * Eigenvalues and eigenvectors of symmetric matrices {@code [..., n, n]}.
+     * Computes eigenvalues and eigenvectors of symmetric matrices.
      *
      * <p>Before libtorch 2.10 they come from the singular value decomposition of {@code A + cI}, {@code c = ‖A‖₁}: that
-     * matrix is positive semidefinite, so its left singular vectors are eigenvectors of A, indefinite or not, and {@code
-     * s − c} the eigenvalues. This is done in double precision whatever the type of A: in single precision the shift
-     * swallows small eigenvalues, and LAPACK gives up on the clusters of equal ones that covariances of few positions have.
+     * matrix is positive semidefinite, so its left singular vectors are eigenvectors of A, indefinite or not, and
+     * {@code s − c} the eigenvalues. This is done in float64 for any type of A: in float32 the shift swallows small
+     * eigenvalues, and LAPACK fails on the clusters of equal ones that covariances of few positions have.
+     *
+     * @param a {@code [..., n, n]}
      */
     public static Eigen symmetricEigen(Tensor a) {
         Checks.square("symmetric eigendecomposition", a);
@@ -111,7 +116,10 @@ public final class Decompositions {
         return shifted(a, true);
     }
 
-    /** The eigenvalues of {@link #symmetricEigen} alone, in any order: several times as fast where there are no vectors to find. */
+    /**
+     * Computes the eigenvalues {@code [..., n]} of symmetric matrices in unspecified order, several times faster than
+     * {@link #symmetricEigen}.
+     */
     public static Tensor symmetricEigenvalues(Tensor a) {
         if (Libtorch.load().hasLists()) {
             return symmetricEigen(a).values();
@@ -122,7 +130,7 @@ public final class Decompositions {
         }
     }
 
-    /** By the singular values of {@code A + cI}; the vectors are zeros where they are not wanted. */
+    /** Uses the singular values of {@code A + cI}; the vectors are zeros if not requested. */
     private static Eigen shifted(Tensor a, boolean vectors) {
         CudaGraph.waited();
         try (Scope scope = Scope.open()) {

@@ -7,7 +7,7 @@ import org.gramian.tensor.CudaProgram.Grid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Depthwise convolutions of BF16 maps with channels last in kernels of our own on a GPU: for EfficientNet-Lite4 they take a fifth
+ * Depthwise convolutions of BF16 maps with channels last in CUDA kernels: for EfficientNet-Lite4 they take a fifth
  * of the time of cuDNN's, which has no fast ones for windows of even size, and the bias and the activation come with them.
  */
 final class DepthwiseKernels {
@@ -161,7 +161,7 @@ final class DepthwiseKernels {
                         (int) gradient.size(2),
                         (int) gradient.size(3),
                         (int) maps.size(1) / PAIR);
-        return Views.reshape(MapKernels.sumRows(partial), weight.shape().sizes());
+        return Views.reshape(FeatureMapKernels.sumRows(partial), weight.shape().sizes());
     }
 
     private static Variant variant(Tensor weight, Convolution convolution) {

@@ -3,13 +3,13 @@ package org.gramian.tensor;
 import java.util.Locale;
 
 /**
- * Where a tensor's memory lies: the processor or one CUDA device.
+ * Device of a tensor: the CPU or a CUDA GPU.
  *
- * @param kind processor or GPU
- * @param index number of the GPU, 0 on the processor
+ * @param kind CPU or GPU
+ * @param index index of the GPU, 0 for the CPU
  */
 public record Device(Kind kind, int index) {
-    /** The kinds of device. */
+    /** Kind of device. */
     public enum Kind {
         CPU(0),
         CUDA(1);
@@ -20,13 +20,13 @@ public record Device(Kind kind, int index) {
             this.code = code;
         }
 
-        /** The device type's number in libtorch's C ABI. */
+        /** Returns the code of the device type in libtorch's C ABI. */
         int code() {
             return code;
         }
     }
 
-    /** The processor. */
+    /** The CPU. */
     public static final Device CPU = new Device(Kind.CPU, 0);
 
     public Device {
@@ -35,16 +35,16 @@ public record Device(Kind kind, int index) {
         }
     }
 
-    /** The GPU of the given number. */
+    /** Returns the GPU with an index. */
     public static Device cuda(int index) {
         return new Device(Kind.CUDA, index);
     }
 
     /**
-     * The device of a name: {@code cpu}, {@code cuda}, {@code cuda:1}, or {@code auto} for the first GPU where libtorch
-     * sees one, the processor otherwise.
+     * Parses {@code cpu}, {@code cuda}, {@code cuda:1}, or {@code auto}: the first GPU if libtorch finds one, else the
+     * CPU.
      *
-     * @throws DeviceException if the name is none of these or the device is not there
+     * @throws DeviceException if the name is invalid or the device does not exist
      */
     public static Device parse(String text) {
         String name = text.strip().toLowerCase(Locale.ROOT);

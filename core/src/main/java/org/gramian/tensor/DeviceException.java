@@ -1,6 +1,6 @@
 package org.gramian.tensor;
 
-/** A device that has no such name, or is not there. */
+/** Thrown for a device that does not exist. */
 public final class DeviceException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 

@@ -121,7 +121,7 @@ final class DeviceFunctions {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment words = arena.allocate(ADDRESS, count);
             if (call.into(arena, words) != 0) {
-                throw Failures.of(operation, (Object[]) arguments);
+                throw NativeErrors.of(operation, (Object[]) arguments);
             }
             @Nullable Tensor[] tensors = new @Nullable Tensor[count];
             for (int i = 0; i < count; i++) {
@@ -130,7 +130,7 @@ final class DeviceFunctions {
             }
             return tensors;
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 }

@@ -1,7 +1,10 @@
 package org.gramian.tensor;
 
+import java.util.Arrays;
+import org.gramian.tensor.CudaProgram.Grid;
+
 /**
- * Operators on single elements. Binary ones broadcast: sizes counted from the last dimension must be equal or 1, and
+ * Element-wise operators. Binary operators broadcast: sizes, aligned at the last dimension, must be equal or 1, and
  * both types must be equal.
  */
 public final class Elementwise {
@@ -29,71 +32,77 @@ public final class Elementwise {
 
     private Elementwise() {}
 
+    /** Computes {@code e^x}. */
     public static Tensor exp(Tensor x) {
         return unary("exp", Operators.EXP, x);
     }
 
-    /** Natural logarithm. */
+    /** Computes the natural logarithm. */
     public static Tensor log(Tensor x) {
         return unary("log", Operators.LOG, x);
     }
 
+    /** Computes {@code √x}. */
     public static Tensor sqrt(Tensor x) {
         return unary("sqrt", Operators.SQRT, x);
     }
 
+    /** Computes {@code |x|}. */
     public static Tensor abs(Tensor x) {
         return unary("abs", Operators.ABS, x);
     }
 
-    /** −1, 0 or 1; 0 at 0. */
+    /** Computes the sign: −1, 0 or 1. */
     public static Tensor sign(Tensor x) {
         return unary("sign", Operators.SIGN, x);
     }
 
-    /** {@code max(x, 0)}. */
+    /** Computes {@code max(x, 0)}. */
     public static Tensor relu(Tensor x) {
         return unary("relu", Operators.RELU, x);
     }
 
+    /** Computes {@code 1/x}. */
     public static Tensor reciprocal(Tensor x) {
         return unary("reciprocal", Operators.RECIPROCAL, x);
     }
 
-    /** {@code x ← exp(x)}; returns x. */
+    /** Computes {@code x ← exp(x)} and returns x. */
     public static Tensor expInPlace(Tensor x) {
         return Operators.EXP_IN_PLACE.inPlace(x);
     }
 
-    /** {@code x ← √x}; returns x. */
+    /** Computes {@code x ← √x} and returns x. */
     public static Tensor sqrtInPlace(Tensor x) {
         return Operators.SQRT_IN_PLACE.inPlace(x);
     }
 
-    /** {@code x ← max(x, 0)}; returns x. */
+    /** Computes {@code x ← max(x, 0)} and returns x. */
     public static Tensor reluInPlace(Tensor x) {
         return Operators.RELU_IN_PLACE.inPlace(x);
     }
 
-    /** The gradient that passes a ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
+    /** Computes the gradient of ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
     public static Tensor reluBackward(Tensor g, Tensor y) {
-        if (ElementwiseKernels.suit(g, y)) {
-            return ElementwiseKernels.reluBackward(g, y, Activation.RELU);
+        if (Kernels.suit(g, y)) {
+            return Kernels.reluBackward(g, y, Activation.RELU);
         }
         try (Scope scope = Scope.open()) {
-            return scope.keep(where(greater(y, 0), g, 0)); // truth values are a quarter of what signs would be to move
+            return scope.keep(where(greater(y, 0), g, 0)); // BOOL moves a quarter of the bytes of signs
         }
     }
 
-    /** {@code x ← min(max(x, 0), 6)}; returns x. */
+    /** Computes {@code x ← min(max(x, 0), 6)} and returns x. */
     public static Tensor relu6InPlace(Tensor x) {
         return Operators.RELU6_IN_PLACE.inPlace(x);
     }
 
-    /** The gradient that passes a ReLU6: {@code g} where its value {@code y} lies between 0 and 6, 0 elsewhere. */
+    /**
+     * Computes the gradient of ReLU6: {@code g} where its value {@code y} lies strictly between 0 and 6, 0 elsewhere.
+     */
     public static Tensor relu6Backward(Tensor g, Tensor y) {
-        if (ElementwiseKernels.suit(g, y)) {
-            return ElementwiseKernels.reluBackward(g, y, Activation.RELU6);
+        if (Kernels.suit(g, y)) {
+            return Kernels.reluBackward(g, y, Activation.RELU6);
         }
         try (Scope scope = Scope.open()) {
             Tensor inside = mulInPlace(add(mul(y, -1), 6), y); // (6 − y)·y is positive strictly between the bounds only
@@ -106,15 +115,17 @@ public final class Elementwise {
         return operator.call(x);
     }
 
+    /** Computes {@code a + b}. */
     public static Tensor add(Tensor a, Tensor b) {
         return addScaled(a, b, 1);
     }
 
+    /** Computes {@code a − b}. */
     public static Tensor sub(Tensor a, Tensor b) {
         return addScaled(a, b, -1);
     }
 
-    /** {@code a + factor·b}. */
+    /** Computes {@code a + factor·b}. */
     public static Tensor addScaled(Tensor a, Tensor b, double factor) {
         Checks.broadcastable("add", a, b);
         return DeviceFunctions.result(
@@ -124,7 +135,7 @@ public final class Elementwise {
                 b);
     }
 
-    /** {@code a + value}. */
+    /** Computes {@code a + value}. */
     public static Tensor add(Tensor a, double value) {
         return DeviceFunctions.result(
                 "add of a number",
@@ -132,25 +143,26 @@ public final class Elementwise {
                 a);
     }
 
+    /** Computes {@code a·b} element by element. */
     public static Tensor mul(Tensor a, Tensor b) {
         Checks.broadcastable("mul", a, b);
         return Operators.MUL.call(a, b);
     }
 
-    /** {@code a ← a·b}; returns a. */
+    /** Computes {@code a ← a·b} and returns a. */
     public static Tensor mulInPlace(Tensor a, Tensor b) {
         Checks.broadcastable("mul", a, b);
         return Operators.MUL_IN_PLACE.inPlace(a, b);
     }
 
-    /** {@code a ← factor·a}; returns a. */
+    /** Computes {@code a ← factor·a} and returns a. */
     public static Tensor mulInPlace(Tensor a, double factor) {
         try (Scope _ = Scope.open()) {
             return Operators.MUL_IN_PLACE.inPlace(a, Tensors.number(factor, a.type()));
         }
     }
 
-    /** {@code factor·a}. */
+    /** Computes {@code factor·a}. */
     public static Tensor mul(Tensor a, double factor) {
         return DeviceFunctions.result(
                 "mul by a number",
@@ -158,55 +170,56 @@ public final class Elementwise {
                 a);
     }
 
+    /** Computes {@code a/b} element by element. */
     public static Tensor div(Tensor a, Tensor b) {
         Checks.broadcastable("div", a, b);
         Checks.floating("div", a);
         return Operators.DIV.call(a, b);
     }
 
-    /** {@code a^exponent}. */
+    /** Computes {@code a^exponent}. */
     public static Tensor pow(Tensor a, double exponent) {
         Checks.floating("pow", a);
         return DeviceFunctions.result(
                 "pow", (arena, out) -> (int) DeviceFunctions.of(a).powScalar.invokeExact(a.handle(), exponent, out), a);
     }
 
-    /** The larger of each pair. */
+    /** Computes the element-wise maximum. */
     public static Tensor maximum(Tensor a, Tensor b) {
         Checks.broadcastable("maximum", a, b);
         return Operators.MAXIMUM.call(a, b);
     }
 
-    /** {@code max(a, floor)}. */
+    /** Computes {@code max(a, floor)}. */
     public static Tensor atLeast(Tensor a, double floor) {
         try (Scope scope = Scope.open()) {
             return scope.keep(Operators.MAXIMUM.call(a, Tensors.number(floor, a.type())));
         }
     }
 
-    /** Where {@code a > b}, a tensor of truth values. */
+    /** Compares {@code a > b}; returns a BOOL tensor. */
     public static Tensor greater(Tensor a, Tensor b) {
         Checks.broadcastable("greater", a, b);
         return Operators.GREATER.call(a, b);
     }
 
-    /** Where {@code a > value}. */
+    /** Compares {@code a > value}; returns a BOOL tensor. */
     public static Tensor greater(Tensor a, double value) {
         try (Scope scope = Scope.open()) {
             return scope.keep(Operators.GREATER.call(a, Tensors.number(value, a.type())));
         }
     }
 
-    /** {@code a} where the condition holds, the number elsewhere. */
+    /** Selects {@code a} where the condition holds, a number elsewhere. */
     public static Tensor where(Tensor condition, Tensor a, double otherwise) {
         requireCondition(condition);
         try (Scope scope = Scope.open()) {
-            Tensor number = Tensors.full(otherwise, Shape.of(), a.type(), a.device()); // no copy, so graphs can have it
+            Tensor number = Tensors.full(otherwise, Shape.of(), a.type(), a.device()); // no copy, so it can be captured
             return scope.keep(Operators.WHERE.call(condition, a, number));
         }
     }
 
-    /** {@code a} where the condition holds, {@code b} elsewhere. */
+    /** Selects {@code a} where the condition holds, {@code b} elsewhere. */
     public static Tensor where(Tensor condition, Tensor a, Tensor b) {
         Checks.broadcastable("where", a, b);
         requireCondition(condition);
@@ -219,15 +232,53 @@ public final class Elementwise {
         }
     }
 
-    /** {@code exp(x) / Σ exp(x)} along the last dimension. */
+    /** Computes {@code exp(x) / Σ exp(x)} along the last dimension. */
     public static Tensor softmax(Tensor x) {
         Checks.floating("softmax", x);
         return Operators.SOFTMAX.call(x, -1L, false);
     }
 
-    /** {@code x − log Σ exp(x)} along the last dimension. */
+    /** Computes {@code x − log Σ exp(x)} along the last dimension. */
     public static Tensor logSoftmax(Tensor x) {
         Checks.floating("log-softmax", x);
         return Operators.LOG_SOFTMAX.call(x, -1L, false);
+    }
+
+    /** CUDA kernels for element-wise passes that libtorch has no single operator for. */
+    private static final class Kernels {
+        private static final class Program {
+            static final CudaProgram ELEMENTWISE = CudaProgram.beside(Kernels.class, "elementwise.cu");
+        }
+
+        private Kernels() {}
+
+        /** Returns whether the kernels can process two tensors of one shape, the second one dense. */
+        static boolean suit(Tensor a, Tensor b) {
+            return a.device().kind() == Device.Kind.CUDA
+                    && CudaProgram.isAvailable()
+                    && a.type() == b.type()
+                    && (a.type() == DType.F32
+                            || (a.type() == DType.BF16 && a.shape().elements() % 2 == 0))
+                    && a.shape().equals(b.shape())
+                    && b.isDense();
+        }
+
+        /** Computes the gradient of an activation with value {@code y}; the result has the strides of {@code y}. */
+        static Tensor reluBackward(Tensor g, Tensor y, Activation activation) {
+            long count = g.shape().elements();
+            Tensor result = Tensors.emptyLike(y);
+            Tensor upstream = g;
+            if (!Arrays.equals(g.strides(), y.strides())) {
+                result.copyFrom(g);
+                upstream = result; // each element is read before it is written
+            }
+            if (g.type() == DType.F32) {
+                Program.ELEMENTWISE.launch("relu_backward", Grid.over(count), upstream, y, result, count, activation.high);
+            } else {
+                Program.ELEMENTWISE.launch(
+                        "relu_backward_bf16", Grid.over(count / 2), upstream, y, result, count / 2, activation.highBits());
+            }
+            return result;
+        }
     }
 }

@@ -1,12 +1,11 @@
 package org.gramian.tensor;
 
 /**
- * How libtorch computes on GPUs: switches that are global in it.
+ * Global switches of libtorch for computation on GPUs.
  *
- * @param tf32 whether float32 products and convolutions may use TF32 (ten bits of mantissa): faster, less exact
- * @param reproducible whether cuDNN chooses reproducible algorithms only
- * @param trials whether cuDNN tries all its algorithms for each new shape and keeps the fastest: pays where few shapes come
- *     often, and is not reproducible
+ * @param tf32 whether float32 products and convolutions may use TF32 (10-bit mantissa): faster, less exact
+ * @param reproducible whether cuDNN uses deterministic algorithms only
+ * @param trials whether cuDNN benchmarks its algorithms for each new shape: pays off for few shapes, not deterministic
  */
 public record GpuMath(boolean tf32, boolean reproducible, boolean trials) {
     public GpuMath {
@@ -16,18 +15,18 @@ public record GpuMath(boolean tf32, boolean reproducible, boolean trials) {
         }
     }
 
-    /** Full single precision, as every process begins. */
+    /** Full float32, the default of every process. */
     public static final GpuMath USUAL = new GpuMath(false, false, false);
 
-    /** Full single precision by reproducible algorithms: for what is kept and compared. */
+    /** Full float32 with deterministic algorithms, for results that are stored and compared. */
     public static final GpuMath EXACT = new GpuMath(false, true, false);
 
-    /** The same with or without TF32. */
+    /** Returns this mode with or without TF32. */
     public GpuMath withTf32(boolean allowed) {
         return new GpuMath(allowed, reproducible, trials);
     }
 
-    /** The same with cuDNN's trials, unless it is to be reproducible. */
+    /** Returns this mode with cuDNN benchmarking, unless it is deterministic. */
     public GpuMath withTrials() {
         return new GpuMath(tf32, reproducible, !reproducible);
     }

@@ -20,10 +20,10 @@ import org.gramian.tensor.library.LibtorchFolder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loaded libtorch of this process: where it lies, its version, and the switches that are global in it.
+ * The libtorch of this process: its folder, its version and its global switches.
  *
- * <p>Loaded once, by the first tensor or by an explicit {@link #load()}. Functions of the C ABI are found by name;
- * the few C++ ones (switches only) are optional, so that a version without them still works.
+ * <p>It is loaded once, by the first tensor or by {@link #load()}. Functions of the C ABI are looked up by name. The
+ * few C++ functions (switches only) are optional, so that a version without them still works.
  */
 public final class Libtorch {
     private static final Linker LINKER = Linker.nativeLinker();
@@ -36,7 +36,7 @@ public final class Libtorch {
     private final boolean lists;
     private final int cudaDevices;
     private GpuMath math = GpuMath.USUAL;
-    /** Linked once: timings call it around every run. */
+    /** Linked once: benchmarks call it around every run. */
     private final Optional<MethodHandle> synchronizer;
 
     private Libtorch(LibtorchFolder folder) {
@@ -49,7 +49,7 @@ public final class Libtorch {
         this.cudaDevices = libraries.cuda() ? countCudaDevices() : 0;
         this.synchronizer = find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT));
         if (cudaDevices > 0) {
-            apply(null, math); // libtorch itself begins with TF32 in convolutions
+            apply(null, math); // libtorch enables TF32 in convolutions by default
         }
         if (System.getProperty("os.arch").equals("aarch64")) {
             setContextSwitch("_ZN2at7Context20setUserEnabledMkldnnEb", false); // oneDNN's backward is slow there
@@ -57,9 +57,9 @@ public final class Libtorch {
     }
 
     /**
-     * The libtorch of this process, loaded on the first call.
+     * Returns the libtorch of this process and loads it on the first call.
      *
-     * @throws LibtorchException if none is found or it cannot be loaded; the message says what to try
+     * @throws LibtorchException if none is found or loading fails; the message names what to try
      */
     public static synchronized Libtorch load() {
         Libtorch present = loaded;
@@ -70,12 +70,12 @@ public final class Libtorch {
         return present;
     }
 
-    /** Where the libraries lie and where that choice came from. */
+    /** Returns the folder of the libraries and how it was chosen. */
     public LibtorchFolder folder() {
         return folder;
     }
 
-    /** The version as {@code 2.7.1}. */
+    /** Returns the version, such as {@code 2.7.1}. */
     public String version() {
         return (abiVersion >>> 56) + "." + (abiVersion >>> 48 & 0xff) + "." + (abiVersion >>> 40 & 0xff);
     }
@@ -84,24 +84,24 @@ public final class Libtorch {
         return abiVersion;
     }
 
-    /** Whether the dispatcher takes lists and texts: from 2.10 on. */
+    /** Returns whether the dispatcher accepts lists and strings (libtorch 2.10 and later). */
     boolean hasLists() {
         return lists;
     }
 
-    /** Number of GPUs that this libtorch can use. */
+    /** Returns the number of GPUs that this libtorch can use. */
     public int cudaDevices() {
         return cudaDevices;
     }
 
-    /** Number of threads that one operator may use. */
+    /** Returns the number of threads of one operator. */
     public int threads() {
         return find("_ZN2at15get_num_threadsEv", FunctionDescriptor.of(JAVA_INT))
                 .map(f -> (int) invoke(f))
                 .orElse(Runtime.getRuntime().availableProcessors());
     }
 
-    /** Sets the number of threads that one operator may use; results are reproducible at one thread count. */
+    /** Sets the number of threads of one operator. Results are reproducible for a fixed number of threads. */
     public void setThreads(int threads) {
         if (threads < 1) {
             throw new IllegalArgumentException("expected at least 1 thread, found " + threads);
@@ -112,16 +112,16 @@ public final class Libtorch {
         invoke(setter, threads);
     }
 
-    /** How GPUs are computed with at present. */
+    /** Returns the current GPU math mode. */
     public GpuMath math() {
         return math;
     }
 
-    /** Changes how GPUs are computed with, by all threads. */
+    /** Sets the GPU math mode of all threads. */
     public void setMath(GpuMath wanted) {
         GpuMath before = math;
         math = wanted;
-        if (cudaDevices > 0) { // elsewhere nothing asks the switches
+        if (cudaDevices > 0) { // without a GPU the switches have no effect
             apply(before, wanted);
         }
     }
@@ -139,7 +139,10 @@ public final class Libtorch {
         }
     }
 
-    /** Does something while GPUs are computed with in a given way, by all threads: meant for one thread at a time. */
+    /**
+     * Runs a computation in a GPU math mode and restores the previous one. The mode is global, so only one thread may
+     * call this.
+     */
     public <T> T with(GpuMath wanted, Supplier<T> work) {
         GpuMath before = math;
         if (wanted.equals(before)) {
@@ -153,7 +156,7 @@ public final class Libtorch {
         }
     }
 
-    /** Does something in full single precision, whatever is allowed otherwise. */
+    /** Runs a computation in float32 without TF32. */
     public void exactly(Runnable work) {
         boolean _ = with(math.withTf32(false), () -> {
             work.run();
@@ -161,19 +164,19 @@ public final class Libtorch {
         });
     }
 
-    /** Waits until everything given to the GPU so far is done; nothing to wait for on the processor. */
+    /** Waits until the GPU has finished all submitted work; returns at once for the CPU. */
     public void synchronize(Device device) {
         if (device.kind() == Device.Kind.CUDA) {
-            synchronizer.ifPresent(f -> Failures.check((int) invoke(f), "synchronization with the GPU"));
+            synchronizer.ifPresent(f -> NativeErrors.check((int) invoke(f), "synchronization with the GPU"));
         }
     }
 
-    /** Memory of the GPU in use by all processes, in bytes, where CUDA's runtime tells. */
+    /** Returns the GPU memory in use by all processes in bytes, if the CUDA runtime reports it. */
     public Optional<Long> cudaMemoryInUse() {
         return cudaMemory().map(memory -> memory.total - memory.free);
     }
 
-    /** Memory of the GPU that no process has taken, in bytes, where CUDA's runtime tells. */
+    /** Returns the free GPU memory in bytes, if the CUDA runtime reports it. */
     public Optional<Long> cudaMemoryFree() {
         return cudaMemory().map(Memory::free);
     }
@@ -197,7 +200,7 @@ public final class Libtorch {
         return symbols;
     }
 
-    /** CUDA's run-time compiler and driver, where a GPU can be used and they came with libtorch. */
+    /** Returns the CUDA run-time compiler and driver, if a GPU is usable and libtorch came with them. */
     Optional<SymbolLookup> compiler() {
         return compiler;
     }
@@ -233,7 +236,7 @@ public final class Libtorch {
             Object result = function.invokeWithArguments(arguments);
             return result == null ? 0 : result;
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 }

@@ -1,12 +1,20 @@
 package org.gramian.tensor;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.tensor.library.LibtorchException;
@@ -97,6 +105,56 @@ final class LibtorchLoader {
                             + "); is it built for this system (" + System.getProperty("os.name") + ", "
                             + System.getProperty("os.arch") + ") and complete?",
                     failed);
+        }
+    }
+
+    /**
+     * Environment variables of libtorch and its libraries, which read them once on loading. They are set in this
+     * process just before, unless the user has set them.
+     *
+     * <ul>
+     *   <li>Large tensors use pages of 2 MiB. Their memory is allocated and freed all the time, and page faults of 4 KiB
+     *       took a tenth of a training step.
+     *   <li>Idle threads sleep at once instead of spinning for about 15 ms, libgomp's default: beside other work,
+     *       spinning threads take cores from working ones.
+     * </ul>
+     */
+    static final class LoadingVariables {
+        static final String HUGE_PAGES = "THP_MEM_ALLOC_ENABLE";
+        static final String SPINS = "GOMP_SPINCOUNT";
+        static final String WAITING = "OMP_WAIT_POLICY";
+
+        private LoadingVariables() {}
+
+        /** What is to be set where the environment is as given. */
+        static Map<String, String> wanted(Map<String, String> environment) {
+            Map<String, String> variables = new LinkedHashMap<>();
+            variables.put(HUGE_PAGES, "1");
+            if (!environment.containsKey(SPINS)) {
+                variables.put(WAITING, "passive");
+            }
+            variables.keySet().removeAll(environment.keySet());
+            return variables;
+        }
+
+        /** Sets them, on Linux, whose libraries know them. */
+        static void set() {
+            if (!System.getProperty("os.name").equals("Linux")) {
+                return;
+            }
+            Linker linker = Linker.nativeLinker();
+            MethodHandle setter = linker.downcallHandle(
+                    linker.defaultLookup().find("setenv").orElseThrow(),
+                    FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
+            try (Arena arena = Arena.ofConfined()) {
+                for (Map.Entry<String, String> variable : wanted(System.getenv()).entrySet()) {
+                    // a failure costs time only
+                    int _ = (int) setter.invokeExact(
+                            arena.allocateFrom(variable.getKey()), arena.allocateFrom(variable.getValue()), 0);
+                }
+            } catch (Throwable thrown) {
+                throw NativeErrors.wrap(thrown);
+            }
         }
     }
 }

@@ -58,9 +58,9 @@ final class Native {
 
     static void delete(MemorySegment tensor) {
         try {
-            Failures.check((int) DELETE.invokeExact(tensor), "delete");
+            NativeErrors.check((int) DELETE.invokeExact(tensor), "delete");
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
@@ -101,9 +101,9 @@ final class Native {
 
     static void copy(MemorySegment target, MemorySegment source, boolean nonBlocking) {
         try {
-            Failures.check((int) COPY.invokeExact(target, source, nonBlocking ? 1 : 0), "copy");
+            NativeErrors.check((int) COPY.invokeExact(target, source, nonBlocking ? 1 : 0), "copy");
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
@@ -113,13 +113,13 @@ final class Native {
             MemorySegment sizes = arena.allocateFrom(JAVA_LONG, shape.sizes());
             MemorySegment strides = arena.allocateFrom(JAVA_LONG, steps);
             int kind = device.kind().code();
-            Failures.check(
+            NativeErrors.check(
                     (int) EMPTY.invokeExact(
                             (long) shape.rank(), sizes, strides, type.code(), kind, device.index(), word),
                     "allocation of " + type + shape + " on " + device);
             return word.get(ADDRESS, 0);
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
@@ -128,12 +128,12 @@ final class Native {
             MemorySegment word = WORD.get();
             MemorySegment sizesAt = arena.allocateFrom(JAVA_LONG, sizes);
             MemorySegment stridesAt = arena.allocateFrom(JAVA_LONG, strides);
-            Failures.check(
+            NativeErrors.check(
                     (int) VIEW.invokeExact(tensor, (long) sizes.length, sizesAt, stridesAt, offset, word),
                     "view as " + Shape.of(sizes));
             return word.get(ADDRESS, 0);
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
@@ -142,22 +142,22 @@ final class Native {
             MemorySegment word = WORD.get();
             MemorySegment sizes = arena.allocateFrom(JAVA_LONG, shape.sizes());
             MemorySegment strides = arena.allocateFrom(JAVA_LONG, shape.strides());
-            Failures.check(
+            NativeErrors.check(
                     (int) BLOB.invokeExact(data, (long) shape.rank(), sizes, strides, 0L, type.code(), 0, 0, word),
                     "view of memory as " + type + shape);
             return word.get(ADDRESS, 0);
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
     private static MemorySegment pointer(MethodHandle function, MemorySegment tensor, String operation) {
         try {
             MemorySegment word = WORD.get();
-            Failures.check((int) function.invokeExact(tensor, word), operation);
+            NativeErrors.check((int) function.invokeExact(tensor, word), operation);
             return word.get(ADDRESS, 0);
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
@@ -165,10 +165,10 @@ final class Native {
         try {
             MemorySegment word = WORD.get();
             word.set(JAVA_LONG, 0, 0);
-            Failures.check((int) function.invokeExact(tensor, word), operation);
+            NativeErrors.check((int) function.invokeExact(tensor, word), operation);
             return word.get(JAVA_LONG, 0);
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 }

@@ -118,11 +118,11 @@ final class Operator {
             }
             int code = (int) CALL.invokeExact(operator, overload, stack);
             if (code != 0) {
-                throw Failures.of(name, arguments);
+                throw NativeErrors.of(name, arguments);
             }
             return stack;
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 
@@ -151,10 +151,10 @@ final class Operator {
     private static long list(long[] values) throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(ADDRESS);
-            Failures.check((int) Since210.NEW_LIST.invokeExact((long) values.length, word), "list");
+            NativeErrors.check((int) Since210.NEW_LIST.invokeExact((long) values.length, word), "list");
             MemorySegment list = word.get(ADDRESS, 0);
             for (long value : values) {
-                Failures.check((int) Since210.PUSH.invokeExact(list, value), "list");
+                NativeErrors.check((int) Since210.PUSH.invokeExact(list, value), "list");
             }
             return list.address();
         }
@@ -163,7 +163,7 @@ final class Operator {
     private static long text(String text) throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(ADDRESS);
-            Failures.check(
+            NativeErrors.check(
                     (int) Since210.NEW_STRING.invokeExact(arena.allocateFrom(text), (long) text.length(), word),
                     "text");
             return word.get(ADDRESS, 0).address();

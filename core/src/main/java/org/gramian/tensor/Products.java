@@ -8,7 +8,7 @@ public final class Products {
 
     private Products() {}
 
-    /** The product of two matrices, or of two batches; a matrix against a batch is used for each of its members. */
+    /** Computes the product of two matrices or batches; a single matrix is broadcast over a batch. */
     public static Tensor matmul(Tensor a, Tensor b) {
         Checks.sameKind("matmul", a, b);
         int m = a.shape().rank();
@@ -22,7 +22,13 @@ public final class Products {
         return Operators.MATMUL.call(a, b);
     }
 
-    /** {@code Σ_n a_n·b_n}: the sum of a batch of products, {@code [n, a, b] · [n, b, c] = [a, c]}. */
+    /**
+     * Computes {@code Σ_i a_i·b_i}, the sum of a batch of products.
+     *
+     * @param a {@code [n, a, b]}
+     * @param b {@code [n, b, c]}
+     * @return {@code [a, c]}
+     */
     public static Tensor sumOfProducts(Tensor a, Tensor b) {
         checkBatches("sum of products", a, b);
         try (Scope scope = Scope.open()) {
@@ -40,14 +46,14 @@ public final class Products {
         }
     }
 
-    /** The batch laid out along the summed dimension: one launch on the GPU, where addbmm makes one per member. */
+    /** Concatenates the batch along the summed dimension: one launch on the GPU, where addbmm makes one per matrix. */
     private static Tensor asOneProduct(Tensor a, Tensor b) {
         long summed = a.size(0) * a.size(2);
         Tensor left = Views.reshape(Views.transpose(a, 0, 1), a.size(1), summed);
         return matmul(left, Views.reshape(b, summed, b.size(2)));
     }
 
-    /** {@code target ← keep·target + factor·a·b} for batches of matrices; returns the target. */
+    /** Computes {@code target ← keep·target + factor·a·b} for batches of matrices and returns the target. */
     public static Tensor addProducts(Tensor target, double keep, double factor, Tensor a, Tensor b) {
         checkBatches("product", a, b);
         Checks.sameKind("product", target, a);
@@ -59,11 +65,11 @@ public final class Products {
                     .addProducts
                     .invokeExact(target.handle(), target.handle(), a.handle(), b.handle(), keep, factor);
             if (code != 0) {
-                throw Failures.of("product", a, b);
+                throw NativeErrors.of("product", a, b);
             }
             return target;
         } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
+            throw NativeErrors.wrap(thrown);
         }
     }
 

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Operators that take many elements to few: sums, means, largest values. */
+/** Reductions: sums, means, maxima. */
 public final class Reductions {
     private static final class Operators {
         static final Operator SUM = Operator.of("sum");
@@ -18,18 +18,18 @@ public final class Reductions {
 
     private Reductions() {}
 
-    /** The sum of all elements, a single number. */
+    /** Sums all elements; returns a tensor of shape {@code []}. */
     public static Tensor sum(Tensor x) {
         return Operators.SUM.call(x, null);
     }
 
-    /** The mean of all elements, a single number. */
+    /** Averages all elements; returns a tensor of shape {@code []}. */
     public static Tensor mean(Tensor x) {
         Checks.floating("mean", x);
         return Operators.MEAN.call(x, null);
     }
 
-    /** Sums over the given dimensions, which stay with size 1; over none of them, a copy. */
+    /** Sums over dimensions, which keep size 1; without dimensions returns a copy. */
     public static Tensor sum(Tensor x, int... dimensions) {
         Checks.floating("sum", x);
         boolean[] summed = new boolean[x.shape().rank()];
@@ -50,8 +50,8 @@ public final class Reductions {
     }
 
     /**
-     * Sums over dimensions for libtorch before 2.10, whose dispatcher takes no list: runs of neighbouring dimensions
-     * are summed from the last to the first, each by a product with ones.
+     * Sums over dimensions for libtorch before 2.10, whose dispatcher accepts no lists: runs of adjacent dimensions are
+     * summed from the last to the first, each by a product with ones.
      */
     private static Tensor sumByProducts(Tensor x, boolean[] summed) {
         try (Scope scope = Scope.open()) {
@@ -89,7 +89,7 @@ public final class Reductions {
         return Arrays.stream(sizes, start, end).reduce(1, (a, b) -> a * b);
     }
 
-    /** The largest values along a dimension, which stays with size 1. */
+    /** Computes the maxima along a dimension, which keeps size 1. */
     public static Tensor max(Tensor x, int dimension) {
         Tensor[] valuesAndPlaces = Operators.MAX.results(2, x, (long) x.shape().index(dimension), true);
         valuesAndPlaces[1].close();
@@ -97,27 +97,27 @@ public final class Reductions {
     }
 
     /**
-     * The largest elements along a dimension, and where they are.
+     * Maxima along a dimension with their indexes.
      *
-     * @param values with that dimension of size 1
-     * @param places of the same shape, in I64
+     * @param values maxima; the dimension has size 1
+     * @param places indexes of the same shape, I64
      */
     public record Largest(Tensor values, Tensor places) {}
 
-    /** The largest elements along a dimension, which stays with size 1; of equal ones any. */
+    /** Computes the maxima along a dimension, which keeps size 1, and their indexes; of equal elements any. */
     public static Largest largest(Tensor x, int dimension) {
         Tensor[] valuesAndPlaces = Operators.MAX.results(2, x, (long) x.shape().index(dimension), true);
         return new Largest(valuesAndPlaces[0], valuesAndPlaces[1]);
     }
 
-    /** Whether no element is NaN or infinite. */
+    /** Returns whether no element is NaN or infinite. */
     public static boolean allFinite(Tensor x) {
         try (Scope _ = Scope.open()) {
             return Operators.ALL.call(Operators.IS_FINITE.call(x)).toBytes()[0] != 0;
         }
     }
 
-    /** The largest magnitude of an element; 0 for a tensor without elements. */
+    /** Returns the largest magnitude of an element; 0 for a tensor without elements. */
     public static double largestMagnitude(Tensor x) {
         if (x.shape().elements() == 0) {
             return 0;

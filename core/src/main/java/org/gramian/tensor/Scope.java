@@ -6,10 +6,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Owner of the tensors made while it is the innermost open scope of its thread: closing it frees them.
+ * Owner of the tensors that are created while it is the innermost open scope of its thread; closing it frees them.
  *
- * <p>Scopes nest. A result leaves its scope by {@link #keep}, which hands it to the enclosing scope, or to the caller
- * where there is none. A tensor made outside every scope belongs to its maker, who closes it.
+ * <p>Scopes nest. {@link #keep} moves a result to the enclosing scope, or to the caller if there is none. A tensor
+ * created outside every scope belongs to its creator, which closes it.
  */
 public final class Scope implements AutoCloseable {
     private static final ThreadLocal<@Nullable Scope> CURRENT = new ThreadLocal<>();
@@ -22,7 +22,7 @@ public final class Scope implements AutoCloseable {
         CURRENT.set(this);
     }
 
-    /** Opens a scope on this thread; close it in the reverse order of opening. */
+    /** Opens a scope on this thread. Scopes must be closed in the reverse order of opening. */
     public static Scope open() {
         return new Scope();
     }
@@ -34,7 +34,7 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    /** Hands a tensor of this scope to the enclosing one; returns it. Tensors of other owners stay where they are. */
+    /** Moves a tensor of this scope to the enclosing one and returns it; tensors of other scopes are not moved. */
     public Tensor keep(Tensor tensor) {
         if (release(tensor) && enclosing != null) {
             enclosing.own(tensor);
@@ -48,9 +48,9 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Takes a tensor out of this scope, if it belongs to it: from then on it belongs to the caller, who closes it.
+     * Removes a tensor from this scope; the caller then owns it and closes it.
      *
-     * @return whether it belonged to this scope
+     * @return whether the tensor belonged to this scope
      */
     public boolean release(Tensor tensor) {
         boolean mine = tensor.owner == this;
@@ -60,7 +60,7 @@ public final class Scope implements AutoCloseable {
         return mine;
     }
 
-    /** Takes a tensor out of whatever scope owns it: from then on it belongs to the caller, who closes it. */
+    /** Removes a tensor from the scope that owns it, if any; the caller then owns it and closes it. */
     public static void detach(Tensor tensor) {
         Scope owner = tensor.owner;
         if (owner != null) {

@@ -2,7 +2,7 @@ package org.gramian.tensor;
 
 import java.util.Arrays;
 
-/** The sizes of a tensor's dimensions, an immutable value; printed as {@code [3, 7, 12]}. */
+/** Immutable sizes of the dimensions of a tensor, printed as {@code [3, 7, 12]}. */
 public final class Shape {
     private final long[] sizes;
 
@@ -11,7 +11,7 @@ public final class Shape {
     }
 
     /**
-     * A shape of the given sizes; no sizes at all is the shape of a single number.
+     * Creates a shape; without sizes it is the shape of a scalar.
      *
      * @throws IllegalArgumentException if a size is negative or the number of elements exceeds a {@code long}
      */
@@ -30,17 +30,17 @@ public final class Shape {
         return shape;
     }
 
-    /** Number of dimensions. */
+    /** Returns the number of dimensions. */
     public int rank() {
         return sizes.length;
     }
 
-    /** Size of one dimension; negative numbers count from the end. */
+    /** Returns the size of one dimension; negative indexes count from the end. */
     public long at(int dimension) {
         return sizes[index(dimension)];
     }
 
-    /** The dimension as a non-negative number, with negative ones counted from the end. */
+    /** Returns the non-negative index of a dimension; negative indexes count from the end. */
     public int index(int dimension) {
         int index = dimension < 0 ? dimension + sizes.length : dimension;
         if (index < 0 || index >= sizes.length) {
@@ -49,7 +49,7 @@ public final class Shape {
         return index;
     }
 
-    /** Number of elements: the product of all sizes. */
+    /** Returns the number of elements, the product of all sizes. */
     public long elements() {
         long count = 1;
         for (long size : sizes) {
@@ -58,19 +58,19 @@ public final class Shape {
         return count;
     }
 
-    /** This shape with one dimension's size replaced. */
+    /** Returns this shape with the size of one dimension replaced. */
     public Shape with(int dimension, long size) {
         long[] changed = sizes.clone();
         changed[index(dimension)] = size;
         return of(changed);
     }
 
-    /** A copy of the sizes. */
+    /** Returns a copy of the sizes. */
     public long[] sizes() {
         return sizes.clone();
     }
 
-    /** Row-major strides, in elements. */
+    /** Returns the row-major strides in elements. */
     long[] strides() {
         long[] strides = new long[sizes.length];
         long step = 1;

@@ -14,10 +14,10 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A multi-dimensional array in native memory: a handle with a type, a shape and a device.
+ * Multi-dimensional array in native memory, with an element type, a shape and a device.
  *
- * <p>It is freed by {@link #close()} or by the {@link Scope} that owns it; use after that is an {@link
- * IllegalStateException}. One thread at a time may use a tensor.
+ * <p>A tensor is freed by {@link #close()} or by the {@link Scope} that owns it; using it afterwards throws {@link
+ * IllegalStateException}. A tensor is not thread-safe.
  */
 public final class Tensor implements AutoCloseable {
     private static final LongAdder LIVE = new LongAdder();
@@ -26,7 +26,7 @@ public final class Tensor implements AutoCloseable {
     private final Shape shape;
     private final long[] strides;
     private final Device device;
-    /** Keeps foreign memory reachable for as long as a tensor looks at it. */
+    /** Keeps foreign memory reachable while this tensor views it. */
     final @Nullable MemorySegment anchor;
 
     private MemorySegment handle;
@@ -55,24 +55,31 @@ public final class Tensor implements AutoCloseable {
         this(handle, null);
     }
 
-    /** Number of tensors not yet freed in this process; flat over training steps. */
+    /** Returns the number of tensors in this process that are not freed yet; constant over training steps. */
     public static long live() {
         return LIVE.sum();
     }
 
+    /** Returns the element type. */
     public DType type() {
         return type;
     }
 
+    /** Returns the shape. */
     public Shape shape() {
         return shape;
     }
 
+    /** Returns the device that holds the elements. */
     public Device device() {
         return device;
     }
 
-    /** Size of one dimension; negative numbers count from the end. */
+    /**
+     * Returns the size of one dimension.
+     *
+     * @param dimension index of the dimension; negative values count from the end
+     */
     public long size(int dimension) {
         return shape.at(dimension);
     }
@@ -81,7 +88,7 @@ public final class Tensor implements AutoCloseable {
         return strides.clone();
     }
 
-    /** Whether the elements lie in row-major order without gaps. */
+    /** Returns whether the elements are stored in row-major order without gaps. */
     public boolean isContiguous() {
         long step = 1;
         for (int i = strides.length - 1; i >= 0; i--) {
@@ -95,7 +102,7 @@ public final class Tensor implements AutoCloseable {
         return true;
     }
 
-    /** Whether the elements lie without gaps, in whatever order of dimensions. */
+    /** Returns whether the elements are stored without gaps, in any order of dimensions. */
     boolean isDense() {
         int[] order = IntStream.range(0, strides.length)
                 .boxed()
@@ -124,9 +131,12 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * The memory itself, for reading and writing in place; contiguous tensors on the processor only.
+     * Returns the memory of a contiguous CPU tensor, for reading and writing in place.
      *
      * <p>The segment must not be used after the tensor is freed.
+     *
+     * @return {@code elements × bytes per element} bytes, row-major
+     * @throws IllegalStateException if the tensor is not contiguous or not on the CPU
      */
     public MemorySegment data() {
         if (device.kind() != Device.Kind.CPU || !isContiguous()) {
@@ -136,27 +146,31 @@ public final class Tensor implements AutoCloseable {
         return Native.data(handle()).reinterpret(shape.elements() * type.bytes());
     }
 
-    /** The elements as doubles, row by row, from any device and any numeric type. */
+    /** Returns the elements as doubles in row-major order, from any device and numeric type. */
     public double[] toDoubles() {
         return withHostCopy(DType.F64, t -> t.data().toArray(JAVA_DOUBLE));
     }
 
-    /** The elements as floats, row by row, from any device and any numeric type. */
+    /** Returns the elements as floats in row-major order, from any device and numeric type. */
     public float[] toFloats() {
         return withHostCopy(DType.F32, t -> t.data().toArray(JAVA_FLOAT));
     }
 
-    /** The elements as longs, row by row, from any device; fractions are cut off. */
+    /** Returns the elements as longs in row-major order, from any device; fractions are truncated. */
     public long[] toLongs() {
         return withHostCopy(DType.I64, t -> t.data().toArray(JAVA_LONG));
     }
 
-    /** The raw bytes, row by row, in the tensor's own type. */
+    /** Returns the raw bytes in row-major order, in the tensor's own type. */
     public byte[] toBytes() {
         return withHostCopy(type, t -> t.data().toArray(JAVA_BYTE));
     }
 
-    /** The only element of a tensor of one element. */
+    /**
+     * Returns the element of a tensor with one element.
+     *
+     * @throws IllegalArgumentException if the tensor does not have exactly one element
+     */
     public double item() {
         if (shape.elements() != 1) {
             throw new IllegalArgumentException("item: expected a tensor of one element, found " + this);
@@ -170,7 +184,11 @@ public final class Tensor implements AutoCloseable {
         }
     }
 
-    /** Overwrites this tensor's elements by those of a tensor of the same shape, converting type and device. */
+    /**
+     * Overwrites the elements with those of another tensor, converting type and device.
+     *
+     * @param source tensor of the same shape
+     */
     public void copyFrom(Tensor source) {
         Checks.sameShape("copy", this, source);
         Native.copy(handle(), source.handle(), false);
@@ -187,7 +205,7 @@ public final class Tensor implements AutoCloseable {
         }
     }
 
-    /** Type, shape and, off the processor, the device: {@code F32[3, 7, 12]}. */
+    /** Returns type, shape and, unless it is the CPU, the device: {@code F32[3, 7, 12]}. */
     @Override
     public String toString() {
         return type + shape.toString() + (device.equals(Device.CPU) ? "" : " on " + device);

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.DoubleSupplier;
 import java.util.random.RandomGenerator;
 
-/** Makes tensors: from numbers, from memory, from a random generator, or by converting type and device. */
+/** Creates tensors from numbers, memory or a random generator, and converts type and device. */
 public final class Tensors {
     private static final class Operators {
         static final Operator CLONE = Operator.of("clone");
@@ -20,28 +20,36 @@ public final class Tensors {
 
     private Tensors() {}
 
-    /** A tensor whose elements are not set. */
+    /** Creates a tensor with uninitialized elements. */
     public static Tensor empty(Shape shape, DType type, Device device) {
         Libtorch.load();
         return new Tensor(Native.empty(shape, shape.strides(), type, device));
     }
 
-    /** A tensor of another's type and device whose elements are not set. */
+    /** Creates a tensor with uninitialized elements, with the type and device of another tensor. */
     public static Tensor empty(Shape shape, Tensor like) {
         return empty(shape, like.type(), like.device());
     }
 
-    /** A tensor whose elements are not set, which lies in memory as another one does. */
+    /** Creates a tensor with uninitialized elements, with the strides of another tensor. */
     static Tensor emptyLike(Tensor other) {
         return new Tensor(Native.empty(other.shape(), other.strides(), other.type(), other.device()));
     }
 
-    /** Maps {@code [n, c, h, w]} whose channels lie next to each other and whose elements are not set. */
+    /**
+     * Creates feature maps {@code [batch, channels, height, width]} with uninitialized elements, channels last in
+     * memory.
+     */
     static Tensor emptyChannelsLast(Shape shape, DType type, Device device) {
         return new Tensor(Native.empty(shape, Views.channelsLastStrides(shape), type, device));
     }
 
-    /** A tensor on the processor holding the given values row by row. */
+    /**
+     * Creates a CPU tensor from values in row-major order.
+     *
+     * @param values as many as the shape has elements
+     * @throws IllegalArgumentException if the number of values differs
+     */
     public static Tensor of(double[] values, Shape shape, DType type) {
         requireCount(values.length, shape);
         try (Scope scope = Scope.open()) {
@@ -51,7 +59,7 @@ public final class Tensors {
         }
     }
 
-    /** Integers on the processor, row by row. */
+    /** Creates a CPU tensor of type I64 from values in row-major order. */
     public static Tensor ofLongs(long[] values, Shape shape) {
         requireCount(values.length, shape);
         Tensor tensor = empty(shape, DType.I64, Device.CPU);
@@ -59,7 +67,11 @@ public final class Tensors {
         return tensor;
     }
 
-    /** A copy on the processor of elements given as bytes, row by row, in the machine's byte order. */
+    /**
+     * Creates a CPU tensor from a copy of bytes.
+     *
+     * @param bytes elements in row-major order and native byte order
+     */
     public static Tensor copyOf(MemorySegment bytes, DType type, Shape shape) {
         requireBytes(bytes, type, shape);
         Tensor tensor = empty(shape, type, Device.CPU);
@@ -68,10 +80,9 @@ public final class Tensors {
     }
 
     /**
-     * A tensor that looks at native memory without copying: writing to one changes the other.
+     * Creates a tensor that views native memory without copying: writing to one changes the other.
      *
-     * <p>The segment must stay alive for as long as the tensor and its views are used, and its address must be a
-     * multiple of the element's size.
+     * @param memory must stay alive as long as the tensor and its views, aligned to the size of an element
      */
     public static Tensor viewOf(MemorySegment memory, DType type, Shape shape) {
         requireBytes(memory, type, shape);
@@ -83,29 +94,33 @@ public final class Tensors {
         return new Tensor(Native.blob(memory, shape, type), memory);
     }
 
-    /** All zeros. */
+    /** Creates a tensor of zeros. */
     public static Tensor zeros(Shape shape, DType type, Device device) {
         return Operators.ZERO.inPlace(empty(shape, type, device));
     }
 
-    /** All elements equal. */
+    /** Creates a tensor with all elements equal to a value. */
     public static Tensor full(double value, Shape shape, DType type, Device device) {
         return fill(empty(shape, type, device), value);
     }
 
-    /** Sets all elements of an existing tensor or view to one value. */
+    /** Sets all elements of a tensor or view to a value and returns it. */
     public static Tensor fill(Tensor target, double value) {
         try (Scope _ = Scope.open()) {
             return Operators.FILL.inPlace(target, number(value, target.type()));
         }
     }
 
-    /** A single number on the processor, which goes with tensors of any device. */
+    /** Creates a CPU tensor of shape {@code []}, which combines with tensors of any device. */
     static Tensor number(double value, DType type) {
         return of(new double[] {value}, Shape.of(), type);
     }
 
-    /** The identity matrix of the given size. */
+    /**
+     * Creates the identity matrix.
+     *
+     * @return {@code [size, size]}
+     */
     public static Tensor identity(long size, DType type, Device device) {
         Tensor matrix = zeros(Shape.of(size, size), type, device);
         try (Scope _ = Scope.open()) {
@@ -114,12 +129,12 @@ public final class Tensors {
         return matrix;
     }
 
-    /** Independent standard normal values on the processor, drawn row by row. */
+    /** Draws independent standard normal values on the CPU, in row-major order. */
     public static Tensor gaussian(RandomGenerator random, Shape shape, DType type) {
         return drawn(random::nextGaussian, shape, type);
     }
 
-    /** Independent values on the processor, uniform between the bounds, drawn row by row. */
+    /** Draws independent values on the CPU, uniform in {@code [low, high)}, in row-major order. */
     public static Tensor uniform(RandomGenerator random, double low, double high, Shape shape, DType type) {
         return drawn(() -> random.nextDouble(low, high), shape, type);
     }
@@ -135,14 +150,14 @@ public final class Tensors {
         }
     }
 
-    /** The same elements in another type; the tensor itself where it has that type already. */
+    /** Converts a tensor to a type; returns the tensor itself if it has that type. */
     public static Tensor to(Tensor source, DType type) {
         return source.type() == type
                 ? source
                 : Operators.CONVERT.call(source, Optional.of((long) type.code()), null, null, null, false, null);
     }
 
-    /** The same elements on another device; the tensor itself where it lies there already. */
+    /** Copies a tensor to a device; returns the tensor itself if it is there. */
     public static Tensor to(Tensor source, Device device) {
         if (source.device().equals(device)) {
             return source;
@@ -154,7 +169,7 @@ public final class Tensors {
         }
     }
 
-    /** An independent copy. */
+    /** Returns an independent copy. */
     public static Tensor copy(Tensor source) {
         return Operators.CLONE.call(source, (Object) null);
     }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Other looks at the same elements: reshaped, transposed, sliced, repeated; and joining tensors. No view copies. */
+/** Views of the same elements without copying (reshape, transpose, slice, expand), and concatenation. */
 public final class Views {
     private static final class Operators {
         static final Operator CONTIGUOUS = Operator.of("contiguous");
@@ -24,14 +24,14 @@ public final class Views {
         return new Tensor(Native.view(source.handle(), sizes, strides, offset), source.anchor);
     }
 
-    /** The tensor itself if its elements lie row by row without gaps, otherwise a copy whose elements do. */
+    /** Returns the tensor itself if it is contiguous, else a contiguous copy. */
     public static Tensor contiguous(Tensor source) {
         return source.isContiguous() ? source : Operators.CONTIGUOUS.call(source, 0L);
     }
 
     /**
-     * Maps {@code [n, c, h, w]} whose channels lie next to each other, as convolutions in BF16 want them on a GPU: the tensor
-     * itself, or a copy. Shape and indices stay as they are.
+     * Returns feature maps {@code [n, c, h, w]} in channels-last memory format, as bfloat16 convolutions on a GPU need
+     * it: the tensor itself or a copy of the same shape.
      */
     public static Tensor channelsLast(Tensor maps) {
         Checks.rank("channels last", maps, 4);
@@ -43,12 +43,12 @@ public final class Views {
         return new long[] {maps.at(1) * maps.at(2) * maps.at(3), 1, maps.at(1) * maps.at(3), maps.at(1)};
     }
 
-    /** Another handle on the same elements, as they lie. */
+    /** Returns another handle on the same elements. */
     public static Tensor alias(Tensor source) {
         return view(source, source.shape().sizes(), source.strides(), 0);
     }
 
-    /** The same elements, row by row, under another shape; copies only if they do not lie row by row. */
+    /** Reshapes in row-major order; copies only if the tensor is not contiguous. */
     public static Tensor reshape(Tensor source, long... sizes) {
         Shape shape = Shape.of(sizes);
         if (shape.elements() != source.shape().elements()) {
@@ -60,7 +60,7 @@ public final class Views {
         }
     }
 
-    /** Two dimensions exchanged. */
+    /** Swaps two dimensions. */
     public static Tensor transpose(Tensor source, int first, int second) {
         int i = source.shape().index(first);
         int j = source.shape().index(second);
@@ -77,12 +77,12 @@ public final class Views {
         values[j] = kept;
     }
 
-    /** The transposes of a batch of matrices: the last two dimensions exchanged. */
+    /** Transposes a batch of matrices: swaps the last two dimensions. */
     public static Tensor transpose(Tensor matrices) {
         return transpose(matrices, -2, -1);
     }
 
-    /** The elements from {@code start} (included) to {@code end} (excluded) along one dimension. */
+    /** Returns the elements from {@code start} (inclusive) to {@code end} (exclusive) along one dimension. */
     public static Tensor slice(Tensor source, int dimension, long start, long end) {
         int i = source.shape().index(dimension);
         if (start < 0 || end < start || end > source.size(i)) {
@@ -93,7 +93,7 @@ public final class Views {
         return view(source, source.shape().with(i, end - start).sizes(), strides, start * strides[i]);
     }
 
-    /** One more dimension of size 1, before the given place. */
+    /** Inserts a dimension of size 1 before the given index. */
     public static Tensor unsqueeze(Tensor source, int place) {
         List<Long> sizes = list(source.shape().sizes());
         List<Long> strides = list(source.strides());
@@ -103,7 +103,7 @@ public final class Views {
         return view(source, array(sizes), array(strides), 0);
     }
 
-    /** Dimensions of size 1 repeated, without copying, to the given sizes. */
+    /** Repeats dimensions of size 1 to the given sizes without copying. */
     public static Tensor expand(Tensor source, long... sizes) {
         long[] strides = source.strides();
         if (sizes.length != strides.length) {
@@ -120,7 +120,7 @@ public final class Views {
         return view(source, sizes, strides, 0);
     }
 
-    /** The diagonals of a batch of matrices {@code [..., m, n]} as {@code [..., min(m, n)]}; writing changes them. */
+    /** Returns the diagonals of matrices {@code [..., m, n]} as a writable view {@code [..., min(m, n)]}. */
     public static Tensor diagonal(Tensor matrices) {
         List<Long> sizes = list(matrices.shape().sizes());
         List<Long> strides = list(matrices.strides());
@@ -131,13 +131,13 @@ public final class Views {
         return view(matrices, array(sizes), array(strides), 0);
     }
 
-    /** The entries at the given places along a dimension. */
+    /** Gathers the entries at the given indexes along a dimension. */
     public static Tensor select(Tensor source, int dimension, Tensor places) {
         requirePlaces("select", source, places);
         return Operators.INDEX_SELECT.call(source, (long) source.shape().index(dimension), places);
     }
 
-    /** Writes entries to distinct places along a dimension of an existing tensor. */
+    /** Writes entries to distinct indexes along a dimension of an existing tensor. */
     public static Tensor put(Tensor target, int dimension, Tensor places, Tensor entries) {
         Checks.sameKind("put", target, entries);
         requirePlaces("put", target, places);
@@ -155,7 +155,7 @@ public final class Views {
         }
     }
 
-    /** Tensors joined along one dimension; the other sizes must be equal. */
+    /** Concatenates tensors along one dimension; the other sizes must be equal. */
     public static Tensor concat(List<Tensor> parts, int dimension) {
         if (parts.isEmpty()) {
             throw new IllegalArgumentException("concat: expected at least one tensor, found none");

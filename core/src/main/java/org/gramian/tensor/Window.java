@@ -8,12 +8,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a window slides over feature maps {@code [n, c, h, w]}, with maximum and average pooling over it.
+ * Sliding window over feature maps {@code [n, c, h, w]}, with maximum and average pooling.
  *
  * @param size rows and columns of the window
  * @param stride step between windows
  * @param padding rows and columns added on each side: zeros, or minus infinity for maximum pooling
- * @param ceil whether pooling also makes windows that reach beyond the padded border (Caffe's rounding)
+ * @param ceil whether windows may reach beyond the padded border (Caffe's rounding)
  */
 public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     public Window {
@@ -23,7 +23,7 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         }
     }
 
-    /** A number for the vertical and one for the horizontal direction. */
+    /** Vertical and horizontal value. */
     public record Pair(int vertical, int horizontal) {
         int least() {
             return Math.min(vertical, horizontal);
@@ -34,29 +34,29 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         }
     }
 
-    /** Largest values of each window, and where they were, in a form that {@link #maxBackward} knows. */
+    /** Maximum of each window and its position, encoded for {@link #maxBackward}. */
     public record Maxima(Tensor values, Tensor places) {}
 
-    /** A square window without padding. */
+    /** Returns a square window without padding. */
     public static Window of(int size, int stride) {
         return new Window(new Pair(size, size), new Pair(stride, stride), new Pair(0, 0), false);
     }
 
-    /** The same window with rows and columns of padding on each side. */
+    /** Returns this window with padding on each side. */
     public Window padded(int rows, int columns) {
         return new Window(size, stride, new Pair(rows, columns), ceil);
     }
 
-    /** The same window, with incomplete windows at the far border included. */
+    /** Returns this window with incomplete windows at the end included. */
     public Window roundedUp() {
         return new Window(size, stride, padding, true);
     }
 
-    /** The largest value of each window. */
+    /** Computes the maximum of each window. */
     public Maxima max(Tensor input) {
         check("max pooling", input);
-        if (MapKernels.suitMaxima(input, this)) {
-            return MapKernels.max(input, this);
+        if (FeatureMapKernels.suitMaxima(input, this)) {
+            return FeatureMapKernels.max(input, this);
         }
         @Nullable
         Tensor[] results = DeviceFunctions.results(
@@ -85,12 +85,12 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         return new Maxima(Objects.requireNonNull(results[0]), Objects.requireNonNull(results[1]));
     }
 
-    /** Gradient of {@link #max} with respect to its input. */
+    /** Computes the gradient of {@link #max} with respect to its input. */
     public Tensor maxBackward(Tensor gradient, Tensor input, Tensor places) {
         checkBackward("backward of max pooling", gradient, input);
         Checks.sameShape("backward of max pooling", gradient, places);
         if (places.type() == DType.U8) {
-            return MapKernels.maxBackward(gradient, input.shape(), places, this);
+            return FeatureMapKernels.maxBackward(gradient, input.shape(), places, this);
         }
         return DeviceFunctions.result(
                 "backward of max pooling",
@@ -117,7 +117,7 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
                 input);
     }
 
-    /** The mean of each window, padding counted as zeros. */
+    /** Computes the mean of each window, padding counted as zeros. */
     public Tensor average(Tensor input) {
         check("average pooling", input);
         return DeviceFunctions.result(
@@ -142,7 +142,7 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
                 input);
     }
 
-    /** Gradient of {@link #average} with respect to its input. */
+    /** Computes the gradient of {@link #average} with respect to its input. */
     public Tensor averageBackward(Tensor gradient, Tensor input) {
         checkBackward("backward of average pooling", gradient, input);
         return DeviceFunctions.result(
@@ -184,13 +184,16 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         }
     }
 
-    /** The shape of what pooling makes of maps {@code [..., h, w]}; a size is 0 where the window does not fit. */
+    /** Returns the output shape for maps {@code [..., h, w]}; a size is 0 if the window does not fit. */
     public Shape outputs(Shape maps) {
         return maps.with(-2, count(maps.at(-2), size.vertical(), stride.vertical(), padding.vertical()))
                 .with(-1, count(maps.at(-1), size.horizontal(), stride.horizontal(), padding.horizontal()));
     }
 
-    /** Number of windows along a side; rounded up, the last must still begin inside the maps or their near padding. */
+    /**
+     * Returns the number of windows along a side; rounded up, the last must start inside the maps or their leading
+     * padding.
+     */
     private long count(long side, long windowSize, long step, long border) {
         long room = side + 2 * border - windowSize;
         if (room < 0) {

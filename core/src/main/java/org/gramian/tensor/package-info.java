@@ -20,9 +20,9 @@
  * {@link org.gramian.tensor.Decompositions}. Each checks types and shapes before it calls native code, and names
  * itself and both shapes when they do not fit.
  *
- * <p>A GPU is quick where nobody waits for it: {@link org.gramian.tensor.CapturedWork} becomes a {@link
- * org.gramian.tensor.CudaGraph} inside of a {@link org.gramian.tensor.CudaStream}, and a {@link
- * org.gramian.tensor.CudaProgram} holds kernels of our own for what operators do in many passes.
+ * <p>On a GPU, {@link org.gramian.tensor.CapturedWork} becomes a {@link org.gramian.tensor.CudaGraph} inside a {@link
+ * org.gramian.tensor.CudaStream}, and a {@link org.gramian.tensor.CudaProgram} holds CUDA kernels that replace several
+ * operators by one pass over memory.
  *
  * <p>Underneath, {@code Operator} calls any ATen operator by name and {@code
  * DeviceFunctions} the per-device C functions for those whose arguments the older dispatcher cannot carry.

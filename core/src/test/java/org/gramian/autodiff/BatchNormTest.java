@@ -125,8 +125,8 @@ class BatchNormTest {
             Var w = tape.constant(weights);
             Var gamma = tape.constant(scales);
             Var beta = tape.constant(offsets);
-            Var plain = Maps.convolve(x, new Filters(w, null), geometry, Activation.NONE);
-            Var folded = Maps.convolve(x, NORM.fold(w, gamma, beta, running), geometry, Activation.NONE);
+            Var plain = FeatureMaps.convolve(x, new Filters(w, null), geometry, Activation.NONE);
+            Var folded = FeatureMaps.convolve(x, NORM.fold(w, gamma, beta, running), geometry, Activation.NONE);
             assertTensor(folded.value())
                     .isCloseTo(NORM.predict(plain, gamma, beta, running).value(), 1e-13);
         }

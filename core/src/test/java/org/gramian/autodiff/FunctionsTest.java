@@ -64,7 +64,7 @@ class FunctionsTest {
     private static Var activated(Var x, Activation activation) {
         Var one = x.tape().constant(Tensors.full(1, Shape.of(1, 1, 1, 1), DType.F64, Device.CPU));
         Var map = Shapes.reshape(x, 1, 1, 1, x.shape().elements());
-        return Maps.convolve(map, new Filters(one, null), Convolution.plain(), activation);
+        return FeatureMaps.convolve(map, new Filters(one, null), Convolution.plain(), activation);
     }
 
     @Test
@@ -86,11 +86,11 @@ class FunctionsTest {
         Tensor b = Elementwise.mul(Tensors.gaussian(new SplittableRandom(~seed.value()), a.shape(), DType.F64), 4);
         Grid first = Grid.of(a);
         Grid second = Grid.of(b);
-        assertTensor(value(v -> Maps.add(v, v.tape().constant(b), Activation.RELU6), a))
+        assertTensor(value(v -> FeatureMaps.add(v, v.tape().constant(b), Activation.RELU6), a))
                 .isCloseTo(Grid.make(a.shape(), p -> Math.min(6, Math.max(0, first.at(p) + second.at(p)))), 1e-15);
-        Tensor gradient = gradientOfSum(v -> Maps.add(v, v.tape().constant(b), Activation.RELU), a);
+        Tensor gradient = gradientOfSum(v -> FeatureMaps.add(v, v.tape().constant(b), Activation.RELU), a);
         assertTensor(gradient).isCloseTo(Grid.make(a.shape(), p -> first.at(p) + second.at(p) > 0 ? 1 : 0), 0);
-        assertTensor(gradientOfSum(v -> Maps.add(v, v, Activation.NONE), a)).isCloseTo(Grid.make(a.shape(), p -> 2), 0);
+        assertTensor(gradientOfSum(v -> FeatureMaps.add(v, v, Activation.NONE), a)).isCloseTo(Grid.make(a.shape(), p -> 2), 0);
     }
 
     @Test
@@ -98,7 +98,7 @@ class FunctionsTest {
         try (Tape tape = Tape.inference()) {
             Var a = tape.constant(Tensors.zeros(Shape.of(1, 2, 3, 3), DType.F64, Device.CPU));
             Var b = tape.constant(Tensors.zeros(Shape.of(1, 1, 3, 3), DType.F64, Device.CPU));
-            assertThatThrownBy(() -> Maps.add(a, b, Activation.NONE))
+            assertThatThrownBy(() -> FeatureMaps.add(a, b, Activation.NONE))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContainingAll("[1, 2, 3, 3]", "[1, 1, 3, 3]");
         }
@@ -115,7 +115,7 @@ class FunctionsTest {
             }
             return sum / 20;
         });
-        assertTensor(value(Maps::globalAveragePool, x)).isCloseTo(expected, 1e-14);
+        assertTensor(value(FeatureMaps::globalAveragePool, x)).isCloseTo(expected, 1e-14);
     }
 
     @RandomTest(times = 5)
@@ -129,9 +129,9 @@ class FunctionsTest {
     @Test
     void theGradientOfAMaximumGoesToTheMaximumAlone() {
         Tensor x = Tensors.of(new double[] {1, 7, 3, 2, 5, 4, 9, 0}, Shape.of(1, 1, 2, 4), DType.F64);
-        assertThat(gradientOfSum(v -> Maps.maxPool(v, Window.of(2, 2)), x).toDoubles())
+        assertThat(gradientOfSum(v -> FeatureMaps.maxPool(v, Window.of(2, 2)), x).toDoubles())
                 .containsExactly(0, 1, 0, 0, 0, 0, 1, 0);
-        assertThat(gradientOfSum(v -> Maps.averagePool(v, Window.of(2, 2)), x).toDoubles())
+        assertThat(gradientOfSum(v -> FeatureMaps.averagePool(v, Window.of(2, 2)), x).toDoubles())
                 .containsOnly(0.25);
     }
 
@@ -199,7 +199,7 @@ class FunctionsTest {
             }
             return grid.at(p) / Math.pow(norm.k() + norm.alpha() / norm.size() * sum, norm.beta());
         });
-        assertTensor(value(v -> Maps.localResponseNorm(v, norm), x)).isCloseTo(expected, 1e-14);
+        assertTensor(value(v -> FeatureMaps.localResponseNorm(v, norm), x)).isCloseTo(expected, 1e-14);
     }
 
     @Test
@@ -216,7 +216,7 @@ class FunctionsTest {
             Var image = tape.constant(Tensors.full(2, Shape.of(1, 1, 3, 3), DType.F64, Device.CPU));
             Var weight = tape.variable(Tensors.full(1, Shape.of(1, 1, 2, 2), DType.F64, Device.CPU));
             Var bias = tape.variable(row(0.5));
-            Var y = Maps.convolve(image, weight, bias, Convolution.plain());
+            Var y = FeatureMaps.convolve(image, weight, bias, Convolution.plain());
             try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
                 assertThat(gradients.of(weight).toDoubles()).containsOnly(8);
                 assertThat(gradients.of(bias).item()).isEqualTo(4);

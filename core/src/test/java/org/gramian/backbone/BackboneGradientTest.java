@@ -64,7 +64,7 @@ class BackboneGradientTest {
         Tensor start = Tensors.gaussian(random, PICTURES, DType.F64);
         int count = directions(backbone);
         Tensor directions = Tensors.gaussian(random, Shape.of(count, PICTURES.elements()), DType.F64);
-        try (Trial trial = Trial.of(backbone, DType.F64)) {
+        try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F64)) {
             GradientCheck check = GradientCheck.of(inputs -> {
                 Tape tape = inputs.getFirst().tape();
                 Var moved = Matrices.matmul(inputs.getFirst(), tape.constant(directions));
@@ -81,7 +81,7 @@ class BackboneGradientTest {
     void gradientsOfParametersAreCentralDifferences(Backbone backbone) {
         int layer = backbone.layers().size() * 2 / 5;
         Tensor images = Tensors.gaussian(new SplittableRandom(4), PICTURES, DType.F64);
-        try (Trial trial = Trial.of(backbone.cutAt(backbone.layers().get(layer)), DType.F64)) {
+        try (BackboneTrial trial = BackboneTrial.of(backbone.cutAt(backbone.layers().get(layer)), DType.F64)) {
             List<Parameter> some = some(trial);
             GradientCheck check = GradientCheck.of(inputs -> {
                 Map<String, Var> varied = new HashMap<>();
@@ -102,7 +102,7 @@ class BackboneGradientTest {
     }
 
     /** A weight and a bias near the beginning, a weight in the middle, a bias at the end. */
-    private static List<Parameter> some(Trial trial) {
+    private static List<Parameter> some(BackboneTrial trial) {
         List<Parameter> trained = trial.parameters().all().stream()
                 .filter(parameter -> parameter.spec().role() != Role.FITTED)
                 .toList();

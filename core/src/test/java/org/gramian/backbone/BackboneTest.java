@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Laws that every network keeps, with random parameters in single precision. */
 class BackboneTest {
-    private static final Map<Backbone, Trial> TRIALS = new HashMap<>();
+    private static final Map<Backbone, BackboneTrial> TRIALS = new HashMap<>();
 
     private final Scope scope = Scope.open(); // JUnit makes one object per run
 
@@ -43,7 +43,7 @@ class BackboneTest {
 
     @AfterAll
     static void closeTrials() {
-        TRIALS.values().forEach(Trial::close);
+        TRIALS.values().forEach(BackboneTrial::close);
         TRIALS.clear();
     }
 
@@ -51,8 +51,8 @@ class BackboneTest {
         return Backbones.all().stream();
     }
 
-    private static Trial trial(Backbone backbone) {
-        return TRIALS.computeIfAbsent(backbone, _ -> Trial.of(backbone, DType.F32));
+    private static BackboneTrial trial(Backbone backbone) {
+        return TRIALS.computeIfAbsent(backbone, _ -> BackboneTrial.of(backbone, DType.F32));
     }
 
     private static Tensor images(long... sizes) {
@@ -63,7 +63,7 @@ class BackboneTest {
     @ParameterizedTest
     @MethodSource("all")
     void everyLayerHasTheShapeThatIsForetoldAndTheValuesOfTheWhole(Backbone backbone) {
-        Trial trial = trial(backbone);
+        BackboneTrial trial = trial(backbone);
         Tensor images = images(1, 3, 257, 193);
         List<String> cuts = backbone.layers().subList(0, backbone.layers().indexOf(backbone.layer()) + 1);
         try (Tape tape = Tape.inference()) {
@@ -84,7 +84,7 @@ class BackboneTest {
         }
     }
 
-    private static Stage stage(Backbone backbone, String layer) {
+    private static NetworkLayer stage(Backbone backbone, String layer) {
         return Backbones.network(backbone.name()).stages().stream()
                 .filter(stage -> stage.name().equals(layer))
                 .findFirst()
@@ -94,7 +94,7 @@ class BackboneTest {
     @ParameterizedTest
     @MethodSource("all")
     void recordingDoesNotChangeTheFeatures(Backbone backbone) {
-        Trial trial = trial(backbone);
+        BackboneTrial trial = trial(backbone);
         Tensor images = images(2, 3, 66, 51);
         try (Tape tape = Tape.recording()) {
             Map<String, Var> varied = new HashMap<>();
@@ -110,7 +110,7 @@ class BackboneTest {
     @ParameterizedTest
     @MethodSource("all")
     void aBatchHasTheFeaturesOfItsImages(Backbone backbone) {
-        Trial trial = trial(backbone);
+        BackboneTrial trial = trial(backbone);
         Tensor images = images(3, 3, 64, 65);
         Tensor together = trial.features(images);
         for (int i = 0; i < 3; i++) {
@@ -143,7 +143,7 @@ class BackboneTest {
     @ParameterizedTest
     @MethodSource("all")
     void predictionHoldsNothingButItsResult(Backbone backbone) {
-        Trial trial = trial(backbone);
+        BackboneTrial trial = trial(backbone);
         try (Tape tape = Tape.inference()) {
             Var doubled = Arithmetic.scale(tape.constant(images(1, 3, 48, 40)), 2);
             long before = Tensor.live();
@@ -158,7 +158,7 @@ class BackboneTest {
     @ParameterizedTest
     @MethodSource("all")
     void frozenLayersDoNotChangeTheGradientsOfOthers(Backbone backbone) {
-        Trial trial = trial(backbone);
+        BackboneTrial trial = trial(backbone);
         List<Parameter> trained = trial.parameters().all().stream()
                 .filter(parameter -> parameter.spec().role() != Role.FITTED)
                 .toList();
@@ -172,7 +172,7 @@ class BackboneTest {
         }
     }
 
-    private static List<Tensor> gradients(Trial trial, List<Parameter> varied, List<Parameter> wanted) {
+    private static List<Tensor> gradients(BackboneTrial trial, List<Parameter> varied, List<Parameter> wanted) {
         try (Tape tape = Tape.recording()) {
             Map<String, Var> variables = new HashMap<>();
             varied.forEach(parameter -> variables.put(parameter.name(), tape.variable(parameter.value())));
@@ -189,7 +189,7 @@ class BackboneTest {
 
     @Test
     void whatIsNoImageIsRefused() {
-        Trial trial = trial(Backbone.of("filters"));
+        BackboneTrial trial = trial(Backbone.of("filters"));
         for (Shape wrong : List.of(Shape.of(1, 4, 32, 32), Shape.of(3, 32, 32), Shape.of(0, 3, 32, 32))) {
             try (Tape tape = Tape.inference()) {
                 Var found = tape.constant(Tensors.zeros(wrong, DType.F32, Device.CPU));

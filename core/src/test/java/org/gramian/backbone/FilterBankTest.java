@@ -28,7 +28,7 @@ class FilterBankTest {
     private static final int FILTERS = 19;
 
     private final Scope scope = Scope.open(); // JUnit makes one object per run
-    private final Trial trial = Trial.of(Backbone.of("filters"), DType.F64);
+    private final BackboneTrial trial = BackboneTrial.of(Backbone.of("filters"), DType.F64);
 
     @AfterEach
     void close() {
@@ -55,14 +55,14 @@ class FilterBankTest {
 
     @Test
     void filtersHaveUnitLengthAndNoMean() {
-        assertThat(FilterFormulas.bank()).hasSize(FilterFormulas.FILTERS).allSatisfy(filter -> {
+        assertThat(FilterBank.Formulas.bank()).hasSize(FilterBank.Formulas.FILTERS).allSatisfy(filter -> {
             assertThat(Arrays.stream(filter).map(v -> v * v).sum()).isCloseTo(1, Offset.offset(1e-12));
             for (int colour = 0; colour < 3; colour++) {
                 double[] plane = Arrays.copyOfRange(filter, colour * 121, (colour + 1) * 121);
                 assertThat(Arrays.stream(plane).sum()).isCloseTo(0, Offset.offset(1e-12));
             }
         });
-        assertThat(Arrays.stream(FilterFormulas.smoothing()).sum()).isCloseTo(1, Offset.offset(1e-15));
+        assertThat(Arrays.stream(FilterBank.Formulas.smoothing()).sum()).isCloseTo(1, Offset.offset(1e-15));
     }
 
     @RandomTest(times = 5)
@@ -84,8 +84,8 @@ class FilterBankTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})
     void aGratingIsSeenByTheGaborOfItsOrientationAndOctave(int octave) {
-        for (int k = 0; k < FilterFormulas.ORIENTATIONS; k++) {
-            double angle = Math.PI * k / FilterFormulas.ORIENTATIONS;
+        for (int k = 0; k < FilterBank.Formulas.ORIENTATIONS; k++) {
+            double angle = Math.PI * k / FilterBank.Formulas.ORIENTATIONS;
             double frequency = 2 * Math.PI / (5 << octave);
             double[] found = responses(Grid.make(
                     Shape.of(1, 3, SIDE, SIDE),

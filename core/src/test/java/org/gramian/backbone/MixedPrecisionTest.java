@@ -55,7 +55,7 @@ class MixedPrecisionTest {
     @ParameterizedTest
     @MethodSource("all")
     void featuresAreThoseOfSinglePrecisionNearly(Backbone backbone) {
-        try (Trial trial = Trial.of(backbone, DType.F32);
+        try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F32);
                 Tape tape = Tape.inference()) {
             Var mixed = mixed(trial, tape.constant(images(1, 3, 66, 75)), trial.frozen(tape));
             Tensor exact = trial.features(images(1, 3, 66, 75));
@@ -68,7 +68,7 @@ class MixedPrecisionTest {
     @ValueSource(strings = {"resnet18", "googlenet"})
     void classScoresAreThoseOfSinglePrecisionNearly(String name) {
         Backbone backbone = Backbone.of(name, Backbone.LOGITS);
-        try (Trial trial = Trial.of(backbone, DType.F32);
+        try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F32);
                 Tape tape = Tape.inference()) {
             Tensor images = images(1, 3, 224, 224);
             Var mixed = mixed(trial, tape.constant(images), trial.frozen(tape));
@@ -83,7 +83,7 @@ class MixedPrecisionTest {
     void gradientsAreSinglePrecisionAndThoseOfItNearly(String cut) {
         String[] parts = cut.split(":", 2);
         Backbone backbone = Backbone.of(parts[0], parts[1]);
-        try (Trial trial = Trial.of(backbone, DType.F32)) {
+        try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F32)) {
             List<Tensor> exact = gradients(trial, DType.F32);
             List<Tensor> mixed = gradients(trial, DType.BF16);
             assertThat(mixed).hasSameSizeAs(exact).isNotEmpty();
@@ -96,7 +96,7 @@ class MixedPrecisionTest {
         }
     }
 
-    private static List<Tensor> gradients(Trial trial, DType maps) {
+    private static List<Tensor> gradients(BackboneTrial trial, DType maps) {
         try (Tape tape = Tape.recording()) {
             var variables = trial.parameters().variables(tape);
             Var input = Arithmetic.cast(tape.constant(images(2, 3, 48, 56)), maps);
@@ -118,7 +118,7 @@ class MixedPrecisionTest {
     /** One step of a ten-thousandth of the weights, 40 times less than BF16 can tell apart, is not lost. */
     @Test
     void aStepSmallerThanTheRoundingMovesTheWeights() {
-        try (Trial trial = Trial.of(Backbone.of("squeezenet", "fire3"), DType.F32)) {
+        try (BackboneTrial trial = BackboneTrial.of(Backbone.of("squeezenet", "fire3"), DType.F32)) {
             Parameter first = trial.parameters().all().iterator().next();
             Tensor before = Tensors.copy(first.value());
             Tensor gradient = gradients(trial, DType.BF16).getFirst();
@@ -129,7 +129,7 @@ class MixedPrecisionTest {
         }
     }
 
-    private static Var mixed(Trial trial, Var images, Bindings parameters) {
+    private static Var mixed(BackboneTrial trial, Var images, Bindings parameters) {
         return Arithmetic.cast(trial.backbone().apply(Arithmetic.cast(images, DType.BF16), parameters), DType.F32);
     }
 

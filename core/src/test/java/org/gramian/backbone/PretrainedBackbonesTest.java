@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
@@ -91,7 +91,7 @@ class PretrainedBackbonesTest {
     private static Tensor apply(Backbone backbone, ParameterSet parameters, Tensor images, boolean means) {
         try (Tape tape = Tape.inference()) {
             Var features = backbone.apply(tape.constant(images), Bindings.of(parameters.variables(tape)));
-            return Tensors.copy((means ? Maps.globalAveragePool(features) : features).value());
+            return Tensors.copy((means ? FeatureMaps.globalAveragePool(features) : features).value());
         }
     }
 
@@ -119,7 +119,7 @@ class PretrainedBackbonesTest {
         }
     }
 
-    /** Maps in BF16 move scores by up to 2.5 % of their size; the class stays. */
+    /** Feature maps in BF16 move scores by up to 2.5 % of their size; the class stays. */
     private static void assertSameClass(Tensor mixed, Tensor exact) {
         double size = Reductions.largestMagnitude(exact);
         assertThat(mixed.toDoubles()).containsExactly(exact.toDoubles(), Offset.offset(0.05 * size));

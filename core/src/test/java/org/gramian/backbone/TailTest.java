@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.GradientCheck;
-import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
@@ -64,10 +64,10 @@ class TailTest {
         Backbone whole = whole(Backbone.of(name));
         Shape size = dense ? Shape.of(1, 3, 224, 224) : Shape.of(1, 3, 66, 51);
         Tensor images = Tensors.gaussian(new SplittableRandom(1), size, DType.F32);
-        try (Trial trial = Trial.of(whole, DType.F32);
+        try (BackboneTrial trial = BackboneTrial.of(whole, DType.F32);
                 Tape tape = Tape.inference()) {
             Var end = whole.apply(tape.constant(images), trial.frozen(tape));
-            Var mean = Shapes.reshape(Maps.globalAveragePool(end), size.at(0), whole.channels());
+            Var mean = Shapes.reshape(FeatureMaps.globalAveragePool(end), size.at(0), whole.channels());
             for (String layer : cuts(whole)) {
                 Backbone cut = whole.cutAt(layer);
                 Tail tail = cut.tail();
@@ -129,7 +129,7 @@ class TailTest {
     @Test
     void mapsOfAnotherNumberAreRefused() {
         Tail tail = Backbone.of("squeezenet").tail();
-        try (Trial trial = Trial.of(whole(Backbone.of("squeezenet")), DType.F32);
+        try (BackboneTrial trial = BackboneTrial.of(whole(Backbone.of("squeezenet")), DType.F32);
                 Tape tape = Tape.inference()) {
             Var maps = tape.constant(Tensors.zeros(Shape.of(1, 500, 3, 3), DType.F32, Device.CPU));
             assertThatThrownBy(() -> tail.apply(maps, trial.frozen(tape)))
@@ -145,7 +145,7 @@ class TailTest {
         Tail tail = Backbone.of(network, layer).tail();
         SplittableRandom random = new SplittableRandom(5);
         Tensor maps = Tensors.gaussian(random, Shape.of(1, tail.channels(), 2, 3), DType.F64);
-        try (Trial trial = Trial.of(whole(Backbone.of(network)), DType.F64)) {
+        try (BackboneTrial trial = BackboneTrial.of(whole(Backbone.of(network)), DType.F64)) {
             String name = tail.parameters().getFirst().name();
             GradientCheck check = GradientCheck.of(inputs -> tail.apply(
                             inputs.getFirst(), trial.frozen(inputs.getFirst().tape(), Map.of(name, inputs.get(1)))))

@@ -48,12 +48,12 @@ class TwoLayersTest {
         assertThat(both).hasToString(network + ":" + first + "+" + second).isEqualTo(one.cutAt(both.layer()));
         assertThat(both.layersUsed()).isEqualTo(other.layersUsed());
         Tensor images = Tensors.gaussian(new SplittableRandom(1), Shape.of(2, 3, 66, 51), DType.F32);
-        try (Trial trial = Trial.of(both, DType.F32)) {
+        try (BackboneTrial trial = BackboneTrial.of(both, DType.F32)) {
             Tensor stacked = trial.features(images);
             assertTensor(Views.slice(stacked, 1, 0, one.channels()))
-                    .isIdenticalTo(new Trial(one, trial.parameters()).features(images));
+                    .isIdenticalTo(new BackboneTrial(one, trial.parameters()).features(images));
             assertTensor(Views.slice(stacked, 1, one.channels(), both.channels()))
-                    .isIdenticalTo(new Trial(other, trial.parameters()).features(images));
+                    .isIdenticalTo(new BackboneTrial(other, trial.parameters()).features(images));
         }
     }
 
@@ -61,7 +61,7 @@ class TwoLayersTest {
     void predictionHoldsNothingButItsResult() {
         Backbone both = Backbone.of("squeezenet", "fire2+fire3");
         Tensor images = Tensors.gaussian(new SplittableRandom(2), Shape.of(1, 3, 40, 40), DType.F32);
-        try (Trial trial = Trial.of(both, DType.F32);
+        try (BackboneTrial trial = BackboneTrial.of(both, DType.F32);
                 Tape tape = Tape.inference()) {
             Var input = tape.constant(images);
             long before = Tensor.live();
@@ -83,13 +83,13 @@ class TwoLayersTest {
         Shape grid = all.cutAt(all.cutLayers().getFirst()).features(height, width);
         assertThat(all.features(height, width)).isEqualTo(grid.with(0, all.channels()));
         Tensor images = Tensors.gaussian(new SplittableRandom(1), Shape.of(2, 3, height, width), DType.F32);
-        try (Trial trial = Trial.of(all, DType.F32);
+        try (BackboneTrial trial = BackboneTrial.of(all, DType.F32);
                 Tape tape = Tape.inference()) {
             Tensor stacked = trial.features(images);
             long from = 0;
             for (String layer : all.cutLayers()) {
                 Backbone one = all.cutAt(layer);
-                Tensor alone = new Trial(one, trial.parameters()).features(images);
+                Tensor alone = new BackboneTrial(one, trial.parameters()).features(images);
                 assertTensor(Views.slice(stacked, 1, from, from + one.channels()))
                         .as(layer)
                         .isCloseTo(
@@ -108,7 +108,7 @@ class TwoLayersTest {
         Tensor images = Tensors.gaussian(new SplittableRandom(4), Shape.of(1, 3, 40, 36), DType.F64);
         assertThat(both.cutAt("fire4").features(40, 36).at(1))
                 .isLessThan(both.features(40, 36).at(1));
-        try (Trial trial = Trial.of(both, DType.F64)) {
+        try (BackboneTrial trial = BackboneTrial.of(both, DType.F64)) {
             GradientCheck check = GradientCheck.of(inputs -> both.apply(
                             inputs.getFirst(), trial.frozen(inputs.getFirst().tape())))
                     .withAtMost(4);
@@ -127,7 +127,7 @@ class TwoLayersTest {
         assertThat(tail.grid()).contains(all.cutLayers().getFirst());
         assertThat(tail).isNotEqualTo(all.cutAt(last).tail()).isEqualTo(all.tail());
         Tensor images = Tensors.gaussian(new SplittableRandom(1), Shape.of(2, 3, 66, 96), DType.F64);
-        try (Trial trial = Trial.of(whole, DType.F64);
+        try (BackboneTrial trial = BackboneTrial.of(whole, DType.F64);
                 Tape tape = Tape.inference()) {
             Var features = all.apply(tape.constant(images), trial.frozen(tape));
             Var ofLast = Shapes.slice(features, 1, all.channels() - tail.channels(), all.channels());

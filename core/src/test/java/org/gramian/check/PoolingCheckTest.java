@@ -84,8 +84,8 @@ class PoolingCheckTest {
                 ParameterSet parameters = pooling.initialize(5, random, DType.F64, Device.CPU)) {
             Tensor features = Tensors.gaussian(random, Shape.of(2, 5, 2, 3), DType.F64);
             return PoolingCheck.compare(
-                    StandIn.exact(pooling, features, parameters),
-                    StandIn.stated(Pooling.parse(stated), features, parameters),
+                    SurrogateFunction.exact(pooling, features, parameters),
+                    SurrogateFunction.stated(Pooling.parse(stated), features, parameters),
                     parameters);
         }
     }

@@ -167,7 +167,7 @@ class GaussianMixtureTest {
     @RandomTest(times = 5)
     void aComponentWithoutRowsBeginsAgainInTheHeaviest(Seed seed) {
         SplittableRandom random = seed.random();
-        Rows data = Rows.of("test", Blobs.separated(2, 2, 200).draw(random));
+        ChunkedRows data = ChunkedRows.of("test", Blobs.separated(2, 2, 200).draw(random));
         Tensor means = Tensors.of(new double[] {0, 0, 0, 0.1, 1e4, 1e4}, Shape.of(3, 2), DType.F64);
         Gaussians start = new Gaussians(
                 Tensors.of(new double[] {0.4, 0.3, 0.3}, Shape.of(3), DType.F64),

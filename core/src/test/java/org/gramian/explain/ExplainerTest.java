@@ -204,9 +204,9 @@ class ExplainerTest {
     void aPairOfRbfIsDrawnWhereItsMapsDifferAndAPairOfBilinearWhereBothAreActive() {
         double[] first = {0, 0, 3, 3};
         double[] second = {0, 2, 0, 3};
-        assertThat(EntryTerms.of(new Rbf(new Sigma.Mean(), 0)).of(first, second))
+        assertThat(PairRanking.EntryTerms.of(new Rbf(new Sigma.Mean(), 0)).of(first, second))
                 .containsExactly(0, 4, 9, 0);
-        assertThat(EntryTerms.of(new Bilinear(0)).of(first, second)).containsExactly(0, 0, 0, 9);
+        assertThat(PairRanking.EntryTerms.of(new Bilinear(0)).of(first, second)).containsExactly(0, 0, 0, 9);
     }
 
     @Test

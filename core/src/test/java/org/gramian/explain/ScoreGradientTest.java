@@ -80,12 +80,12 @@ class ScoreGradientTest {
                 Tape tape = Tape.inference()) {
             ScoreGradient.Found found =
                     new ScoreGradient(model, model.backbone().layer()).at(features(model, 1), 0);
-            HeadPath path = HeadPath.of(model.head());
+            ScoreGradient.HeadPath path = ScoreGradient.HeadPath.of(model.head());
             Bindings parameters = Bindings.of(model.headParameters().variables(tape));
             int size = Math.toIntExact(found.meeting().size(1));
             SecondOrder secondOrder = (SecondOrder) model.head().pooling().aggregation();
             for (PairRanking.Ranked pair : new PairRanking(secondOrder, found).top(5)) {
-                double without = EntryTerms.of(secondOrder.kernel()).without(pair.first() == pair.second());
+                double without = PairRanking.EntryTerms.of(secondOrder.kernel()).without(pair.first() == pair.second());
                 double[] scores = new double[2];
                 for (int side = 0; side < 2; side++) {
                     double[] entries = found.meeting().toDoubles();
@@ -122,7 +122,7 @@ class ScoreGradientTest {
                     .top(1000).stream()
                             .mapToDouble(PairRanking.Ranked::contribution)
                             .sum();
-            HeadPath path = HeadPath.of(model.head());
+            ScoreGradient.HeadPath path = ScoreGradient.HeadPath.of(model.head());
             try (Tape tape = Tape.inference()) {
                 Bindings parameters = Bindings.of(model.headParameters().variables(tape));
                 Tensor none = Tensors.zeros(found.maps().shape(), DType.F64, Device.CPU);

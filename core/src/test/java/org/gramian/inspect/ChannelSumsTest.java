@@ -31,7 +31,7 @@ final class ChannelSumsTest {
         return all;
     }
 
-    private static MapChannels judged(double[] maps, int batch) {
+    private static DegenerateChannels judged(double[] maps, int batch) {
         ChannelSums sums = new ChannelSums();
         int each = CHANNELS * POSITIONS;
         try (Scope _ = Scope.open()) {
@@ -47,7 +47,7 @@ final class ChannelSumsTest {
     void deadAndDuplicateChannelsAreNamedHoweverTheyCome(Seed seed) {
         double[] maps = maps(seed.random(), 7);
         for (int batch : new int[] {1, 3, 7}) {
-            MapChannels found = judged(maps, batch);
+            DegenerateChannels found = judged(maps, batch);
             assertThat(found.channels()).isEqualTo(CHANNELS);
             assertThat(found.positions()).isEqualTo(POSITIONS);
             assertThat(found.images()).isEqualTo(7);
@@ -71,7 +71,7 @@ final class ChannelSumsTest {
 
     @Test
     void mapsOfZerosAreAllDeadAndNoDuplicates() {
-        MapChannels found = judged(new double[2 * CHANNELS * POSITIONS], 2);
+        DegenerateChannels found = judged(new double[2 * CHANNELS * POSITIONS], 2);
         assertThat(found.dead()).hasSize(CHANNELS);
         assertThat(found.duplicates()).isEmpty();
     }

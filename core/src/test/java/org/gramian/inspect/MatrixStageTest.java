@@ -89,7 +89,7 @@ final class MatrixStageTest {
 
     @Test
     void rangesOfOneNumberAreThatNumber() {
-        assertThat(Range.of(new double[] {5})).isEqualTo(new Range(5, 5, 5));
+        assertThat(QuantileRange.of(new double[] {5})).isEqualTo(new QuantileRange(5, 5, 5));
     }
 
     @Test

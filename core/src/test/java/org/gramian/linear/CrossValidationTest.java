@@ -50,7 +50,7 @@ class CrossValidationTest {
             MadeUpRows training = part(all, 0, 400);
             MadeUpRows test = part(all, 400, 4400);
             try (Scope _ = Scope.open()) {
-                LinearModel model = LinearSolver.parse(solver).solve(training.rows(), SolveWatch.NONE);
+                LinearModel model = LinearSolver.parse(solver).solve(training.rows(), SolverListener.NONE);
                 double[][] scores = test.scores(model);
                 assertThat(calibrationError(scores, test.labels()))
                         .as("length " + size)
@@ -74,8 +74,8 @@ class CrossValidationTest {
     void foldingTheTemperatureKeepsEveryPrediction(String solver) {
         MadeUpRows rows = MadeUpRows.of(new SplittableRandom(2), 90, 7, 4, 0.5);
         try (Scope _ = Scope.open()) {
-            LinearModel plain = LinearSolver.parse(solver).fit(rows.rows(), SolveWatch.NONE);
-            LinearModel solved = LinearSolver.parse(solver).solve(rows.rows(), SolveWatch.NONE);
+            LinearModel plain = LinearSolver.parse(solver).fit(rows.rows(), SolverListener.NONE);
+            LinearModel solved = LinearSolver.parse(solver).solve(rows.rows(), SolverListener.NONE);
             assertThat(rows.answers(solved)).isEqualTo(rows.answers(plain));
             double temperature = solved.crossValidation().orElseThrow().temperature();
             assertThat(solved.found()).containsEntry("temperature", temperature);
@@ -98,7 +98,7 @@ class CrossValidationTest {
             double total = 0;
             for (int fold = 0; fold < 5; fold++) {
                 LinearModel model =
-                        LinearSolver.parse(solver).fit(given.part(folds.rows(fold, false)), SolveWatch.NONE);
+                        LinearSolver.parse(solver).fit(given.part(folds.rows(fold, false)), SolverListener.NONE);
                 int[] answers = rows.answers(model);
                 for (int i : folds.rows(fold, true)) {
                     right[i] = answers[i] == rows.labels()[i];
@@ -106,7 +106,7 @@ class CrossValidationTest {
                 }
             }
             CrossValidation found = LinearSolver.parse(solver)
-                    .solve(given, SolveWatch.NONE)
+                    .solve(given, SolverListener.NONE)
                     .crossValidation()
                     .orElseThrow();
             assertThat(found.folds()).isEqualTo(5);
@@ -126,7 +126,7 @@ class CrossValidationTest {
         MadeUpRows rows = MadeUpRows.of(seed.random(), 150, 4, 3, 0.4);
         try (Scope _ = Scope.open()) {
             CrossValidation found = new NearestMean()
-                    .solve(rows.rows(), SolveWatch.NONE)
+                    .solve(rows.rows(), SolverListener.NONE)
                     .crossValidation()
                     .orElseThrow();
             double[][] logits = found.logits();
@@ -156,9 +156,9 @@ class CrossValidationTest {
             groups[i] = i / 2;
         }
         try (Scope _ = Scope.open()) {
-            LinearModel once = new NearestMean().solve(each.rows(), SolveWatch.NONE);
+            LinearModel once = new NearestMean().solve(each.rows(), SolverListener.NONE);
             LinearModel twice =
-                    new NearestMean().solve(new MadeUpRows(values, labels, groups, 3).rows(), SolveWatch.NONE);
+                    new NearestMean().solve(new MadeUpRows(values, labels, groups, 3).rows(), SolverListener.NONE);
             assertThat(twice.crossValidation().orElseThrow().correct())
                     .isEqualTo(once.crossValidation().orElseThrow().correct());
         }
@@ -168,7 +168,7 @@ class CrossValidationTest {
     void separatedClassesGetConfidentButFiniteProbabilities() {
         MadeUpRows rows = MadeUpRows.of(new SplittableRandom(5), 60, 8, 3, 20);
         try (Scope _ = Scope.open()) {
-            LinearModel model = LinearSolver.parse("svm").solve(rows.rows(), SolveWatch.NONE);
+            LinearModel model = LinearSolver.parse("svm").solve(rows.rows(), SolverListener.NONE);
             CrossValidation found = model.crossValidation().orElseThrow();
             assertThat(found.accuracy()).isEqualTo(1);
             assertThat(found.temperature()).isBetween(1e-3, 0.9);
@@ -181,7 +181,7 @@ class CrossValidationTest {
         MadeUpRows rows = MadeUpRows.of(new SplittableRandom(6), 3, 5, 3);
         try (Scope _ = Scope.open()) {
             for (String solver : LinearSolver.WORDS) {
-                LinearModel model = LinearSolver.parse(solver).solve(rows.rows(), SolveWatch.NONE);
+                LinearModel model = LinearSolver.parse(solver).solve(rows.rows(), SolverListener.NONE);
                 assertThat(model.crossValidation()).isEmpty();
                 assertThat(model.found()).doesNotContainKey("temperature");
             }
@@ -193,7 +193,7 @@ class CrossValidationTest {
         // 24 rows of length 20 in 2 classes have a covariance of full rank; 4 of 5 folds have not
         MadeUpRows rows = MadeUpRows.of(new SplittableRandom(7), 24, 20, 2);
         try (Scope _ = Scope.open()) {
-            LinearModel model = LinearSolver.parse("lda:shrinkage=0").solve(rows.rows(), SolveWatch.NONE);
+            LinearModel model = LinearSolver.parse("lda:shrinkage=0").solve(rows.rows(), SolverListener.NONE);
             assertThat(model.crossValidation()).isEmpty();
         }
     }

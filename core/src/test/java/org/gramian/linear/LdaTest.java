@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class LdaTest {
     private static LinearModel solve(LabelledRows rows, double shrinkage) {
-        return new Lda(OptionalDouble.of(shrinkage)).fit(rows, SolveWatch.NONE);
+        return new Lda(OptionalDouble.of(shrinkage)).fit(rows, SolverListener.NONE);
     }
 
     /** Two Gaussians of a covariance that is far from round: the rule is known. */
@@ -39,7 +39,7 @@ class LdaTest {
         // covariance ((5, 4), (4, 5)), its inverse ((5, -4), (-4, 5))/9; means (1, 0) and (0, 0)
         try (Scope _ = Scope.open()) {
             LinearModel model = new Lda(OptionalDouble.empty())
-                    .fit(new MadeUpRows(values, labels, groups, 2).rows(), SolveWatch.NONE);
+                    .fit(new MadeUpRows(values, labels, groups, 2).rows(), SolverListener.NONE);
             double[] weight = model.weight().toDoubles();
             double[] bias = model.bias().toDoubles();
             assertThat(weight[2] - weight[0]).isCloseTo(5.0 / 9, within(0.03));
@@ -56,7 +56,7 @@ class LdaTest {
         try (Scope _ = Scope.open()) {
             LabelledRows given = balanced(rows);
             LinearModel lda = solve(given, 1);
-            LinearModel mean = new NearestMean().fit(given, SolveWatch.NONE);
+            LinearModel mean = new NearestMean().fit(given, SolverListener.NONE);
             // z = (v·μ − ½‖μ‖²)/ν against (2 v·μ − ‖μ‖²)/(d ν), and the same log π for all
             Tensor scaled = Elementwise.mul(mean.weight(), rows.size() / 2.0);
             TensorAssert.assertTensor(lda.weight()).isCloseTo(scaled, 1e-5);
@@ -81,11 +81,11 @@ class LdaTest {
         double gamma = random.nextDouble(0.05, 0.95);
         try (Scope _ = Scope.open()) {
             LinearModel model = solve(rows.rows(), gamma);
-            Dense means = means(rows);
-            Dense covariance = covariance(rows, means);
+            DenseRows means = means(rows);
+            DenseRows covariance = covariance(rows, means);
             int d = rows.size();
-            Dense shrunk = covariance.scale(1 - gamma).plus(gamma * covariance.trace() / d, Dense.identity(d));
-            Dense directions = shrunk.solve(means.transpose()).transpose(); // [k, d], around 0
+            DenseRows shrunk = covariance.scale(1 - gamma).plus(gamma * covariance.trace() / d, DenseRows.identity(d));
+            DenseRows directions = shrunk.solve(means.transpose()).transpose(); // [k, d], around 0
             double[] weight = model.weight().toDoubles();
             double largest = directions.largestMagnitude();
             for (int c = 1; c < 3; c++) {
@@ -97,8 +97,8 @@ class LdaTest {
         }
     }
 
-    private static Dense means(MadeUpRows rows) {
-        Dense means = new Dense(rows.classes(), rows.size());
+    private static DenseRows means(MadeUpRows rows) {
+        DenseRows means = new DenseRows(rows.classes(), rows.size());
         double[] counts = new double[rows.classes()];
         Arrays.stream(rows.labels()).forEach(label -> counts[label]++);
         for (int i = 0; i < rows.count(); i++) {
@@ -110,8 +110,8 @@ class LdaTest {
         return means;
     }
 
-    private static Dense centred(MadeUpRows rows, Dense means) {
-        Dense centred = new Dense(rows.count(), rows.size());
+    private static DenseRows centred(MadeUpRows rows, DenseRows means) {
+        DenseRows centred = new DenseRows(rows.count(), rows.size());
         for (int i = 0; i < rows.count(); i++) {
             for (int j = 0; j < rows.size(); j++) {
                 centred.set(i, j, rows.values()[i][j] - means.get(rows.labels()[i], j));
@@ -120,8 +120,8 @@ class LdaTest {
         return centred;
     }
 
-    private static Dense covariance(MadeUpRows rows, Dense means) {
-        Dense centred = centred(rows, means);
+    private static DenseRows covariance(MadeUpRows rows, DenseRows means) {
+        DenseRows centred = centred(rows, means);
         return centred.transpose().mult(centred).scale(1.0 / rows.count());
     }
 
@@ -133,25 +133,25 @@ class LdaTest {
         int[] groups = new int[24];
         Arrays.setAll(groups, i -> random.nextBoolean() ? i : i / 4);
         MadeUpRows rows = new MadeUpRows(drawn.values(), drawn.labels(), groups, 3);
-        Dense means = means(rows);
-        Dense centred = centred(rows, means);
-        Dense covariance = covariance(rows, means);
+        DenseRows means = means(rows);
+        DenseRows centred = centred(rows, means);
+        DenseRows covariance = covariance(rows, means);
         double error = 0;
         for (int group : Arrays.stream(groups).distinct().toArray()) {
-            Dense sum = new Dense(rows.size(), rows.size());
+            DenseRows sum = new DenseRows(rows.size(), rows.size());
             for (int i = 0; i < groups.length; i++) {
                 if (groups[i] == group) {
-                    Dense row = centred.row(i);
+                    DenseRows row = centred.row(i);
                     sum = sum.plus(1, row.transpose().mult(row)).plus(-1, covariance);
                 }
             }
             error += Math.pow(sum.norm() / 24, 2);
         }
         double nu = covariance.trace() / rows.size();
-        double far = Math.pow(covariance.plus(-nu, Dense.identity(rows.size())).norm(), 2);
+        double far = Math.pow(covariance.plus(-nu, DenseRows.identity(rows.size())).norm(), 2);
         try (Scope _ = Scope.open()) {
             double found = new Lda(OptionalDouble.empty())
-                    .fit(rows.rows(), SolveWatch.NONE)
+                    .fit(rows.rows(), SolverListener.NONE)
                     .found()
                     .getOrDefault("shrinkage", Double.NaN);
             assertThat(found).isCloseTo(Math.min(1, error / far), within(1e-4));
@@ -162,7 +162,7 @@ class LdaTest {
     void oneRowOfEachClassIsEnough() {
         MadeUpRows rows = MadeUpRows.of(new SplittableRandom(4), 3, 5, 3);
         try (Scope _ = Scope.open()) {
-            LinearModel model = new Lda(OptionalDouble.empty()).fit(rows.rows(), SolveWatch.NONE);
+            LinearModel model = new Lda(OptionalDouble.empty()).fit(rows.rows(), SolverListener.NONE);
             assertThat(rows.answers(model)).containsExactly(0, 1, 2);
         }
     }

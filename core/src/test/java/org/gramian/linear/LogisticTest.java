@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class LogisticTest {
     private static LinearModel fit(MadeUpRows rows, double c) {
-        return new Logistic(OptionalDouble.of(c)).fit(rows.rows(), SolveWatch.NONE);
+        return new Logistic(OptionalDouble.of(c)).fit(rows.rows(), SolverListener.NONE);
     }
 
     private static double[] softmax(double[] scores) {
@@ -38,7 +38,7 @@ class LogisticTest {
             double[] classWeights = {1, 0.5, 3};
             try (Scope _ = Scope.open()) {
                 LinearModel model =
-                        new Logistic(OptionalDouble.of(c)).fit(rows.rows().weighted(classWeights), SolveWatch.NONE);
+                        new Logistic(OptionalDouble.of(c)).fit(rows.rows().weighted(classWeights), SolverListener.NONE);
                 assertThat(model.found().get("gradient")).isLessThan(1e-5);
                 assertOptimal(rows, model, c, classWeights);
             }
@@ -127,8 +127,8 @@ class LogisticTest {
     void theSameRowsGiveTheSameBits() {
         MadeUpRows rows = MadeUpRows.of(new SplittableRandom(3), 60, 9, 4);
         try (Scope _ = Scope.open()) {
-            LinearModel one = new Logistic(OptionalDouble.empty()).solve(rows.rows(), SolveWatch.NONE);
-            LinearModel two = new Logistic(OptionalDouble.empty()).solve(rows.rows(), SolveWatch.NONE);
+            LinearModel one = new Logistic(OptionalDouble.empty()).solve(rows.rows(), SolverListener.NONE);
+            LinearModel two = new Logistic(OptionalDouble.empty()).solve(rows.rows(), SolverListener.NONE);
             TensorAssert.assertTensor(two.weight()).isIdenticalTo(one.weight());
             TensorAssert.assertTensor(two.bias()).isIdenticalTo(one.bias());
         }

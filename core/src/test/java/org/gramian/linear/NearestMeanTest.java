@@ -22,7 +22,7 @@ class NearestMeanTest {
         SplittableRandom random = seed.random();
         MadeUpRows rows = MadeUpRows.of(random, 20, random.nextInt(1, 30), 4);
         try (Scope _ = Scope.open()) {
-            double[][] scores = rows.scores(new NearestMean().fit(rows.rows(), SolveWatch.NONE));
+            double[][] scores = rows.scores(new NearestMean().fit(rows.rows(), SolverListener.NONE));
             double[][] distances = distances(rows);
             double unit = 0;
             for (int i = 0; i < rows.count(); i++) {
@@ -64,7 +64,7 @@ class NearestMeanTest {
     void oneRowOfEachClassIsEnough() {
         MadeUpRows rows = MadeUpRows.of(new SplittableRandom(4), 3, 5, 3);
         try (Scope _ = Scope.open()) {
-            assertThat(rows.answers(new NearestMean().fit(rows.rows(), SolveWatch.NONE)))
+            assertThat(rows.answers(new NearestMean().fit(rows.rows(), SolverListener.NONE)))
                     .containsExactly(0, 1, 2);
         }
     }

@@ -5,7 +5,7 @@ package org.gramian.linear;
  * precision, on rows {@code ((x − m)/s, 1)}.
  */
 final class NewtonSvm {
-    private final Dense rows;
+    private final DenseRows rows;
     private final double[] signs;
     private final double[] costs;
 
@@ -24,7 +24,7 @@ final class NewtonSvm {
                 square += (row[j] - mean[j]) * (row[j] - mean[j]) / n;
             }
         }
-        rows = new Dense(n, d + 1);
+        rows = new DenseRows(n, d + 1);
         signs = new double[n];
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < d; j++) {
@@ -37,10 +37,10 @@ final class NewtonSvm {
     }
 
     /** The scores of all rows at the optimum. */
-    Dense scores() {
-        Dense w = new Dense(rows.columns(), 1);
+    DenseRows scores() {
+        DenseRows w = new DenseRows(rows.columns(), 1);
         for (int i = 0; i < 200; i++) {
-            Dense step = step(w);
+            DenseRows step = step(w);
             double length = 1;
             while (length > 1e-12 && objective(w.plus(length, step)) > objective(w)) {
                 length /= 2;
@@ -50,8 +50,8 @@ final class NewtonSvm {
         return rows.mult(w);
     }
 
-    private double objective(Dense w) {
-        Dense scores = rows.mult(w);
+    private double objective(DenseRows w) {
+        DenseRows scores = rows.mult(w);
         double sum = w.norm() * w.norm() / 2;
         for (int i = 0; i < signs.length; i++) {
             double slack = Math.max(0, 1 - signs[i] * scores.get(i, 0));
@@ -60,14 +60,14 @@ final class NewtonSvm {
         return sum;
     }
 
-    private Dense step(Dense w) {
-        Dense scores = rows.mult(w);
-        Dense gradient = w;
-        Dense hessian = Dense.identity(rows.columns());
+    private DenseRows step(DenseRows w) {
+        DenseRows scores = rows.mult(w);
+        DenseRows gradient = w;
+        DenseRows hessian = DenseRows.identity(rows.columns());
         for (int i = 0; i < signs.length; i++) {
             double slack = 1 - signs[i] * scores.get(i, 0);
             if (slack > 0) {
-                Dense row = rows.row(i).transpose();
+                DenseRows row = rows.row(i).transpose();
                 gradient = gradient.plus(-2 * costs[i] * signs[i] * slack, row);
                 hessian = hessian.plus(2 * costs[i], row.mult(row.transpose()));
             }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class OneAgainstRestTest {
     private static final int PROBLEMS = 1000;
 
-    private static OneAgainstRest problems(SolveWatch watch) {
+    private static OneAgainstRest problems(SolverListener watch) {
         LabelledRows rows =
                 MadeUpRows.of(new SplittableRandom(1), 12, 3, 3, 0.5).rows();
         return new OneAgainstRest(rows, Features.of(rows), watch);
@@ -26,7 +26,7 @@ class OneAgainstRestTest {
         AtomicInteger begun = new AtomicInteger();
         CountDownLatch two = new CountDownLatch(2);
         try (Scope _ = Scope.open()) {
-            assertThatThrownBy(() -> problems(SolveWatch.NONE).all("trying", PROBLEMS, (_, _) -> {
+            assertThatThrownBy(() -> problems(SolverListener.NONE).all("trying", PROBLEMS, (_, _) -> {
                         running.incrementAndGet();
                         boolean first = begun.incrementAndGet() == 1;
                         two.countDown();
@@ -53,7 +53,7 @@ class OneAgainstRestTest {
     void aWatchThatThrowsIsNotToldAgain() {
         AtomicInteger told = new AtomicInteger();
         RuntimeException stop = new RuntimeException("stop");
-        SolveWatch watch = (_, _, _) -> {
+        SolverListener watch = (_, _, _) -> {
             if (told.incrementAndGet() >= 3) {
                 throw stop;
             }

@@ -20,11 +20,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SvmTest {
     private static LinearModel solve(MadeUpRows rows, double c) {
-        return new Svm(OptionalDouble.of(c)).fit(rows.rows(), SolveWatch.NONE);
+        return new Svm(OptionalDouble.of(c)).fit(rows.rows(), SolverListener.NONE);
     }
 
     private static LinearModel choose(MadeUpRows rows) {
-        return new Svm(OptionalDouble.empty()).fit(rows.rows(), SolveWatch.NONE);
+        return new Svm(OptionalDouble.empty()).fit(rows.rows(), SolverListener.NONE);
     }
 
     private static double drawnCost(SplittableRandom random) {
@@ -60,7 +60,7 @@ class SvmTest {
     private static void assertOptimal(MadeUpRows rows, LinearModel model, double[] costs) {
         double[][] found = rows.scores(model);
         for (int c = 0; c < rows.classes(); c++) {
-            Dense expected = new NewtonSvm(rows, c, costs).scores();
+            DenseRows expected = new NewtonSvm(rows, c, costs).scores();
             double largest = expected.largestMagnitude();
             for (int i = 0; i < rows.count(); i++) {
                 assertThat(found[i][c]).as("row " + i).isCloseTo(expected.get(i, 0), within(0.005 * largest));
@@ -76,7 +76,7 @@ class SvmTest {
                 .mapToDouble(label -> weights[label])
                 .toArray();
         try (Scope _ = Scope.open()) {
-            LinearModel model = new Svm(OptionalDouble.of(1)).fit(rows.rows().weighted(weights), SolveWatch.NONE);
+            LinearModel model = new Svm(OptionalDouble.of(1)).fit(rows.rows().weighted(weights), SolverListener.NONE);
             assertOptimal(rows, model, costs);
         }
     }

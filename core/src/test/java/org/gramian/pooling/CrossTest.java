@@ -21,13 +21,13 @@ class CrossTest {
     @RandomTest
     void everyMapOfTheFirstLayerWeightsThePositionsOfTheSecond(Seed seed) {
         try (Scope _ = Scope.open();
-                Trial trial = Trial.of("cross:3")) {
-            Tensor features = Trial.features(seed.random().nextLong());
-            Tensor maps = Views.reshape(features, 3, Trial.CHANNELS, 20);
+                PoolingTrial trial = PoolingTrial.of("cross:3")) {
+            Tensor features = PoolingTrial.features(seed.random().nextLong());
+            Tensor maps = Views.reshape(features, 3, PoolingTrial.CHANNELS, 20);
             Tensor found = Views.reshape(trial.describe(features), 3, 3, 4);
             for (int k = 0; k < 3; k++) {
                 Tensor weighted =
-                        Elementwise.mul(Views.slice(maps, 1, k, k + 1L), Views.slice(maps, 1, 3, Trial.CHANNELS));
+                        Elementwise.mul(Views.slice(maps, 1, k, k + 1L), Views.slice(maps, 1, 3, PoolingTrial.CHANNELS));
                 Tensor pooled = Elementwise.mul(Reductions.sum(weighted, 2), 1.0 / 20);
                 assertTensor(Views.reshape(Views.slice(found, 1, k, k + 1L), 3, 4))
                         .isCloseTo(Views.reshape(pooled, 3, 4), 1e-12);
@@ -39,11 +39,11 @@ class CrossTest {
     @Test
     void itIsTheOffDiagonalBlockOfTheBilinearMatrix() {
         try (Scope _ = Scope.open();
-                Trial cross = Trial.of("cross:3");
-                Trial bilinear = Trial.of("bilinear/flat")) {
-            Tensor whole = Views.reshape(bilinear.describe(Trial.features(3)), 3, 7, 7);
+                PoolingTrial cross = PoolingTrial.of("cross:3");
+                PoolingTrial bilinear = PoolingTrial.of("bilinear/flat")) {
+            Tensor whole = Views.reshape(bilinear.describe(PoolingTrial.features(3)), 3, 7, 7);
             Tensor block = Views.slice(Views.slice(whole, 1, 0, 3), 2, 3, 7);
-            assertTensor(Views.reshape(cross.describe(Trial.features(3)), 3, 3, 4))
+            assertTensor(Views.reshape(cross.describe(PoolingTrial.features(3)), 3, 3, 4))
                     .isCloseTo(block, 1e-12);
         }
     }

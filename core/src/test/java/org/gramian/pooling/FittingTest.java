@@ -166,12 +166,12 @@ class FittingTest {
         for (String text : new String[] {"rbf:sigma=estimate/triu", "pca:3/average"}) {
             Pooling pooling = Pooling.parse(text);
             assertThat(Fitting.isNeeded(pooling)).isTrue();
-            try (Trial fitted = Trial.of(pooling);
-                    ParameterSet fresh = initialize(pooling, Trial.CHANNELS)) {
+            try (PoolingTrial fitted = PoolingTrial.of(pooling);
+                    ParameterSet fresh = initialize(pooling, PoolingTrial.CHANNELS)) {
                 fresh.all()
                         .forEach(parameter ->
                                 fitted.parameters.get(parameter.name()).set(Tensors.copy(parameter.value())));
-                assertThatThrownBy(() -> fitted.describe(Trial.features(1)))
+                assertThatThrownBy(() -> fitted.describe(PoolingTrial.features(1)))
                         .as(text)
                         .isInstanceOf(IllegalStateException.class);
             }
@@ -182,15 +182,15 @@ class FittingTest {
 
     @RandomTest(times = 5)
     void theEstimatedWidthIsTheMeanDistanceAndStaysFrozen(Seed seed) {
-        Tensor training = Tensors.gaussian(seed.random(), Trial.FEATURES, DType.F64);
+        Tensor training = Tensors.gaussian(seed.random(), PoolingTrial.FEATURES, DType.F64);
         Pooling pooling = Pooling.parse("rbf:sigma=estimate/triu");
-        try (Trial trial = Trial.of(pooling)) {
+        try (PoolingTrial trial = PoolingTrial.of(pooling)) {
             trial.parameters.get("rbf.sigma").set(Tensors.full(Double.NaN, Shape.of(1), DType.F64, Device.CPU));
             Fitting.fit(pooling, training, trial.parameters, new SplittableRandom(3));
             double sigma = trial.parameters.get("rbf.sigma").value().item();
             assertThat(sigma).isCloseTo(meanDistance(Grid.of(training)), Offset.offset(1e-12));
-            Tensor others = Tensors.gaussian(new SplittableRandom(77), Trial.FEATURES, DType.F64);
-            try (Trial fixed = Trial.of("rbf:sigma=" + sigma + "/triu")) {
+            Tensor others = Tensors.gaussian(new SplittableRandom(77), PoolingTrial.FEATURES, DType.F64);
+            try (PoolingTrial fixed = PoolingTrial.of("rbf:sigma=" + sigma + "/triu")) {
                 assertTensor(trial.describe(others)).isCloseTo(fixed.describe(others), 1e-13);
             }
             Fitting.fit(pooling, others, trial.parameters, new SplittableRandom(3));
@@ -203,7 +203,7 @@ class FittingTest {
 
     private static double meanDistance(Grid x) {
         double sum = 0;
-        int c = Trial.CHANNELS;
+        int c = PoolingTrial.CHANNELS;
         for (int n = 0; n < 3; n++) {
             for (int i = 0; i < c; i++) {
                 for (int j = 0; j < c; j++) {
@@ -221,7 +221,7 @@ class FittingTest {
     @Test
     void stagesAreFittedToWhatTheStagesBeforeThemGive() {
         Pooling pooling = Pooling.parse("pca:5/pca:2/rbf:sigma=estimate/triu");
-        try (Trial trial = Trial.of(pooling)) {
+        try (PoolingTrial trial = PoolingTrial.of(pooling)) {
             double[] components =
                     trial.parameters.get("pca1.components").value().toDoubles();
             double[] expected = new double[10]; // the axes of principal components are the components themselves

@@ -30,11 +30,11 @@ class JoinTest {
     @RandomTest
     void theDescriptorIsThatOfEachBranchOneAfterAnother(Seed seed) {
         try (Scope _ = Scope.open();
-                Trial join = Trial.of("[bilinear/triu/root/l2+pca:3/average+rbf:sigma=estimate/flat]");
-                Trial first = Trial.of("bilinear/triu/root/l2");
-                Trial second = Trial.of("pca:3/average");
-                Trial third = Trial.of("rbf:sigma=estimate/flat")) {
-            Tensor features = Trial.features(seed.random().nextLong());
+                PoolingTrial join = PoolingTrial.of("[bilinear/triu/root/l2+pca:3/average+rbf:sigma=estimate/flat]");
+                PoolingTrial first = PoolingTrial.of("bilinear/triu/root/l2");
+                PoolingTrial second = PoolingTrial.of("pca:3/average");
+                PoolingTrial third = PoolingTrial.of("rbf:sigma=estimate/flat")) {
+            Tensor features = PoolingTrial.features(seed.random().nextLong());
             Tensor whole = join.describe(features);
             assertThat(whole.size(1)).isEqualTo(28 + 3 + 49);
             assertTensor(Views.slice(whole, 1, 0, 28)).isIdenticalTo(first.describe(features));
@@ -138,10 +138,10 @@ class JoinTest {
     void aListenerIsToldOfEveryStageOfEveryBranch() {
         List<String> stages = new ArrayList<>();
         try (Scope _ = Scope.open();
-                Trial trial = Trial.of("conv:6/[rbf/triu/l2+conv:4/average]/root");
+                PoolingTrial trial = PoolingTrial.of("conv:6/[rbf/triu/l2+conv:4/average]/root");
                 Tape tape = Tape.inference()) {
             trial.pooling.trace(
-                    tape.constant(Trial.features(1)),
+                    tape.constant(PoolingTrial.features(1)),
                     Bindings.of(trial.parameters.variables(tape)),
                     (stage, value) -> stages.add(stage + " " + value.shape()));
         }
@@ -175,10 +175,10 @@ class JoinTest {
         Pooling pooling = Pooling.parse("[pca:2/average+pca:3/average]");
         try (Scope _ = Scope.open();
                 ParameterSet parameters = pooling.initialize(7, new SplittableRandom(1), DType.F64, Device.CPU)) {
-            Fitting.fit(pooling, Trial.features(1), parameters, new SplittableRandom(1));
+            Fitting.fit(pooling, PoolingTrial.features(1), parameters, new SplittableRandom(1));
             Tensor first = Tensors.copy(parameters.get("join.0.pca.mean").value());
             parameters.get("join.1.pca.mean").set(Tensors.full(Double.NaN, first.shape(), DType.F64, Device.CPU));
-            Fitting.fit(pooling, Trial.features(2), parameters, new SplittableRandom(1));
+            Fitting.fit(pooling, PoolingTrial.features(2), parameters, new SplittableRandom(1));
             assertTensor(parameters.get("join.0.pca.mean").value()).isIdenticalTo(first);
             assertThat(parameters.get("join.1.pca.mean").value().toDoubles()).doesNotContain(Double.NaN);
         }

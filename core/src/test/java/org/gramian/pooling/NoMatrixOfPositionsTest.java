@@ -43,9 +43,9 @@ class NoMatrixOfPositionsTest {
         Pooling pooling = Pooling.parse(text);
         SplittableRandom random = new SplittableRandom(3);
         try (Scope _ = Scope.open();
-                ParameterSet parameters = pooling.initialize(Trial.CHANNELS, random, DType.F32, Device.CPU)) {
+                ParameterSet parameters = pooling.initialize(PoolingTrial.CHANNELS, random, DType.F32, Device.CPU)) {
             Fitting.pretend(parameters, random);
-            Tensor features = Tensors.gaussian(random, Shape.of(1, Trial.CHANNELS, HEIGHT, WIDTH), DType.F32);
+            Tensor features = Tensors.gaussian(random, Shape.of(1, PoolingTrial.CHANNELS, HEIGHT, WIDTH), DType.F32);
             Files.writeString(reset, "5");
             long before = kilobytes("VmRSS:");
             forwardAndBackward(pooling, features, parameters);

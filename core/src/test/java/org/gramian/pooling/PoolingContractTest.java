@@ -117,9 +117,9 @@ class PoolingContractTest {
     @ParameterizedTest
     @MethodSource("poolings")
     void theDescriptorHasTheSizeItPromises(String text) {
-        try (Trial trial = Trial.of(text)) {
-            Tensor descriptors = trial.describe(Trial.features(1));
-            assertThat(descriptors.shape()).isEqualTo(Shape.of(3, trial.pooling.descriptorSize(Trial.CHANNELS)));
+        try (PoolingTrial trial = PoolingTrial.of(text)) {
+            Tensor descriptors = trial.describe(PoolingTrial.features(1));
+            assertThat(descriptors.shape()).isEqualTo(Shape.of(3, trial.pooling.descriptorSize(PoolingTrial.CHANNELS)));
             assertThat(Reductions.allFinite(descriptors)).isTrue();
         }
     }
@@ -127,10 +127,10 @@ class PoolingContractTest {
     @ParameterizedTest
     @MethodSource("poolings")
     void gradientsReachTheFeaturesAndEveryTrainedParameter(String text) {
-        try (Trial trial = Trial.of(text)) {
-            Map<String, Tensor> gradients = trial.gradients(Trial.features(1));
+        try (PoolingTrial trial = PoolingTrial.of(text)) {
+            Map<String, Tensor> gradients = trial.gradients(PoolingTrial.features(1));
             assertThat(Objects.requireNonNull(gradients.get("features")).shape())
-                    .isEqualTo(Trial.FEATURES);
+                    .isEqualTo(PoolingTrial.FEATURES);
             for (Parameter parameter : trial.parameters.all()) {
                 boolean trained = parameter.spec().role() != Role.FITTED;
                 assertThat(gradients.containsKey(parameter.name()))
@@ -150,8 +150,8 @@ class PoolingContractTest {
     @ParameterizedTest
     @MethodSource("poolings")
     void aBatchIsDescribedAsItsImagesOneByOne(String text) {
-        try (Trial trial = Trial.of(text)) {
-            Tensor features = Trial.features(2);
+        try (PoolingTrial trial = PoolingTrial.of(text)) {
+            Tensor features = PoolingTrial.features(2);
             Tensor batch = trial.describe(features);
             for (int i = 0; i < 3; i++) {
                 Tensor image = Views.slice(features, 0, i, i + 1L);
@@ -164,15 +164,15 @@ class PoolingContractTest {
     @MethodSource("poolings")
     void theOrderOfPositionsDoesNotMatter(String text) {
         assumeFalse(Pooling.parse(text).aggregation().isSpatial(), "where a position lies matters to this one");
-        try (Trial trial = Trial.of(text)) {
-            Tensor features = Trial.features(3);
-            Tensor flat = Views.reshape(features, 3, Trial.CHANNELS, 20);
+        try (PoolingTrial trial = PoolingTrial.of(text)) {
+            Tensor features = PoolingTrial.features(3);
+            Tensor flat = Views.reshape(features, 3, PoolingTrial.CHANNELS, 20);
             long[] order = new long[20];
             for (int i = 0; i < 20; i++) {
                 order[i] = (7L * i + 3) % 20;
             }
             Tensor shuffled = Views.select(flat, 2, Tensors.ofLongs(order, Shape.of(20)));
-            Tensor wide = Views.reshape(shuffled, 3, Trial.CHANNELS, 2, 10);
+            Tensor wide = Views.reshape(shuffled, 3, PoolingTrial.CHANNELS, 2, 10);
             assertTensor(trial.describe(wide)).isCloseTo(trial.describe(features), 1e-12);
         }
     }
@@ -180,11 +180,11 @@ class PoolingContractTest {
     @ParameterizedTest
     @MethodSource("poolings")
     void theSameSeedGivesTheSameBytes(String text) {
-        try (Trial one = Trial.of(text);
-                Trial two = Trial.of(text)) {
-            assertTensor(one.describe(Trial.features(4))).isIdenticalTo(two.describe(Trial.features(4)));
-            Map<String, Tensor> expected = two.gradients(Trial.features(4));
-            one.gradients(Trial.features(4))
+        try (PoolingTrial one = PoolingTrial.of(text);
+                PoolingTrial two = PoolingTrial.of(text)) {
+            assertTensor(one.describe(PoolingTrial.features(4))).isIdenticalTo(two.describe(PoolingTrial.features(4)));
+            Map<String, Tensor> expected = two.gradients(PoolingTrial.features(4));
+            one.gradients(PoolingTrial.features(4))
                     .forEach((name, gradient) ->
                             assertTensor(gradient).as(name).isIdenticalTo(Objects.requireNonNull(expected.get(name))));
         }
@@ -193,9 +193,9 @@ class PoolingContractTest {
     @ParameterizedTest
     @MethodSource("poolings")
     void singlePrecisionIsCloseToDouble(String text) {
-        try (Trial exact = Trial.of(text);
-                Trial single = exact.inSinglePrecision()) {
-            Tensor features = Trial.features(5);
+        try (PoolingTrial exact = PoolingTrial.of(text);
+                PoolingTrial single = exact.inSinglePrecision()) {
+            Tensor features = PoolingTrial.features(5);
             Tensor descriptors = single.describe(Tensors.to(features, DType.F32));
             assertThat(descriptors.type()).isEqualTo(DType.F32);
             assertTensor(descriptors).isCloseTo(exact.describe(features), 1e-4);
@@ -206,15 +206,15 @@ class PoolingContractTest {
     @MethodSource("poolings")
     void nothingStaysInMemory(String text) {
         try (Scope _ = Scope.open();
-                Trial warmUp = Trial.of(text)) {
-            warmUp.gradients(Trial.features(6)); // layouts of a size are made once and kept
+                PoolingTrial warmUp = PoolingTrial.of(text)) {
+            warmUp.gradients(PoolingTrial.features(6)); // layouts of a size are made once and kept
         }
         long before = Tensor.live();
         for (int i = 0; i < 3; i++) {
             try (Scope _ = Scope.open();
-                    Trial trial = Trial.of(text)) {
-                trial.gradients(Trial.features(6));
-                trial.describe(Trial.features(6));
+                    PoolingTrial trial = PoolingTrial.of(text)) {
+                trial.gradients(PoolingTrial.features(6));
+                trial.describe(PoolingTrial.features(6));
             }
         }
         assertThat(Tensor.live()).isEqualTo(before);
@@ -223,7 +223,7 @@ class PoolingContractTest {
     @ParameterizedTest
     @MethodSource("poolings")
     void matricesOfTheManifoldAreOrthonormalAtTheStart(String text) {
-        try (Trial trial = Trial.of(text)) {
+        try (PoolingTrial trial = PoolingTrial.of(text)) {
             for (Parameter parameter : trial.parameters.all()) {
                 if (parameter.spec().role() == Role.STIEFEL) {
                     Tensor w = parameter.value();
@@ -237,8 +237,8 @@ class PoolingContractTest {
     @ParameterizedTest
     @MethodSource("poolings")
     void featuresOfTheWrongRankAreRefused(String text) {
-        try (Trial trial = Trial.of(text)) {
-            Tensor flat = Views.reshape(Trial.features(1), 3, Trial.CHANNELS, 20);
+        try (PoolingTrial trial = PoolingTrial.of(text)) {
+            Tensor flat = Views.reshape(PoolingTrial.features(1), 3, PoolingTrial.CHANNELS, 20);
             assertThatThrownBy(() -> trial.describe(flat))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("[n, channels, height, width]")
@@ -249,8 +249,8 @@ class PoolingContractTest {
     @ParameterizedTest
     @MethodSource("poolings")
     void imagesWithoutAnythingInThemStayFinite(String text) {
-        try (Trial trial = Trial.of(text)) {
-            Tensor zeros = Elementwise.mul(Trial.features(1), 0);
+        try (PoolingTrial trial = PoolingTrial.of(text)) {
+            Tensor zeros = Elementwise.mul(PoolingTrial.features(1), 0);
             assertThat(Reductions.allFinite(trial.describe(zeros))).isTrue();
             trial.gradients(zeros)
                     .forEach((name, gradient) ->

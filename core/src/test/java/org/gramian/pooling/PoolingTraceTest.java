@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a listener is told of a pooling. */
 class PoolingTraceTest {
-    private static List<String> stages(Trial trial, Tape tape, Tensor features) {
+    private static List<String> stages(PoolingTrial trial, Tape tape, Tensor features) {
         List<String> stages = new ArrayList<>();
         Var traced = trial.pooling.trace(
                 tape.constant(features),
@@ -30,9 +30,9 @@ class PoolingTraceTest {
     @Test
     void everyStageIsToldInOrderWithWhatLeavesIt() {
         try (Scope _ = Scope.open();
-                Trial trial = Trial.of("conv:6/rbf/spd:5/relu/spd:3/triu/root/l2");
+                PoolingTrial trial = PoolingTrial.of("conv:6/rbf/spd:5/relu/spd:3/triu/root/l2");
                 Tape tape = Tape.inference()) {
-            assertThat(stages(trial, tape, Trial.features(1)))
+            assertThat(stages(trial, tape, PoolingTrial.features(1)))
                     .zipSatisfy(
                             List.of(
                                     facts("conv:6", "[3, 6, 20]"),
@@ -51,10 +51,10 @@ class PoolingTraceTest {
     @ValueSource(strings = {"average", "pca:4/average/l2", "bilinear/flat", "covariance/isqrt/triu"})
     void theLastIsTheDescriptor(String text) {
         try (Scope _ = Scope.open();
-                Trial trial = Trial.of(text);
+                PoolingTrial trial = PoolingTrial.of(text);
                 Tape tape = Tape.inference()) {
-            long size = trial.pooling.descriptorSize(Trial.CHANNELS);
-            assertThat(stages(trial, tape, Trial.features(2)).getLast()).endsWith("[3, " + size + "]");
+            long size = trial.pooling.descriptorSize(PoolingTrial.CHANNELS);
+            assertThat(stages(trial, tape, PoolingTrial.features(2)).getLast()).endsWith("[3, " + size + "]");
         }
     }
 }

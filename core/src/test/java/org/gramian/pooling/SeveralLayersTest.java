@@ -52,9 +52,9 @@ class SeveralLayersTest {
 
     @Test
     void aLayerSelectsItsChannels() {
-        Tensor features = Trial.features(5);
-        try (Trial whole = Trial.of("average");
-                Trial part = Trial.of("layer:b,from=2,to=6/average")) {
+        Tensor features = PoolingTrial.features(5);
+        try (PoolingTrial whole = PoolingTrial.of("average");
+                PoolingTrial part = PoolingTrial.of("layer:b,from=2,to=6/average")) {
             assertTensor(part.describe(features)).isIdenticalTo(Views.slice(whole.describe(features), 1, 2, 6));
         }
     }
@@ -116,10 +116,10 @@ class SeveralLayersTest {
 
     @Test
     void aScaleMultipliesByItsStartAtFirstAndHasNoWeightDecay() {
-        Tensor features = Trial.features(5);
+        Tensor features = PoolingTrial.features(5);
         for (String text : new String[] {"average/l2", "conv:3/rbf/triu/root/l2"}) {
-            try (Trial plain = Trial.of(text);
-                    Trial scaled = Trial.of(text + "/scale:2.5")) {
+            try (PoolingTrial plain = PoolingTrial.of(text);
+                    PoolingTrial scaled = PoolingTrial.of(text + "/scale:2.5")) {
                 assertTensor(scaled.describe(features))
                         .isCloseTo(Elementwise.mul(plain.describe(features), 2.5), 1e-12);
                 assertThat(scaled.parameters.get("descriptor.scale.log").spec().role())

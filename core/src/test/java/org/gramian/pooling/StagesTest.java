@@ -47,13 +47,13 @@ class StagesTest {
         return Tensors.of(values, Shape.of(1, values.length), DType.F64);
     }
 
-    private static Tensor value(Stage stage, Tensor x) {
+    private static Tensor value(PoolingStage stage, Tensor x) {
         try (Tape tape = Tape.inference()) {
             return Tensors.copy(stage.apply(tape.constant(x), NONE).value());
         }
     }
 
-    private static double[] slopes(Stage stage, Tensor x) {
+    private static double[] slopes(PoolingStage stage, Tensor x) {
         try (Tape tape = Tape.recording()) {
             Var variable = tape.variable(x);
             try (Gradients gradients = tape.backward(Arithmetic.sum(stage.apply(variable, NONE)))) {
@@ -207,7 +207,7 @@ class StagesTest {
 
     @Test
     void weightsThatDoNotFitTheFeaturesAreNamedWithBothShapes() {
-        try (Trial trial = Trial.of("conv:4/rbf/triu")) {
+        try (PoolingTrial trial = PoolingTrial.of("conv:4/rbf/triu")) {
             Tensor eight = Tensors.zeros(Shape.of(1, 8, 3, 3), DType.F64, Device.CPU);
             assertThatThrownBy(() -> trial.describe(eight))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -244,11 +244,11 @@ class StagesTest {
         Pooling pooling =
                 new Pooling(List.of(new Reduction.Conv(4)), new Energy(), List.of(new Normalization.Root(1e-5)));
         assertThat(pooling.text()).isEqualTo("conv:4/energy/root");
-        assertThat(pooling.descriptorSize(Trial.CHANNELS)).isEqualTo(4);
-        assertThat(pooling.warnings(Trial.CHANNELS)).isEmpty();
-        try (Trial trial = Trial.of(pooling)) {
-            assertThat(trial.describe(Trial.features(1)).shape()).isEqualTo(Shape.of(3, 4));
-            assertThat(trial.gradients(Trial.features(1))).containsOnlyKeys("features", "conv.weight", "conv.bias");
+        assertThat(pooling.descriptorSize(PoolingTrial.CHANNELS)).isEqualTo(4);
+        assertThat(pooling.warnings(PoolingTrial.CHANNELS)).isEmpty();
+        try (PoolingTrial trial = PoolingTrial.of(pooling)) {
+            assertThat(trial.describe(PoolingTrial.features(1)).shape()).isEqualTo(Shape.of(3, 4));
+            assertThat(trial.gradients(PoolingTrial.features(1))).containsOnlyKeys("features", "conv.weight", "conv.bias");
         }
         assertThatThrownBy(() -> Pooling.parse(pooling.text())).hasMessageContaining("'energy'");
     }

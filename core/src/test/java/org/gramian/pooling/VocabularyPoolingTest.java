@@ -163,7 +163,7 @@ class VocabularyPoolingTest {
 
     @RandomTest(times = 5)
     void netVladBeginsWithAssignmentsByDistanceAndWordsOfLengthOne(Seed seed) {
-        try (Trial trial = Trial.of("netvlad:4,unit=false")) {
+        try (PoolingTrial trial = PoolingTrial.of("netvlad:4,unit=false")) {
             Tensor centroids = trial.parameters.get("netvlad.centroids").value();
             Tensor weight = trial.parameters.get("netvlad.assignWeight").value();
             Tensor bias = trial.parameters.get("netvlad.assignBias").value();
@@ -171,7 +171,7 @@ class VocabularyPoolingTest {
             assertTensor(weight).isCloseTo(Elementwise.mul(centroids, twice), 1e-12);
             Tensor squares = Views.reshape(Reductions.sum(Elementwise.mul(centroids, centroids), 1), 4);
             assertTensor(bias).isCloseTo(Elementwise.mul(squares, -twice / 2), 1e-12);
-            Tensor words = Views.reshape(trial.describe(Trial.features(seed.value())), 3, 4, Trial.CHANNELS);
+            Tensor words = Views.reshape(trial.describe(PoolingTrial.features(seed.value())), 3, 4, PoolingTrial.CHANNELS);
             assertTensor(Reductions.sum(Elementwise.mul(words, words), 2))
                     .isCloseTo(Tensors.full(1, Shape.of(3, 4, 1), DType.F64, Device.CPU), 1e-12);
         }
@@ -179,8 +179,8 @@ class VocabularyPoolingTest {
 
     @RandomTest(times = 5)
     void netVladDoesNotSeeHowLongTheFeaturesOfAPositionAre(Seed seed) {
-        try (Trial trial = Trial.of("netvlad:3/l2")) {
-            Tensor features = Trial.features(seed.value());
+        try (PoolingTrial trial = PoolingTrial.of("netvlad:3/l2")) {
+            Tensor features = PoolingTrial.features(seed.value());
             Tensor factors = Tensors.uniform(seed.random(), 0.1, 9, Shape.of(3, 1, 4, 5), DType.F64);
             assertTensor(trial.describe(Elementwise.mul(features, factors))).isCloseTo(trial.describe(features), 1e-11);
         }
@@ -188,9 +188,9 @@ class VocabularyPoolingTest {
 
     @RandomTest(times = 3)
     void everyLevelOfMultiScaleOrderlessPoolingHasLengthOneAndTheFirstIsTheMean(Seed seed) {
-        try (Trial trial = Trial.of("mop:2");
-                Trial average = Trial.of("average/l2")) {
-            Tensor features = Trial.features(seed.value());
+        try (PoolingTrial trial = PoolingTrial.of("mop:2");
+                PoolingTrial average = PoolingTrial.of("average/l2")) {
+            Tensor features = PoolingTrial.features(seed.value());
             Tensor found = trial.describe(features);
             assertTensor(Views.slice(found, 1, 0, 7)).isCloseTo(average.describe(features), 1e-12);
             for (int level = 0; level < 2; level++) {
@@ -204,7 +204,7 @@ class VocabularyPoolingTest {
     @Test
     void moreWordsThanLocalFeaturesAreAnError() {
         Pooling pooling = Pooling.parse("vlad:61");
-        assertThatThrownBy(() -> Trial.of(pooling).close())
+        assertThatThrownBy(() -> PoolingTrial.of(pooling).close())
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("61", "clusters", "rows", "60"));
     }
@@ -215,12 +215,12 @@ class VocabularyPoolingTest {
                 new String[] {"fisher:2", "netvlad:2", "deepten:2", "vlad:2", "bow:2", "mop:2", "average/pca:1"}) {
             Pooling pooling = Pooling.parse(text);
             assertThat(Fitting.isNeeded(pooling)).isTrue();
-            try (Trial fitted = Trial.of(pooling)) {
+            try (PoolingTrial fitted = PoolingTrial.of(pooling)) {
                 fitted.parameters
                         .all()
                         .forEach(parameter -> parameter.set(
                                 Tensors.full(Double.NaN, parameter.value().shape(), DType.F64, Device.CPU)));
-                assertThatThrownBy(() -> fitted.describe(Trial.features(1)))
+                assertThatThrownBy(() -> fitted.describe(PoolingTrial.features(1)))
                         .as(text)
                         .isInstanceOf(IllegalStateException.class);
             }

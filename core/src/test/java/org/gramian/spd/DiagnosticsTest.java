@@ -9,7 +9,7 @@ import java.util.random.RandomGenerator;
 import org.ejml.data.DMatrixRMaj;
 import org.ejml.dense.row.factory.DecompositionFactory_DDRM;
 import org.ejml.interfaces.decomposition.EigenDecomposition_F64;
-import org.gramian.spd.Samples.Defect;
+import org.gramian.spd.SampleMatrices.Defect;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -37,7 +37,7 @@ class DiagnosticsTest {
 
     private static Diagnostics.Channels channels(Seed seed, Defect defect, DType type) {
         try (Scope _ = Scope.open()) {
-            return Diagnostics.channels(Tensors.to(Samples.maps(Samples.random(seed), defect, 3, 9, 14), type));
+            return Diagnostics.channels(Tensors.to(SampleMatrices.maps(SampleMatrices.random(seed), defect, 3, 9, 14), type));
         }
     }
 
@@ -45,7 +45,7 @@ class DiagnosticsTest {
     void duplicatesAreFoundInSinglePrecisionHoweverManyPositionsThereAre(Seed seed) {
         for (long positions : new long[] {49, 196, 784, 3136, 12544}) {
             try (Scope _ = Scope.open()) {
-                Tensor maps = Samples.maps(Samples.random(seed), Defect.REPEATED, 1, 9, positions);
+                Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), Defect.REPEATED, 1, 9, positions);
                 Tensor rectified = Elementwise.relu(Elementwise.add(maps, 0.5));
                 assertThat(Diagnostics.channels(Tensors.to(rectified, DType.F32)))
                         .as("%d positions, %s", positions, seed)
@@ -57,7 +57,7 @@ class DiagnosticsTest {
     @Test
     void threeEqualChannelsAreTwoDuplicates() {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(Samples.random(2), 2, 6, 8);
+            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(2), 2, 6, 8);
             Views.slice(maps, 1, 3, 4).copyFrom(Views.slice(maps, 1, 0, 1));
             Views.slice(maps, 1, 5, 6).copyFrom(Views.slice(maps, 1, 0, 1));
             assertThat(Diagnostics.channels(maps)).isEqualTo(new Diagnostics.Channels(6, 0, 2));
@@ -67,7 +67,7 @@ class DiagnosticsTest {
     @Test
     void aChannelThatLivesInOneImageIsNotDead() {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(Samples.random(2), 2, 5, 8);
+            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(2), 2, 5, 8);
             Tensors.fill(Views.slice(Views.slice(maps, 0, 0, 1), 1, 1, 2), 0);
             assertThat(Diagnostics.channels(maps)).isEqualTo(new Diagnostics.Channels(5, 0, 0));
             Views.slice(Views.slice(maps, 0, 0, 1), 1, 2, 3).copyFrom(Views.slice(Views.slice(maps, 0, 0, 1), 1, 4, 5));
@@ -80,7 +80,7 @@ class DiagnosticsTest {
     @Test
     void channelsFarFromTheOriginAreNotTakenForDuplicates() {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Elementwise.add(Elementwise.mul(Samples.gaussian(Samples.random(3), 1, 20, 30), 0.01), 100);
+            Tensor maps = Elementwise.add(Elementwise.mul(SampleMatrices.gaussian(SampleMatrices.random(3), 1, 20, 30), 0.01), 100);
             assertThat(Diagnostics.channels(Tensors.to(maps, DType.F32))).isEqualTo(new Diagnostics.Channels(20, 0, 0));
         }
     }
@@ -95,14 +95,14 @@ class DiagnosticsTest {
 
     @RandomTest(times = 8)
     void theSpectrumIsThatOfAnotherLibrary(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
-            Tensor matrices = Samples.symmetric(random, 3, 7);
+            Tensor matrices = SampleMatrices.symmetric(random, 3, 7);
             double smallest = Double.POSITIVE_INFINITY;
             double largest = Double.NEGATIVE_INFINITY;
             double condition = 0;
             for (int i = 0; i < 3; i++) {
-                double[] values = eigenvalues(Samples.rows(matrices, i));
+                double[] values = eigenvalues(SampleMatrices.rows(matrices, i));
                 double[] magnitudes =
                         Arrays.stream(values).map(Math::abs).sorted().toArray();
                 smallest = Math.min(smallest, values[0]);
@@ -120,9 +120,9 @@ class DiagnosticsTest {
     @Test
     void theConditionIsThatOfTheWorstMatrixNotOfTheBatchAsAWhole() {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(4);
-            Tensor small = Samples.withEigenvalues(random, 1e-3, 2e-3, 4e-3);
-            Tensor large = Samples.withEigenvalues(random, 10, 20, 50);
+            RandomGenerator random = SampleMatrices.random(4);
+            Tensor small = SampleMatrices.withEigenvalues(random, 1e-3, 2e-3, 4e-3);
+            Tensor large = SampleMatrices.withEigenvalues(random, 10, 20, 50);
             Diagnostics.Spectrum found = Diagnostics.spectrum(Views.concat(List.of(small, large), 0));
             assertThat(found.condition()).isCloseTo(5, within(1e-10));
             assertThat(found.smallest()).isCloseTo(1e-3, within(1e-13));

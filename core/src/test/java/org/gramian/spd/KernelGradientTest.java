@@ -13,7 +13,7 @@ import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.spd.Samples.Defect;
+import org.gramian.spd.SampleMatrices.Defect;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -56,7 +56,7 @@ class KernelGradientTest {
         long seed = 100 * channels + positions;
         try (Scope _ = Scope.open()) {
             long images = kernel.holdsMean() ? 1 : 2; // one σ can be held, not one per image
-            Tensor maps = Samples.maps(Samples.random(seed), defect, images, channels, positions);
+            Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, images, channels, positions);
             List<Tensor> inputs = new ArrayList<>(List.of(maps));
             if (kernel.isLearned()) {
                 inputs.add(KernelUnderTest.logSigma(DType.F64));
@@ -92,13 +92,13 @@ class KernelGradientTest {
         for (Defect defect : List.of(Defect.REPEATED, Defect.TWO_DEAD)) {
             for (long seed = 1; seed <= 4; seed++) {
                 try (Scope _ = Scope.open()) {
-                    Tensor maps = Samples.maps(Samples.random(seed), defect, 2, 6, 4);
-                    Tensor g = upstream.choose(Samples.gaussian(Samples.random(0), 2, 6, 6));
+                    Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 6, 4);
+                    Tensor g = upstream.choose(SampleMatrices.gaussian(SampleMatrices.random(0), 2, 6, 6));
                     Tensor gradient = gradient(kernel, maps, g);
                     for (int image = 0; image < 2; image++) {
-                        double[][] expected = definition.apply(Samples.rows(maps, image), Samples.rows(g, image));
+                        double[][] expected = definition.apply(SampleMatrices.rows(maps, image), SampleMatrices.rows(g, image));
                         assertThat(RelativeError.of(
-                                        Samples.flat(Samples.rows(gradient, image)), Samples.flat(expected)))
+                                        SampleMatrices.flat(SampleMatrices.rows(gradient, image)), SampleMatrices.flat(expected)))
                                 .as("%s, %s, image %d, %s", kernel, defect, image, seed)
                                 .isLessThan(1e-12);
                     }
@@ -110,8 +110,8 @@ class KernelGradientTest {
     @RandomTest(times = 8)
     void theFactorFourOfThePaperIsRightForASymmetricUpstreamGradient(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(Samples.random(seed), 1, 5, 8);
-            Tensor g = Samples.symmetric(Samples.random(seed.value() + 1), 1, 5);
+            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 5, 8);
+            Tensor g = SampleMatrices.symmetric(SampleMatrices.random(seed.value() + 1), 1, 5);
             assertThat(RelativeError.of(
                             factorFour(maps, g),
                             gradient(new Rbf(new Sigma.Fixed(2), 0), maps, g).toDoubles()))
@@ -124,14 +124,14 @@ class KernelGradientTest {
     @RandomTest(times = 8)
     void theFactorFourOfThePaperIsWrongForAnyOtherUpstreamGradient(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(Samples.random(seed), 1, 5, 8);
-            Tensor g = Samples.gaussian(Samples.random(seed.value() + 1), 1, 5, 5);
+            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 5, 8);
+            Tensor g = SampleMatrices.gaussian(SampleMatrices.random(seed.value() + 1), 1, 5, 5);
             double[] found = gradient(new Rbf(new Sigma.Fixed(2), 0), maps, g).toDoubles();
             assertThat(RelativeError.of(factorFour(maps, g), found))
                     .as("%s", seed)
                     .isGreaterThan(0.05);
-            double[][] general = PaperDefinitionOracle.rbfGradient(Samples.rows(maps, 0), Samples.rows(g, 0), 2);
-            assertThat(RelativeError.of(found, Samples.flat(general)))
+            double[][] general = PaperDefinitionOracle.rbfGradient(SampleMatrices.rows(maps, 0), SampleMatrices.rows(g, 0), 2);
+            assertThat(RelativeError.of(found, SampleMatrices.flat(general)))
                     .as("%s", seed)
                     .isLessThan(1e-12);
         }
@@ -139,8 +139,8 @@ class KernelGradientTest {
 
     /** {@code 4(rowsum(G)∘M − GM)}, {@code G = dL/dK∘K/(−2σ²)}, as printed; σ = 2. */
     private static double[] factorFour(Tensor maps, Tensor upstream) {
-        double[][] m = Samples.rows(maps, 0);
-        double[][] g = Samples.rows(upstream, 0);
+        double[][] m = SampleMatrices.rows(maps, 0);
+        double[][] g = SampleMatrices.rows(upstream, 0);
         double[][] k = PaperDefinitionOracle.rbf(m, 2);
         double[][] gradient = new double[m.length][m[0].length];
         for (int i = 0; i < m.length; i++) {
@@ -150,15 +150,15 @@ class KernelGradientTest {
                 }
             }
         }
-        return Samples.flat(gradient);
+        return SampleMatrices.flat(gradient);
     }
 
     @RandomTest(times = 8)
     void withTheFullMeanAGradientIsOrthogonalToItsMaps(Seed seed) {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open()) {
-                Tensor maps = Samples.maps(Samples.random(seed), defect, 1, 7, 5);
-                Tensor g = Samples.gaussian(Samples.random(seed.value() + 1), 1, 7, 7);
+                Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 1, 7, 5);
+                Tensor g = SampleMatrices.gaussian(SampleMatrices.random(seed.value() + 1), 1, 7, 7);
                 Tensor gradient = gradient(new Rbf(new Sigma.MeanFull(), 1e-4), maps, g);
                 assertThat(inner(maps, gradient))
                         .as("%s, %s", defect, seed)
@@ -176,8 +176,8 @@ class KernelGradientTest {
         for (Kernel kernel :
                 List.of(new Rbf(new Sigma.Mean(), 0), new Rbf(new Sigma.MeanFull(), 0), new Laplacian(3, 0))) {
             try (Scope _ = Scope.open()) {
-                Tensor maps = Samples.maps(Samples.random(seed), Defect.REPEATED, 2, 7, 5);
-                Tensor g = Samples.gaussian(Samples.random(seed.value() + 1), 2, 7, 7);
+                Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), Defect.REPEATED, 2, 7, 5);
+                Tensor g = SampleMatrices.gaussian(SampleMatrices.random(seed.value() + 1), 2, 7, 7);
                 Tensor gradient = gradient(kernel, maps, g);
                 assertThat(Reductions.largestMagnitude(Reductions.sum(gradient, 1)))
                         .as("%s, %s", kernel, seed)
@@ -199,7 +199,7 @@ class KernelGradientTest {
                             .as("%s, all maps %s, %s", kernel, value, type)
                             .isTrue();
                     Tensor g = Tensors.to(
-                            Samples.gaussian(Samples.random(5), k.shape().sizes()), type);
+                            SampleMatrices.gaussian(SampleMatrices.random(5), k.shape().sizes()), type);
                     try (Gradients gradients = tape.backward(k, g)) {
                         assertThat(Reductions.allFinite(gradients.of(maps)))
                                 .as("gradient of %s, all maps %s, %s", kernel, value, type)

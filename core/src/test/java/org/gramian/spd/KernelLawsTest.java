@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
-import org.gramian.spd.Samples.Defect;
+import org.gramian.spd.SampleMatrices.Defect;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -39,9 +39,9 @@ class KernelLawsTest {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.inference()) {
-                Tensor maps = Samples.maps(Samples.random(3), defect, 2, 33, 20);
+                Tensor maps = SampleMatrices.maps(SampleMatrices.random(3), defect, 2, 33, 20);
                 Tensor k = kernel.apply(List.of(tape.constant(maps))).value();
-                assertThat(RelativeError.of(Samples.transpose(k), k))
+                assertThat(RelativeError.of(SampleMatrices.transpose(k), k))
                         .as("%s, %s", kernel, defect)
                         .isLessThan(1e-15);
             }
@@ -52,7 +52,7 @@ class KernelLawsTest {
     void theDiagonalIsExactlyOneBeforeTheJitterAndOnePlusItAfter(Seed seed) {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open()) {
-                Tensor maps = Samples.maps(Samples.random(seed), defect, 2, 9, 6);
+                Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 9, 6);
                 for (Kernel kernel : UNIT_DIAGONAL) {
                     assertThat(diagonal(apply(kernel, maps)))
                             .as("%s, %s, %s", kernel, defect, seed)
@@ -70,7 +70,7 @@ class KernelLawsTest {
         for (Defect defect : Defect.values()) {
             for (DType type : List.of(DType.F64, DType.F32)) {
                 try (Scope _ = Scope.open()) {
-                    Tensor maps = Tensors.to(Samples.maps(Samples.random(seed), defect, 2, 9, 6), type);
+                    Tensor maps = Tensors.to(SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 9, 6), type);
                     for (Kernel kernel : UNIT_DIAGONAL) {
                         assertThat(Arrays.stream(apply(kernel, maps).toDoubles()))
                                 .as("%s, %s, %s, %s", kernel, defect, type, seed)
@@ -86,7 +86,7 @@ class KernelLawsTest {
         for (Defect defect : List.of(Defect.NONE, Defect.DEAD)) {
             for (long positions : new long[] {2, 40}) {
                 try (Scope _ = Scope.open()) {
-                    Tensor maps = Samples.maps(Samples.random(seed), defect, 2, 8, positions);
+                    Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 8, positions);
                     for (Kernel kernel : UNIT_DIAGONAL) {
                         assertThat(Diagnostics.spectrum(apply(kernel, maps)).smallest())
                                 .as("%s of %s, %s, %s", kernel, maps, defect, seed)
@@ -101,7 +101,7 @@ class KernelLawsTest {
     void equalMapsMakeTheKernelSingularAndTheJitterMendsIt(Seed seed) {
         for (Defect defect : List.of(Defect.REPEATED, Defect.TWO_DEAD)) {
             try (Scope _ = Scope.open()) {
-                Tensor maps = Samples.maps(Samples.random(seed), defect, 1, 8, 12);
+                Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 1, 8, 12);
                 Diagnostics.Spectrum singular = Diagnostics.spectrum(apply(new Rbf(new Sigma.Mean(), 0), maps));
                 assertThat(singular.smallest()).as("%s, %s", defect, seed).isCloseTo(0, within(1e-13));
                 Diagnostics.Spectrum mended =
@@ -116,7 +116,7 @@ class KernelLawsTest {
     @Test
     void theDefaultJitterKeepsSinglePrecisionKernelsOfManyDeadChannelsDefinite() {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(Samples.random(1), 1, 64, 30);
+            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(1), 1, 64, 30);
             Tensors.fill(Views.slice(maps, 1, 0, 40), 0);
             Tensor k = apply(new Rbf(new Sigma.Mean(), Rbf.DEFAULT_JITTER), Tensors.to(maps, DType.F32));
             assertThat(Diagnostics.spectrum(k).smallest()).isGreaterThan(0.5 * Rbf.DEFAULT_JITTER);
@@ -129,11 +129,11 @@ class KernelLawsTest {
         double worst = 0;
         for (long seed = 1; seed <= 5; seed++) {
             try (Scope _ = Scope.open()) {
-                Tensor noise = Samples.gaussian(Samples.random(seed), 1, 64, 49);
+                Tensor noise = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 64, 49);
                 Tensor maps = Tensors.to(Elementwise.add(Elementwise.mul(noise, 0.01), 100), DType.F32);
-                double[][] exact = Samples.rows(maps, 0);
+                double[][] exact = SampleMatrices.rows(maps, 0);
                 double sigma = PaperDefinitionOracle.meanDistance(exact);
-                double[] expected = Samples.flat(PaperDefinitionOracle.rbf(exact, sigma));
+                double[] expected = SampleMatrices.flat(PaperDefinitionOracle.rbf(exact, sigma));
                 for (Sigma option : List.of(new Sigma.Mean(), new Sigma.MeanFull(), new Sigma.Fixed(sigma))) {
                     double[] found = apply(new Rbf(option, 0), maps).toDoubles();
                     double error = RelativeError.of(found, expected);
@@ -141,7 +141,7 @@ class KernelLawsTest {
                     worst = Math.max(worst, error);
                 }
                 double[] laplacian = apply(new Laplacian(0.1, 0), maps).toDoubles();
-                assertThat(RelativeError.of(laplacian, Samples.flat(PaperDefinitionOracle.laplacian(exact, 0.1))))
+                assertThat(RelativeError.of(laplacian, SampleMatrices.flat(PaperDefinitionOracle.laplacian(exact, 0.1))))
                         .as("laplacian, %s", seed)
                         .isLessThan(1e-6);
             }
@@ -158,12 +158,12 @@ class KernelLawsTest {
     @RandomTest(times = 4)
     void manyDeadChannelsDoNotBlurTheMeanDistanceInSinglePrecision(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(Samples.random(seed), 1, 64, 49);
+            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 64, 49);
             Tensors.fill(Views.slice(maps, 1, 0, 40), 0);
             Tensor single = Tensors.to(maps, DType.F32);
-            double[][] exact = Samples.rows(single, 0);
+            double[][] exact = SampleMatrices.rows(single, 0);
             double sigma = PaperDefinitionOracle.meanDistance(exact);
-            double[] expected = Samples.flat(PaperDefinitionOracle.rbf(exact, sigma));
+            double[] expected = SampleMatrices.flat(PaperDefinitionOracle.rbf(exact, sigma));
             for (Sigma option : List.of(new Sigma.Mean(), new Sigma.MeanFull())) {
                 assertThat(RelativeError.of(apply(new Rbf(option, 0), single).toDoubles(), expected))
                         .as("%s, %s", option, seed)
@@ -177,7 +177,7 @@ class KernelLawsTest {
     void mapsThatAreAllEqualGiveOnesHoweverLargeTheyAre() {
         for (double value : new double[] {0.1, 100, 1e4, 1e6}) {
             try (Scope _ = Scope.open()) {
-                Tensor one = Elementwise.mul(Samples.gaussian(Samples.random(6), 1, 1, 30), value);
+                Tensor one = Elementwise.mul(SampleMatrices.gaussian(SampleMatrices.random(6), 1, 1, 30), value);
                 Tensor maps = Tensors.copy(Views.expand(one, 1, 7, 30));
                 for (Sigma option : List.of(new Sigma.Mean(), new Sigma.MeanFull())) {
                     double[] k = apply(new Rbf(option, 0), Tensors.to(maps, DType.F32))
@@ -207,7 +207,7 @@ class KernelLawsTest {
     void withTheFullMeanTheKernelDoesNotDependOnTheScaleOfTheMaps(Seed seed) {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open()) {
-                Tensor maps = Samples.maps(Samples.random(seed), defect, 2, 7, 5);
+                Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 7, 5);
                 Kernel kernel = new Rbf(new Sigma.MeanFull(), 1e-4);
                 Tensor k = apply(kernel, maps);
                 for (double scale : new double[] {1e-3, 0.7, -2, 1e4}) {
@@ -225,7 +225,7 @@ class KernelLawsTest {
     @RandomTest(times = 4)
     void aPermutationOfChannelsPermutesTheKernelAndOneOfPositionsDoesNothing(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(Samples.random(seed), 1, 6, 10);
+            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 6, 10);
             Tensor backwards = Tensors.ofLongs(new long[] {5, 4, 3, 2, 1, 0}, Shape.of(6));
             Tensor turned = Tensors.ofLongs(new long[] {3, 4, 5, 6, 7, 8, 9, 0, 1, 2}, Shape.of(10));
             for (Kernel kernel : List.of(

@@ -26,7 +26,7 @@ class NewtonSchulzTest {
     void theGradientAgreesWithDifferencesForAnyNumberOfIterations(Upstream upstream) {
         for (int iterations : new int[] {1, 2, 5, 9}) {
             try (Scope _ = Scope.open()) {
-                Tensor s = Samples.positiveDefinite(Samples.random(iterations), 2, 5);
+                Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(iterations), 2, 5);
                 GradientCheck.Report report = GradientCheck.of(x -> NewtonSchulz.squareRoot(x.getFirst(), iterations))
                         .withUpstream(upstream)
                         .check(s);
@@ -41,7 +41,7 @@ class NewtonSchulzTest {
     @EnumSource(Upstream.class)
     void theGradientAgreesWithDifferencesWhereEigenvaluesCoincide(Upstream upstream) {
         try (Scope _ = Scope.open()) {
-            Tensor s = Samples.withEigenvalues(Samples.random(2), 2, 2, 2, 0.5, 1);
+            Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(2), 2, 2, 2, 0.5, 1);
             GradientCheck.Report report = GradientCheck.of(x -> NewtonSchulz.squareRoot(x.getFirst(), 5))
                     .withUpstream(upstream)
                     .check(s);
@@ -52,7 +52,7 @@ class NewtonSchulzTest {
     @RandomTest(times = 8)
     void manyIterationsGiveTheSquareRoot(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor s = Samples.positiveDefinite(Samples.random(seed), 3, 6);
+            Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
             Tensor exact = SpectralTest.apply(new Power(0.5, 1e-9), s);
             assertThat(RelativeError.of(root(s, 20), exact)).as("%s", seed).isLessThan(1e-11);
             assertThat(RelativeError.of(root(s, 5), exact))
@@ -64,8 +64,8 @@ class NewtonSchulzTest {
     @RandomTest(times = 8)
     void theRootGrowsWithTheRootOfTheScale(Seed seed) {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(seed);
-            Tensor s = Samples.positiveDefinite(random, 2, 4);
+            RandomGenerator random = SampleMatrices.random(seed);
+            Tensor s = SampleMatrices.positiveDefinite(random, 2, 4);
             Tensor scaled = root(Elementwise.mul(s, 1e6), 5);
             assertThat(RelativeError.of(scaled, Elementwise.mul(root(s, 5), 1e3)))
                     .as("%s", seed)
@@ -76,7 +76,7 @@ class NewtonSchulzTest {
     @Test
     void noIterationsAreRejected() {
         try (Scope _ = Scope.open()) {
-            Tensor s = Samples.positiveDefinite(Samples.random(1), 1, 3);
+            Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(1), 1, 3);
             assertThatThrownBy(() -> root(s, 0)).has(facts("0"));
         }
     }

@@ -10,7 +10,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Pooling;
-import org.gramian.spd.Samples.Defect;
+import org.gramian.spd.SampleMatrices.Defect;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -47,12 +47,12 @@ class PaperDefinitionTest {
                 long seed = shape.hashCode();
                 try (Scope _ = Scope.open();
                         Tape tape = Tape.inference()) {
-                    Tensor exact = Samples.maps(Samples.random(seed), defect, shape.at(0), shape.at(1), shape.at(2));
+                    Tensor exact = SampleMatrices.maps(SampleMatrices.random(seed), defect, shape.at(0), shape.at(1), shape.at(2));
                     Tensor maps = Tensors.to(exact, type);
                     Tensor k = kernel.apply(List.of(tape.constant(maps))).value();
                     for (int image = 0; image < shape.at(0); image++) {
-                        double[][] expected = kernel.definition().apply(Samples.rows(maps, image));
-                        assertThat(RelativeError.of(Samples.flat(Samples.rows(k, image)), Samples.flat(expected)))
+                        double[][] expected = kernel.definition().apply(SampleMatrices.rows(maps, image));
+                        assertThat(RelativeError.of(SampleMatrices.flat(SampleMatrices.rows(k, image)), SampleMatrices.flat(expected)))
                                 .as("%s of %s, %s, image %d, %s", kernel, maps, defect, image, seed)
                                 .isLessThan(tolerance);
                     }
@@ -63,15 +63,15 @@ class PaperDefinitionTest {
 
     @RandomTest(times = 8)
     void theTransformationIsItsDefinition(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            Tensor k = Samples.positiveDefinite(random, 3, 6);
-            Tensor w = Samples.gaussian(random, 6, 4);
+            Tensor k = SampleMatrices.positiveDefinite(random, 3, 6);
+            Tensor w = SampleMatrices.gaussian(random, 6, 4);
             Tensor y = SpdTransform.apply(tape.constant(k), tape.constant(w)).value();
             for (int image = 0; image < 3; image++) {
-                double[][] expected = PaperDefinitionOracle.transform(Samples.rows(k, image), Samples.rows(w, 0));
-                assertThat(RelativeError.of(Samples.flat(Samples.rows(y, image)), Samples.flat(expected)))
+                double[][] expected = PaperDefinitionOracle.transform(SampleMatrices.rows(k, image), SampleMatrices.rows(w, 0));
+                assertThat(RelativeError.of(SampleMatrices.flat(SampleMatrices.rows(y, image)), SampleMatrices.flat(expected)))
                         .as("%s", seed)
                         .isLessThan(1e-13);
             }
@@ -80,10 +80,10 @@ class PaperDefinitionTest {
 
     @RandomTest(times = 8)
     void thePathOfThePaperIsTheChainOfItsDefinitions(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            Tensor maps = Samples.maps(random, Defect.TWO_DEAD, 2, 7, 12);
+            Tensor maps = SampleMatrices.maps(random, Defect.TWO_DEAD, 2, 7, 12);
             Tensor w = Stiefel.random(random, Shape.of(7, 4), DType.F64);
             Var features = tape.constant(Tensors.copy(Views.reshape(maps, 2, 7, 3, 4)));
             Bindings bindings = Bindings.of(Map.of("spd0.weight", tape.constant(w)));
@@ -92,9 +92,9 @@ class PaperDefinitionTest {
                     .value()
                     .toDoubles();
             for (int image = 0; image < 2; image++) {
-                double[][] m = Samples.rows(maps, image);
+                double[][] m = SampleMatrices.rows(maps, image);
                 double[][] k = PaperDefinitionOracle.rbf(m, PaperDefinitionOracle.meanDistance(m));
-                double[][] y = PaperDefinitionOracle.relu(PaperDefinitionOracle.transform(k, Samples.rows(w, 0)));
+                double[][] y = PaperDefinitionOracle.relu(PaperDefinitionOracle.transform(k, SampleMatrices.rows(w, 0)));
                 double[] expected = PaperDefinitionOracle.l2(
                         PaperDefinitionOracle.root(PaperDefinitionOracle.upperTriangle(y), 1e-5));
                 double[] one = Arrays.copyOfRange(found, image * 10, image * 10 + 10);
@@ -107,10 +107,10 @@ class PaperDefinitionTest {
 
     @RandomTest(times = 4)
     void theRootWithoutSmoothingIsTheSignedRoot(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            Tensor v = Samples.gaussian(random, 1, 5, 1, 2);
+            Tensor v = SampleMatrices.gaussian(random, 1, 5, 1, 2);
             double[] averages = Pooling.parse("average")
                     .apply(tape.constant(v), none())
                     .value()

@@ -26,10 +26,10 @@ class PrintedGradientTest {
 
     @RandomTest(times = 8)
     void theKernelGradientAsPrintedIsRightForASymmetricUpstreamGradient(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(random, 2, 5, 8);
-            Tensor g = Samples.symmetric(random, 2, 5);
+            Tensor maps = SampleMatrices.gaussian(random, 2, 5, 8);
+            Tensor g = SampleMatrices.symmetric(random, 2, 5);
             for (Sigma sigma : WIDTHS) {
                 assertThat(RelativeError.of(kernel(sigma, Backward.PRINTED, maps, g), exact(sigma, maps, g)))
                         .as("%s, %s", sigma, seed)
@@ -40,10 +40,10 @@ class PrintedGradientTest {
 
     @RandomTest(times = 8)
     void theKernelGradientAsPrintedIsWrongForAnyOther(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(random, 2, 5, 8);
-            Tensor g = Samples.gaussian(random, 2, 5, 5);
+            Tensor maps = SampleMatrices.gaussian(random, 2, 5, 8);
+            Tensor g = SampleMatrices.gaussian(random, 2, 5, 5);
             for (Sigma sigma : WIDTHS) {
                 assertThat(RelativeError.of(kernel(sigma, Backward.PRINTED, maps, g), exact(sigma, maps, g)))
                         .as("%s, %s", sigma, seed)
@@ -55,13 +55,13 @@ class PrintedGradientTest {
     /** {@code 4 Σ_j G_ij (f_i − f_j)}, {@code G = dL/dK∘K/(−2σ²)}, in plain loops. */
     @RandomTest(times = 8)
     void theKernelGradientAsPrintedIsFourTimesTheRowsOfG(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         double sigma = 0.5 + 3 * random.nextDouble();
         try (Scope _ = Scope.open()) {
-            Tensor maps = Samples.gaussian(random, 1, 5, 8);
-            Tensor g = Samples.gaussian(random, 1, 5, 5);
-            double[][] f = Samples.rows(maps, 0);
-            double[][] upstream = Samples.rows(g, 0);
+            Tensor maps = SampleMatrices.gaussian(random, 1, 5, 8);
+            Tensor g = SampleMatrices.gaussian(random, 1, 5, 5);
+            double[][] f = SampleMatrices.rows(maps, 0);
+            double[][] upstream = SampleMatrices.rows(g, 0);
             double[][] expected = new double[5][8];
             for (int i = 0; i < 5; i++) {
                 for (int j = 0; j < 5; j++) {
@@ -77,7 +77,7 @@ class PrintedGradientTest {
             }
             double[] found =
                     kernel(new Sigma.Fixed(sigma), Backward.PRINTED, maps, g).toDoubles();
-            assertThat(RelativeError.of(found, Samples.flat(expected)))
+            assertThat(RelativeError.of(found, SampleMatrices.flat(expected)))
                     .as("%s", seed)
                     .isLessThan(1e-12);
         }
@@ -85,11 +85,11 @@ class PrintedGradientTest {
 
     @RandomTest(times = 8)
     void theVectorizationGradientAsPrintedIsTwiceTheTrueOneOffTheDiagonal(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         int size = 1 + random.nextInt(6);
         try (Scope _ = Scope.open()) {
-            Tensor y = Samples.symmetric(random, 2, size);
-            Tensor g = Samples.gaussian(random, 2, UpperTriangle.length(size));
+            Tensor y = SampleMatrices.symmetric(random, 2, size);
+            Tensor g = SampleMatrices.gaussian(random, 2, UpperTriangle.length(size));
             double[] printed = gradient(x -> UpperTriangle.vectorize(x, Backward.PRINTED), y, g)
                     .toDoubles();
             double[] exact = gradient(UpperTriangle::vectorize, y, g).toDoubles();
@@ -106,7 +106,7 @@ class PrintedGradientTest {
     void theWayForwardDoesNotKnowTheFormula(Seed seed) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            Var maps = tape.constant(Samples.gaussian(Samples.random(seed), 2, 5, 8));
+            Var maps = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(seed), 2, 5, 8));
             Var exact = new Rbf(new Sigma.Mean(), 0).apply(maps, NONE);
             Var printed = new Rbf(new Sigma.Mean(), 0, Backward.PRINTED).apply(maps, NONE);
             assertThat(printed.value().toDoubles())

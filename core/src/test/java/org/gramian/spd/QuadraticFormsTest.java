@@ -23,12 +23,12 @@ class QuadraticFormsTest {
 
     @RandomTest(times = 6)
     void everyFormIsADiagonalElementOfTheWholeProduct(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         for (int columns : new int[] {1, 4, MANY}) {
             try (Scope _ = Scope.open()) {
-                Tensor y = Samples.symmetric(random, 1, 5);
-                Tensor l = Samples.gaussian(random, 5, columns);
-                Tensor r = Samples.gaussian(random, 5, columns);
+                Tensor y = SampleMatrices.symmetric(random, 1, 5);
+                Tensor l = SampleMatrices.gaussian(random, 5, columns);
+                Tensor r = SampleMatrices.gaussian(random, 5, columns);
                 Tensor all = Products.matmul(Products.matmul(Views.transpose(l), Views.reshape(y, 5, 5)), r);
                 assertThat(RelativeError.of(
                                 forms(y, l, r).toDoubles(), Views.diagonal(all).toDoubles()))
@@ -40,12 +40,12 @@ class QuadraticFormsTest {
 
     @Test
     void gradientsAgreeWithDifferencesForFewAndForManyColumns() {
-        RandomGenerator random = Samples.random(4);
+        RandomGenerator random = SampleMatrices.random(4);
         for (int columns : new int[] {3, MANY}) {
             try (Scope _ = Scope.open()) {
-                Tensor y = Samples.symmetric(random, 2, 4);
-                Tensor l = Samples.gaussian(random, 4, columns);
-                Tensor r = Samples.gaussian(random, 4, columns);
+                Tensor y = SampleMatrices.symmetric(random, 2, 4);
+                Tensor l = SampleMatrices.gaussian(random, 4, columns);
+                Tensor r = SampleMatrices.gaussian(random, 4, columns);
                 GradientCheck check = GradientCheck.of(x -> QuadraticForms.of(x.get(0), x.get(1), x.get(2)))
                         .withAtMost(40);
                 assertThat(check.check(y, l, r).worst())
@@ -61,14 +61,14 @@ class QuadraticFormsTest {
     @Test
     void whatDoesNotFitIsNamed() {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(1);
-            Tensor y = Samples.symmetric(random, 2, 4);
-            Tensor l = Samples.gaussian(random, 4, 3);
-            assertThatThrownBy(() -> forms(y, l, Samples.gaussian(random, 4, 2)))
+            RandomGenerator random = SampleMatrices.random(1);
+            Tensor y = SampleMatrices.symmetric(random, 2, 4);
+            Tensor l = SampleMatrices.gaussian(random, 4, 3);
+            assertThatThrownBy(() -> forms(y, l, SampleMatrices.gaussian(random, 4, 2)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("[4, 3]")
                     .hasMessageContaining("[4, 2]");
-            assertThatThrownBy(() -> forms(y, Samples.gaussian(random, 5, 3), Samples.gaussian(random, 5, 3)))
+            assertThatThrownBy(() -> forms(y, SampleMatrices.gaussian(random, 5, 3), SampleMatrices.gaussian(random, 5, 3)))
                     .hasMessageContaining("[5, 3]");
         }
     }

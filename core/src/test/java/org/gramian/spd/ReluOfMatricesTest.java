@@ -32,7 +32,7 @@ class ReluOfMatricesTest {
     void reluOfSmallSpdMatricesIsSpd(Seed seed) {
         try (Scope _ = Scope.open()) {
             for (long size = 2; size <= 3; size++) {
-                Tensor factor = Samples.gaussian(Samples.random(seed), 50, size, size);
+                Tensor factor = SampleMatrices.gaussian(SampleMatrices.random(seed), 50, size, size);
                 Tensor matrices = Gram.of(factor, 1, 1e-9);
                 assertThat(Diagnostics.spectrum(Elementwise.relu(matrices)).smallest())
                         .as("size %d, %s", size, seed)

@@ -152,13 +152,13 @@ class RetractionTest {
     }
 
     private static int flips(boolean fixSigns) {
-        RandomGenerator random = Samples.random(11);
+        RandomGenerator random = SampleMatrices.random(11);
         int flips = 0;
         try (Scope outer = Scope.open()) {
             Tensor w = point(12, Shape.of(64, 64));
             for (int step = 0; step < 1000; step++) {
                 try (Scope scope = Scope.open()) {
-                    Tensor z = Stiefel.project(w, Samples.gaussian(random, 64, 64));
+                    Tensor z = Stiefel.project(w, SampleMatrices.gaussian(random, 64, 64));
                     Tensor xi = Elementwise.mul(z, 0.01 / Math.sqrt(inner(z, z)));
                     Tensor moved = (fixSigns ? Retraction.QR : Retraction.QR_UNSIGNED).apply(w, xi);
                     double[] cosines =
@@ -180,20 +180,20 @@ class RetractionTest {
     void aStepOfAnotherShapeIsRejected() {
         try (Scope _ = Scope.open()) {
             Tensor w = point(1, Shape.of(5, 2));
-            assertThatThrownBy(() -> Retraction.QR.apply(w, Samples.gaussian(Samples.random(1), 2, 5)))
+            assertThatThrownBy(() -> Retraction.QR.apply(w, SampleMatrices.gaussian(SampleMatrices.random(1), 2, 5)))
                     .hasMessageContaining("[5, 2]")
                     .hasMessageContaining("[2, 5]");
         }
     }
 
     private static Tensor point(long seed, Shape shape) {
-        return Stiefel.random(Samples.random(seed), shape, DType.F64);
+        return Stiefel.random(SampleMatrices.random(seed), shape, DType.F64);
     }
 
     /** A tangent vector of length 1. */
     private static Tensor tangent(long seed, Tensor w) {
         Tensor z = Stiefel.project(
-                w, Samples.gaussian(Samples.random(seed), w.shape().sizes()));
+                w, SampleMatrices.gaussian(SampleMatrices.random(seed), w.shape().sizes()));
         double norm = Math.sqrt(inner(z, z));
         return norm < 1e-12 ? z : Elementwise.mul(z, 1 / norm);
     }

@@ -28,9 +28,9 @@ class SpdTransformTest {
     void theGradientsOfMatricesAndWeightAgreeWithDifferences(Upstream upstream) {
         for (long size = 1; size <= 5; size++) {
             try (Scope _ = Scope.open()) {
-                RandomGenerator random = Samples.random(size);
-                Tensor k = Samples.symmetric(random, 3, 5);
-                Tensor w = Samples.gaussian(random, 5, size);
+                RandomGenerator random = SampleMatrices.random(size);
+                Tensor k = SampleMatrices.symmetric(random, 3, 5);
+                Tensor w = SampleMatrices.gaussian(random, 5, size);
                 GradientCheck.Report report = GradientCheck.of(x -> SpdTransform.apply(x.get(0), x.get(1)))
                         .withUpstream(upstream)
                         .check(k, w);
@@ -43,21 +43,21 @@ class SpdTransformTest {
 
     @RandomTest(times = 8)
     void aWeightOfFullRankKeepsMatricesPositiveDefinite(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
-            Tensor k = Samples.positiveDefinite(random, 3, 8);
-            Tensor w = Samples.gaussian(random, 8, 5);
+            Tensor k = SampleMatrices.positiveDefinite(random, 3, 8);
+            Tensor w = SampleMatrices.gaussian(random, 8, 5);
             Tensor y = transformed(k, w);
-            assertThat(RelativeError.of(Samples.transpose(y), y)).as("%s", seed).isLessThan(1e-14);
+            assertThat(RelativeError.of(SampleMatrices.transpose(y), y)).as("%s", seed).isLessThan(1e-14);
             assertThat(Diagnostics.spectrum(y).smallest()).as("%s", seed).isGreaterThan(0);
         }
     }
 
     @RandomTest(times = 8)
     void orthonormalColumnsKeepTheSpectrumWithinItsBounds(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
-            Tensor k = Samples.positiveDefinite(random, 1, 8);
+            Tensor k = SampleMatrices.positiveDefinite(random, 1, 8);
             Diagnostics.Spectrum before = Diagnostics.spectrum(k);
             Diagnostics.Spectrum after =
                     Diagnostics.spectrum(transformed(k, Stiefel.random(random, Shape.of(8, 3), DType.F64)));
@@ -71,10 +71,10 @@ class SpdTransformTest {
 
     @RandomTest(times = 8)
     void aWeightWithoutFullRankDoesNot(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
-            Tensor k = Samples.positiveDefinite(random, 1, 6);
-            Tensor column = Samples.gaussian(random, 6, 1);
+            Tensor k = SampleMatrices.positiveDefinite(random, 1, 6);
+            Tensor column = SampleMatrices.gaussian(random, 6, 1);
             Tensor w =
                     Tensors.copy(Elementwise.mul(column, Tensors.of(new double[] {1, 2}, Shape.of(1, 2), DType.F64)));
             assertThat(Diagnostics.spectrum(transformed(k, w)).smallest())
@@ -86,12 +86,12 @@ class SpdTransformTest {
     @Test
     void aWeightThatDoesNotFitIsRejectedWithBothShapes() {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(1);
-            Tensor k = Samples.positiveDefinite(random, 2, 4);
-            assertThatThrownBy(() -> transformed(k, Samples.gaussian(random, 4, 5)))
+            RandomGenerator random = SampleMatrices.random(1);
+            Tensor k = SampleMatrices.positiveDefinite(random, 2, 4);
+            assertThatThrownBy(() -> transformed(k, SampleMatrices.gaussian(random, 4, 5)))
                     .has(facts("C", "4"))
                     .hasMessageContaining("C' = 5");
-            assertThatThrownBy(() -> transformed(k, Samples.gaussian(random, 3, 2)))
+            assertThatThrownBy(() -> transformed(k, SampleMatrices.gaussian(random, 3, 2)))
                     .hasMessageContaining("[2, 4, 4]")
                     .hasMessageContaining("[3, 2]");
         }

@@ -63,7 +63,7 @@ class SpectralTest {
     void theGradientAgreesWithDifferencesWhetherEigenvaluesCoincideOrNot(SpectralFunction function, Upstream upstream) {
         for (double[] spectrum : SPECTRA) {
             try (Scope _ = Scope.open()) {
-                Tensor s = Samples.withEigenvalues(Samples.random(41), spectrum);
+                Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(41), spectrum);
                 GradientCheck.Report report = GradientCheck.of(x -> Spectral.apply(x.getFirst(), function))
                         .withUpstream(upstream)
                         .check(s);
@@ -79,8 +79,8 @@ class SpectralTest {
     void theGradientAgreesWithDifferencesAtAMultipleOfTheIdentityPlusLowRank(
             SpectralFunction function, Upstream upstream) {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(43);
-            Tensor s = Gram.of(Samples.gaussian(random, 2, 6, 2), 1, 1.25);
+            RandomGenerator random = SampleMatrices.random(43);
+            Tensor s = Gram.of(SampleMatrices.gaussian(random, 2, 6, 2), 1, 1.25);
             GradientCheck.Report report = GradientCheck.of(x -> Spectral.apply(x.getFirst(), function))
                     .withUpstream(upstream)
                     .check(s);
@@ -94,10 +94,10 @@ class SpectralTest {
     @MethodSource("functionsAndUpstreams")
     void aMatrixThatIsNotSymmetricCountsAsItsSymmetricPart(SpectralFunction function, Upstream upstream) {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(47);
-            Tensor a = Samples.gaussian(random, 1, 4, 4);
+            RandomGenerator random = SampleMatrices.random(47);
+            Tensor a = SampleMatrices.gaussian(random, 1, 4, 4);
             Tensor skew = Elementwise.sub(a, Views.transpose(a));
-            Tensor s = Elementwise.add(Samples.withEigenvalues(random, 1, 2, 4, 7), skew);
+            Tensor s = Elementwise.add(SampleMatrices.withEigenvalues(random, 1, 2, 4, 7), skew);
             GradientCheck.Report report = GradientCheck.of(x -> Spectral.apply(x.getFirst(), function))
                     .withUpstream(upstream)
                     .check(s);
@@ -112,8 +112,8 @@ class SpectralTest {
         for (SpectralFunction function : List.of(new ReEig(0.5), new Log(0.5), new Power(0.5, 0.5))) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.recording()) {
-                Var s = tape.variable(Samples.withEigenvalues(Samples.random(3), -2, -1, 0, 0.25));
-                Tensor g = Samples.gaussian(Samples.random(4), 1, 4, 4);
+                Var s = tape.variable(SampleMatrices.withEigenvalues(SampleMatrices.random(3), -2, -1, 0, 0.25));
+                Tensor g = SampleMatrices.gaussian(SampleMatrices.random(4), 1, 4, 4);
                 try (Gradients gradients = tape.backward(Spectral.apply(s, function), g)) {
                     assertThat(Reductions.largestMagnitude(gradients.of(s)))
                             .as("%s", function)
@@ -126,15 +126,15 @@ class SpectralTest {
     /** As the covariance of more channels than positions: what rounding leaves of zero eigenvalues must not matter. */
     @RandomTest(times = 4)
     void theRoundingOfALargeSingularMatrixPlaysNoPart(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         for (SpectralFunction function : List.of(new Log(FLOOR), new Power(0.5, FLOOR), new Power(0.3, FLOOR))) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.recording()) {
-                Tensor s = Samples.withEigenvalues(random, 0, 0, 0, 0, 300, 500, 800, 1000);
-                Tensor noise = Elementwise.mul(Samples.symmetric(random, 1, 8), 2 * 0x1p-23 * 1000 / 8);
+                Tensor s = SampleMatrices.withEigenvalues(random, 0, 0, 0, 0, 300, 500, 800, 1000);
+                Tensor noise = Elementwise.mul(SampleMatrices.symmetric(random, 1, 8), 2 * 0x1p-23 * 1000 / 8);
                 Var one = tape.variable(Tensors.to(s, DType.F32));
                 Var other = tape.variable(Tensors.to(Elementwise.add(s, noise), DType.F32));
-                Tensor g = Tensors.to(Samples.gaussian(random, 1, 8, 8), DType.F32);
+                Tensor g = Tensors.to(SampleMatrices.gaussian(random, 1, 8, 8), DType.F32);
                 Var y = Spectral.apply(one, function);
                 assertThat(RelativeError.of(Spectral.apply(other, function).value(), y.value()))
                         .as("%s, %s", function, seed)
@@ -153,9 +153,9 @@ class SpectralTest {
     @Test
     void inDoublePrecisionTheFloorOfUsualMatricesIsTheGivenOne() {
         try (Scope _ = Scope.open()) {
-            Tensor s = Samples.withEigenvalues(Samples.random(2), 0, 0.5e-6, 2e-6, 1e4);
-            Tensor expected = Samples.withEigenvalues(
-                    Samples.random(2), Math.log(1e-6), Math.log(1e-6), Math.log(2e-6), Math.log(1e4));
+            Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(2), 0, 0.5e-6, 2e-6, 1e4);
+            Tensor expected = SampleMatrices.withEigenvalues(
+                    SampleMatrices.random(2), Math.log(1e-6), Math.log(1e-6), Math.log(2e-6), Math.log(1e4));
             assertThat(RelativeError.of(apply(new Log(FLOOR), s), expected)).isLessThan(1e-6);
         }
     }
@@ -163,8 +163,8 @@ class SpectralTest {
     @Test
     void everyMatrixOfABatchHasAFloorOfItsOwn() {
         try (Scope _ = Scope.open()) {
-            Tensor small = Tensors.to(Samples.withEigenvalues(Samples.random(5), 1e-4, 1, 2), DType.F32);
-            Tensor large = Tensors.to(Samples.withEigenvalues(Samples.random(6), 1e-4, 1, 1e4), DType.F32);
+            Tensor small = Tensors.to(SampleMatrices.withEigenvalues(SampleMatrices.random(5), 1e-4, 1, 2), DType.F32);
+            Tensor large = Tensors.to(SampleMatrices.withEigenvalues(SampleMatrices.random(6), 1e-4, 1, 1e4), DType.F32);
             Tensor both = apply(new Log(FLOOR), Views.concat(List.of(small, large), 0));
             assertThat(RelativeError.of(Views.slice(both, 0, 0, 1), apply(new Log(FLOOR), small)))
                     .isLessThan(1e-6);
@@ -176,12 +176,12 @@ class SpectralTest {
 
     @RandomTest(times = 8)
     void theLogarithmUndoesTheExponential(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         double[] x = random.doubles(6, -3, 3).toArray();
         try (Scope _ = Scope.open()) {
-            Tensor s = Samples.withEigenvalues(
-                    Samples.random(seed), DoubleStream.of(x).map(Math::exp).toArray());
-            Tensor expected = Samples.withEigenvalues(Samples.random(seed), x);
+            Tensor s = SampleMatrices.withEigenvalues(
+                    SampleMatrices.random(seed), DoubleStream.of(x).map(Math::exp).toArray());
+            Tensor expected = SampleMatrices.withEigenvalues(SampleMatrices.random(seed), x);
             assertThat(RelativeError.of(apply(new Log(FLOOR), s), expected))
                     .as("%s", seed)
                     .isLessThan(1e-12);
@@ -191,7 +191,7 @@ class SpectralTest {
     @RandomTest(times = 8)
     void theSquareOfTheRootIsTheMatrix(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor s = Samples.positiveDefinite(Samples.random(seed), 3, 6);
+            Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
             Tensor root = apply(new Power(0.5, FLOOR), s);
             assertThat(RelativeError.of(Products.matmul(root, root), s))
                     .as("%s", seed)
@@ -203,7 +203,7 @@ class SpectralTest {
     @RandomTest(times = 8)
     void powersOfAPowerMultiplyAndTheFirstPowerIsTheIdentity(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor s = Samples.positiveDefinite(Samples.random(seed), 2, 5);
+            Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 2, 5);
             Tensor twice = apply(new Power(0.6, FLOOR), apply(new Power(0.5, FLOOR), s));
             assertThat(RelativeError.of(twice, apply(new Power(0.3, FLOOR), s)))
                     .as("%s", seed)
@@ -227,14 +227,14 @@ class SpectralTest {
     @RandomTest(times = 8)
     void reeigKeepsMatricesDefiniteAndIsIdempotent(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor s = Samples.symmetric(Samples.random(seed), 3, 6);
+            Tensor s = SampleMatrices.symmetric(SampleMatrices.random(seed), 3, 6);
             assertThat(Diagnostics.spectrum(s).smallest()).as("%s", seed).isNegative();
             Tensor once = apply(new ReEig(0.01), s);
             assertThat(Diagnostics.spectrum(once).smallest()).as("%s", seed).isCloseTo(0.01, within(1e-13));
             assertThat(RelativeError.of(apply(new ReEig(0.01), once), once))
                     .as("%s", seed)
                     .isLessThan(1e-13);
-            Tensor definite = Samples.positiveDefinite(Samples.random(seed), 3, 6);
+            Tensor definite = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
             assertThat(RelativeError.of(apply(new ReEig(0.01), definite), definite))
                     .as("a definite matrix stays, %s", seed)
                     .isLessThan(1e-13);
@@ -243,11 +243,11 @@ class SpectralTest {
 
     @RandomTest(times = 8)
     void everyFunctionTurnsWithItsMatrix(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         for (SpectralFunction function : FUNCTIONS) {
             try (Scope _ = Scope.open()) {
-                Tensor s = Samples.positiveDefinite(random, 1, 5);
-                Tensor q = Samples.orthogonal(random, 5);
+                Tensor s = SampleMatrices.positiveDefinite(random, 1, 5);
+                Tensor q = SampleMatrices.orthogonal(random, 5);
                 assertThat(RelativeError.of(apply(function, turned(s, q)), turned(apply(function, s), q)))
                         .as("%s, %s", function, seed)
                         .isLessThan(1e-12);
@@ -257,12 +257,12 @@ class SpectralTest {
 
     @RandomTest(times = 8)
     void everyResultIsSymmetricAndCommutesWithItsMatrix(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         for (SpectralFunction function : FUNCTIONS) {
             try (Scope _ = Scope.open()) {
-                Tensor s = Samples.symmetric(random, 2, 5);
+                Tensor s = SampleMatrices.symmetric(random, 2, 5);
                 Tensor y = apply(function, s);
-                assertThat(RelativeError.of(Samples.transpose(y), y))
+                assertThat(RelativeError.of(SampleMatrices.transpose(y), y))
                         .as("%s, %s", function, seed)
                         .isLessThan(1e-14);
                 assertThat(RelativeError.of(Products.matmul(s, y), Products.matmul(y, s)))

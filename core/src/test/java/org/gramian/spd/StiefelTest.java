@@ -27,11 +27,11 @@ class StiefelTest {
     void aRandomPointLiesOnTheManifold(Seed seed) {
         for (Shape shape : SHAPES) {
             try (Scope _ = Scope.open()) {
-                Tensor exact = Stiefel.random(Samples.random(seed), shape, DType.F64);
+                Tensor exact = Stiefel.random(SampleMatrices.random(seed), shape, DType.F64);
                 assertThat(Stiefel.orthogonalityError(exact))
                         .as("%s, %s", shape, seed)
                         .isLessThan(1e-14);
-                Tensor single = Stiefel.random(Samples.random(seed), shape, DType.F32);
+                Tensor single = Stiefel.random(SampleMatrices.random(seed), shape, DType.F32);
                 assertThat(Stiefel.orthogonalityError(single))
                         .as("%s, %s", shape, seed)
                         .isLessThan(1e-6);
@@ -44,7 +44,7 @@ class StiefelTest {
     void noSignOfARandomPointIsPreferred() {
         int points = 400;
         double[] positive = new double[6];
-        RandomGenerator random = Samples.random(5);
+        RandomGenerator random = SampleMatrices.random(5);
         for (int k = 0; k < points; k++) {
             try (Scope _ = Scope.open()) {
                 double[] w = Stiefel.random(random, Shape.of(3, 2), DType.F64).toDoubles();
@@ -63,9 +63,9 @@ class StiefelTest {
         for (Shape shape : SHAPES) {
             for (Metric metric : Metric.values()) {
                 try (Scope _ = Scope.open()) {
-                    RandomGenerator random = Samples.random(seed);
+                    RandomGenerator random = SampleMatrices.random(seed);
                     Tensor w = Stiefel.random(random, shape, DType.F64);
-                    Tensor f = Samples.gaussian(random, shape.sizes());
+                    Tensor f = SampleMatrices.gaussian(random, shape.sizes());
                     assertThat(distanceFromTangent(w, Stiefel.gradient(w, f, metric)))
                             .as("%s, %s, %s", metric, shape, seed)
                             .isLessThan(1e-13);
@@ -77,14 +77,14 @@ class StiefelTest {
     @RandomTest(times = 8)
     void theGradientsAreThoseOfTheirFormulas(Seed seed) {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(seed);
+            RandomGenerator random = SampleMatrices.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
-            Tensor f = Samples.gaussian(random, 6, 3);
+            Tensor f = SampleMatrices.gaussian(random, 6, 3);
             Tensor canonical = Stiefel.gradient(w, f, Metric.CANONICAL);
             Tensor euclidean = Stiefel.gradient(w, f, Metric.EUCLIDEAN);
             Tensor wf = Products.matmul(Views.transpose(w), f);
             // ⟨F, Z⟩ = ⟨∇, Z⟩ in the metric's inner product for every tangent Z
-            Tensor z = Stiefel.project(w, Samples.gaussian(random, 6, 3));
+            Tensor z = Stiefel.project(w, SampleMatrices.gaussian(random, 6, 3));
             assertThat(inner(euclidean, z)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
             Tensor half = Elementwise.addScaled(z, Products.matmul(w, Products.matmul(Views.transpose(w), z)), -0.5);
             assertThat(inner(canonical, half)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
@@ -99,9 +99,9 @@ class StiefelTest {
     @RandomTest(times = 8)
     void onASquareWeightTheCanonicalGradientIsTwiceTheEuclidean(Seed seed) {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(seed);
+            RandomGenerator random = SampleMatrices.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(5, 5), DType.F64);
-            Tensor f = Samples.gaussian(random, 5, 5);
+            Tensor f = SampleMatrices.gaussian(random, 5, 5);
             Tensor twice = Elementwise.mul(Stiefel.gradient(w, f, Metric.EUCLIDEAN), 2);
             assertThat(RelativeError.of(Stiefel.gradient(w, f, Metric.CANONICAL), twice))
                     .as("%s", seed)
@@ -112,9 +112,9 @@ class StiefelTest {
     @RandomTest(times = 8)
     void theProjectionIsIdempotentAndTheCanonicalFormulaIsNot(Seed seed) {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(seed);
+            RandomGenerator random = SampleMatrices.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
-            Tensor z = Samples.gaussian(random, 6, 3);
+            Tensor z = SampleMatrices.gaussian(random, 6, 3);
             Tensor projected = Stiefel.project(w, z);
             assertThat(RelativeError.of(Stiefel.project(w, projected), projected))
                     .as("%s", seed)
@@ -132,7 +132,7 @@ class StiefelTest {
     @Test
     void theOrthogonalityErrorIsTheLargestEntryOfTheDifference() {
         try (Scope _ = Scope.open()) {
-            Tensor w = Stiefel.random(Samples.random(1), Shape.of(5, 2), DType.F64);
+            Tensor w = Stiefel.random(SampleMatrices.random(1), Shape.of(5, 2), DType.F64);
             assertThat(Stiefel.orthogonalityError(Elementwise.mul(w, 2))).isCloseTo(3, within(1e-13));
         }
     }

@@ -51,15 +51,15 @@ class TensorSketchingTest {
 
     @RandomTest
     void everyElementIsAddedToItsBin(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         int rows = 1 + random.nextInt(7);
         TensorSketching sketching = drawn(random, 1 + random.nextInt(20), rows);
         try (Scope _ = Scope.open()) {
-            Tensor k = Samples.gaussian(random, 2, rows, rows); // not symmetric: each element counts by itself
+            Tensor k = SampleMatrices.gaussian(random, 2, rows, rows); // not symmetric: each element counts by itself
             double[] found = sketch(sketching, k).toDoubles();
             for (int image = 0; image < 2; image++) {
                 int from = image * sketching.size();
-                double[] expected = definition(sketching, Samples.rows(k, image));
+                double[] expected = definition(sketching, SampleMatrices.rows(k, image));
                 for (int bin = 0; bin < sketching.size(); bin++) {
                     assertThat(found[from + bin]).as("%s, %s", sketching, seed).isCloseTo(expected[bin], within(1e-13));
                 }
@@ -69,11 +69,11 @@ class TensorSketchingTest {
 
     @Test
     void theGradientAgreesWithDifferencesForAnyUpstream() {
-        RandomGenerator random = Samples.random(3);
+        RandomGenerator random = SampleMatrices.random(3);
         for (int size : new int[] {1, 4, 40}) {
             try (Scope _ = Scope.open()) {
                 TensorSketching sketching = drawn(random, size, 5);
-                Tensor k = Samples.gaussian(random, 2, 5, 5);
+                Tensor k = SampleMatrices.gaussian(random, 2, 5, 5);
                 assertThat(GradientCheck.of(x -> sketching.apply(x.getFirst()))
                                 .check(k)
                                 .worst())
@@ -86,16 +86,16 @@ class TensorSketchingTest {
     /** More sketches in turn than layouts are kept: what is dropped on the way must not be missed on the way back. */
     @Test
     void layoutsThatAreDroppedStayValidForThoseWhoWorkWithThem() {
-        RandomGenerator random = Samples.random(5);
+        RandomGenerator random = SampleMatrices.random(5);
         List<TensorSketching> many =
                 IntStream.range(0, 12).mapToObj(_ -> drawn(random, 6, 4)).toList();
         long kept;
         try (Scope _ = Scope.open();
                 Tape tape = Tape.recording()) {
-            Var k = tape.variable(Samples.gaussian(random, 1, 4, 4));
+            Var k = tape.variable(SampleMatrices.gaussian(random, 1, 4, 4));
             Var first = many.getFirst().apply(k);
             many.subList(1, 12).forEach(sketching -> sketch(sketching, k.value()));
-            Tensor g = Samples.gaussian(random, 1, 6);
+            Tensor g = SampleMatrices.gaussian(random, 1, 6);
             double[] upstream = g.toDoubles();
             try (Gradients gradients = tape.backward(first, g)) {
                 double[] found = gradients.of(k).toDoubles();
@@ -111,7 +111,7 @@ class TensorSketchingTest {
         }
         kept = Tensor.live();
         try (Scope _ = Scope.open()) {
-            Tensor k = Samples.gaussian(random, 1, 4, 4);
+            Tensor k = SampleMatrices.gaussian(random, 1, 4, 4);
             many.forEach(sketching -> sketch(sketching, k));
         }
         assertThat(Tensor.live()).isEqualTo(kept);
@@ -128,7 +128,7 @@ class TensorSketchingTest {
                         .hasMessageContaining("" + wrong);
                 assertThatThrownBy(() -> TensorSketching.of(8, signs, bins)).hasMessageContaining("sketch");
             }
-            assertThatThrownBy(() -> sketch(drawn(Samples.random(1), 4, 3), Tensors.copy(signs)))
+            assertThatThrownBy(() -> sketch(drawn(SampleMatrices.random(1), 4, 3), Tensors.copy(signs)))
                     .hasMessageContaining("[n, 3, 3]");
         }
     }

@@ -31,10 +31,10 @@ class UpperTriangleTest {
     @RandomTest(times = 8)
     void theVectorIsTheUpperTriangleRowByRow(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor y = Samples.symmetric(Samples.random(seed), 3, 5);
+            Tensor y = SampleMatrices.symmetric(SampleMatrices.random(seed), 3, 5);
             double[] v = vectorized(y).toDoubles();
             for (int image = 0; image < 3; image++) {
-                double[] expected = PaperDefinitionOracle.upperTriangle(Samples.rows(y, image));
+                double[] expected = PaperDefinitionOracle.upperTriangle(SampleMatrices.rows(y, image));
                 assertThat(Arrays.copyOfRange(v, image * 15, image * 15 + 15))
                         .as("%s", seed)
                         .containsExactly(expected, within(1e-15));
@@ -46,7 +46,7 @@ class UpperTriangleTest {
     void theVectorIsAsLongAsTheMatrix(Seed seed) {
         try (Scope _ = Scope.open()) {
             for (long size = 1; size <= 6; size++) {
-                Tensor y = Samples.symmetric(Samples.random(seed), 1, size);
+                Tensor y = SampleMatrices.symmetric(SampleMatrices.random(seed), 1, size);
                 assertThat(squareOf(vectorized(y)))
                         .as("size %d, %s", size, seed)
                         .isCloseTo(squareOf(y), within(1e-13 * squareOf(y)));
@@ -57,16 +57,16 @@ class UpperTriangleTest {
     /** {@code ⟨g, v(Y)⟩ = ⟨E, Y⟩}; with the paper's √2 on both sides the off-diagonal part would count twice. */
     @RandomTest(times = 8)
     void theGradientIsTheAdjoint(Seed seed) {
-        RandomGenerator random = Samples.random(seed);
+        RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.recording()) {
-            Tensor g = Samples.gaussian(random, 2, 10);
-            Tensor y = Samples.symmetric(random, 2, 4);
-            Var matrices = tape.variable(Samples.symmetric(random, 2, 4));
+            Tensor g = SampleMatrices.gaussian(random, 2, 10);
+            Tensor y = SampleMatrices.symmetric(random, 2, 4);
+            Var matrices = tape.variable(SampleMatrices.symmetric(random, 2, 4));
             try (Gradients gradients = tape.backward(UpperTriangle.vectorize(matrices), g)) {
                 Tensor e = gradients.of(matrices);
                 assertThat(inner(e, y)).as("%s", seed).isCloseTo(inner(g, vectorized(y)), within(1e-12));
-                assertThat(RelativeError.of(Samples.transpose(e), e))
+                assertThat(RelativeError.of(SampleMatrices.transpose(e), e))
                         .as("%s", seed)
                         .isZero();
                 assertThat(squareOf(e)).as("an isometry, %s", seed).isCloseTo(squareOf(g), within(1e-12));
@@ -78,7 +78,7 @@ class UpperTriangleTest {
     void theGradientOfASymmetricMatrixAgreesWithDifferences() {
         try (Scope _ = Scope.open()) {
             GradientCheck.Report report = GradientCheck.of(x -> UpperTriangle.vectorize(symmetrized(x.getFirst())))
-                    .check(Samples.gaussian(Samples.random(7), 2, 5, 5));
+                    .check(SampleMatrices.gaussian(SampleMatrices.random(7), 2, 5, 5));
             assertThat(report.worst()).as(report.toString()).isLessThan(1e-6);
         }
     }
@@ -86,11 +86,11 @@ class UpperTriangleTest {
     @Test
     void theGradientAgreesWithDifferencesBehindAKernelAndATransformation() {
         try (Scope _ = Scope.open()) {
-            RandomGenerator random = Samples.random(8);
+            RandomGenerator random = SampleMatrices.random(8);
             Kernel kernel = new Rbf(new Sigma.Fixed(2), 0);
             GradientCheck.Report report = GradientCheck.of(x -> UpperTriangle.vectorize(
                             SpdTransform.apply(kernel.apply(x.get(0), Bindings.of(Map.of())), x.get(1))))
-                    .check(Samples.gaussian(random, 2, 5, 7), Samples.gaussian(random, 5, 3));
+                    .check(SampleMatrices.gaussian(random, 2, 5, 7), SampleMatrices.gaussian(random, 5, 3));
             assertThat(report.worst()).as(report.toString()).isLessThan(1e-6);
         }
     }
@@ -98,7 +98,7 @@ class UpperTriangleTest {
     @Test
     void onlySquareMatricesHaveATriangle() {
         try (Scope _ = Scope.open()) {
-            assertThatThrownBy(() -> vectorized(Tensors.gaussian(Samples.random(1), Shape.of(2, 3, 4), DType.F64)))
+            assertThatThrownBy(() -> vectorized(Tensors.gaussian(SampleMatrices.random(1), Shape.of(2, 3, 4), DType.F64)))
                     .hasMessageContaining("[2, 3, 4]");
         }
     }

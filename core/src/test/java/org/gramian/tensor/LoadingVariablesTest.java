@@ -8,21 +8,21 @@ import org.junit.jupiter.api.Test;
 class LoadingVariablesTest {
     @Test
     void whatAUserHasSetStays() {
-        assertThat(LoadingVariables.wanted(Map.of(LoadingVariables.HUGE_PAGES, "0")))
-                .doesNotContainKey(LoadingVariables.HUGE_PAGES);
-        assertThat(LoadingVariables.wanted(Map.of(LoadingVariables.WAITING, "active")))
-                .doesNotContainKey(LoadingVariables.WAITING);
+        assertThat(LibtorchLoader.LoadingVariables.wanted(Map.of(LibtorchLoader.LoadingVariables.HUGE_PAGES, "0")))
+                .doesNotContainKey(LibtorchLoader.LoadingVariables.HUGE_PAGES);
+        assertThat(LibtorchLoader.LoadingVariables.wanted(Map.of(LibtorchLoader.LoadingVariables.WAITING, "active")))
+                .doesNotContainKey(LibtorchLoader.LoadingVariables.WAITING);
     }
 
     @Test
     void aCountOfSpinsIsNotOverruledByAPolicyOfWaiting() {
-        assertThat(LoadingVariables.wanted(Map.of(LoadingVariables.SPINS, "7")))
-                .containsOnlyKeys(LoadingVariables.HUGE_PAGES);
+        assertThat(LibtorchLoader.LoadingVariables.wanted(Map.of(LibtorchLoader.LoadingVariables.SPINS, "7")))
+                .containsOnlyKeys(LibtorchLoader.LoadingVariables.HUGE_PAGES);
     }
 
     @Test
     void bothAreSetWhereNothingIsSaid() {
-        assertThat(LoadingVariables.wanted(Map.of()))
-                .containsOnlyKeys(LoadingVariables.HUGE_PAGES, LoadingVariables.WAITING);
+        assertThat(LibtorchLoader.LoadingVariables.wanted(Map.of()))
+                .containsOnlyKeys(LibtorchLoader.LoadingVariables.HUGE_PAGES, LibtorchLoader.LoadingVariables.WAITING);
     }
 }

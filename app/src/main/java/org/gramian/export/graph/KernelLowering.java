@@ -4,13 +4,13 @@ import java.util.List;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.spd.Bilinear;
 import org.gramian.spd.Covariance;
-import org.gramian.spd.Distances;
 import org.gramian.spd.Gaussian;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Laplacian;
 import org.gramian.spd.Polynomial;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Sigma;
+import org.gramian.spd.SquaredDistances;
 import org.gramian.tensor.DType;
 
 /**
@@ -21,7 +21,7 @@ import org.gramian.tensor.DType;
  * @param parameters of the kernel
  */
 record KernelLowering(Algebra algebra, ParameterSet parameters) {
-    private static final double ROUNDING = Distances.EQUALITY_MARGIN * Distances.epsilon(DType.F32);
+    private static final double ROUNDING = SquaredDistances.EQUALITY_MARGIN * SquaredDistances.epsilon(DType.F32);
 
     Value lower(Kernel kernel, Value maps) {
         long positions = maps.at(2);

@@ -9,13 +9,13 @@ import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Branches;
 import org.gramian.backbone.Chain;
 import org.gramian.backbone.Conv;
+import org.gramian.backbone.ConvolutionKernel;
 import org.gramian.backbone.Dense;
 import org.gramian.backbone.FilterBank;
-import org.gramian.backbone.Kernel;
+import org.gramian.backbone.NetworkLayer;
 import org.gramian.backbone.Pool;
 import org.gramian.backbone.Residual;
 import org.gramian.backbone.ResponseNormalization;
-import org.gramian.backbone.Stage;
 import org.gramian.export.proto.AttributeProto;
 import org.gramian.tensor.Activation;
 
@@ -30,7 +30,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
     Value features(Backbone backbone, Value images) {
         List<Value> taken = new ArrayList<>();
         Value maps = images;
-        for (Stage stage : backbone.stages()) {
+        for (NetworkLayer stage : backbone.stages()) {
             maps = lower(stage, maps);
             if (backbone.takes(stage)) {
                 taken.add(maps);
@@ -48,7 +48,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
     }
 
     /** What a stage makes of maps. */
-    Value lower(Stage stage, Value maps) {
+    Value lower(NetworkLayer stage, Value maps) {
         return switch (stage) {
             case Conv conv -> convolution(conv, maps);
             case Pool pool -> pool(pool, maps);
@@ -69,7 +69,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
 
     private Value chain(Chain chain, Value maps) {
         Value result = maps;
-        for (Stage stage : chain.stages()) {
+        for (NetworkLayer stage : chain.stages()) {
             result = lower(stage, result);
         }
         return result;
@@ -148,7 +148,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
     }
 
     /** A convolution by weights, and a bias if there is one. */
-    private static Value convolve(Graph part, Value maps, List<Value> filters, Kernel kernel) {
+    private static Value convolve(Graph part, Value maps, List<Value> filters, ConvolutionKernel kernel) {
         List<Value> inputs = new ArrayList<>(List.of(maps));
         inputs.addAll(filters);
         int top = kernel.before(maps.at(2));

@@ -3,9 +3,9 @@ package org.gramian.report.run;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.gramian.inspect.MapChannels;
+import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
-import org.gramian.inspect.Range;
+import org.gramian.inspect.QuantileRange;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.report.chart.Axis;
 import org.gramian.report.chart.Chart;
@@ -60,7 +60,7 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
     }
 
     /** Formats a range; numbers at the limit of precision are shown as larger than it. */
-    private static String text(Range range, double limit) {
+    private static String text(QuantileRange range, double limit) {
         String median = text(range.median(), limit);
         return range.low() >= limit
                 ? median
@@ -97,7 +97,7 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
 
     /** Sorts by magnitude; an inspection sorts by value. */
     private static Line line(MatrixStage stage, double floor) {
-        List<Range> ordered = stage.eigenvalues().stream()
+        List<QuantileRange> ordered = stage.eigenvalues().stream()
                 .sorted(Comparator.comparingDouble(value -> -Math.abs(value.median())))
                 .toList();
         return new Line(
@@ -112,14 +112,14 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
     }
 
     /** Returns the band of absolute values; a range that contains 0 starts at the floor. */
-    private static Line.Range band(Range value, double floor) {
+    private static Line.Range band(QuantileRange value, double floor) {
         double low =
                 value.low() < 0 && value.high() > 0 ? floor : Math.min(Math.abs(value.low()), Math.abs(value.high()));
         return new Line.Range(
                 Math.max(floor, low), Math.max(floor, Math.max(Math.abs(value.low()), Math.abs(value.high()))));
     }
 
-    private static String channels(MapChannels channels) {
+    private static String channels(DegenerateChannels channels) {
         String among = Figures.count(channels.channels(), "feature map") + " with "
                 + Figures.count(channels.positions(), "position") + ", measured on "
                 + Figures.count(channels.images(), "image") + ": ";

@@ -25,9 +25,9 @@ import org.gramian.gallery.Item;
 import org.gramian.gallery.Part;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Fingerprint;
-import org.gramian.inspect.MapChannels;
+import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
-import org.gramian.inspect.Range;
+import org.gramian.inspect.QuantileRange;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Head;
 import org.gramian.model.Logits;
@@ -131,13 +131,13 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
     }
 
     static SpdInspection matrices() {
-        Range one = new Range(1, 2, 3);
-        Range none = new Range(-1e-9, 0, 1e-9);
-        Range beyond = new Range(20, 0x1p52, 0x1p52);
+        QuantileRange one = new QuantileRange(1, 2, 3);
+        QuantileRange none = new QuantileRange(-1e-9, 0, 1e-9);
+        QuantileRange beyond = new QuantileRange(20, 0x1p52, 0x1p52);
         return new SpdInspection(
                 "cd".repeat(32),
                 "conv:4/rbf/spd:3/relu/triu/root/l2",
-                new MapChannels(4, 64, 12, List.of(2), List.of(new MapChannels.Duplicate(3, 1, 0.9999))),
+                new DegenerateChannels(4, 64, 12, List.of(2), List.of(new DegenerateChannels.Duplicate(3, 1, 0.9999))),
                 List.of(
                         new MatrixStage("kernel rbf", 4, 12, List.of(one, one, one, none), one, beyond, 0),
                         new MatrixStage("transform 1, spd:3", 3, 11, List.of(one, one, one), one, one, 0.25)));

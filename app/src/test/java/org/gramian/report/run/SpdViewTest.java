@@ -4,19 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.regex.Pattern;
-import org.gramian.inspect.MapChannels;
+import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
-import org.gramian.inspect.Range;
+import org.gramian.inspect.QuantileRange;
 import org.gramian.inspect.SpdInspection;
 import org.junit.jupiter.api.Test;
 
 class SpdViewTest {
     @Test
     void magnitudesNeverRiseAlsoWhereEigenvaluesAreNegative() {
-        List<Range> values = List.of(range(9), range(2), range(0.5), range(-1), range(-4));
+        List<QuantileRange> values = List.of(range(9), range(2), range(0.5), range(-1), range(-4));
         MatrixStage relu = new MatrixStage("transform 2, relu", 5, 8, values, range(3), range(18), 1);
         SpdInspection inspection = new SpdInspection(
-                "cd".repeat(32), "conv:5/rbf/relu", new MapChannels(5, 64, 8, List.of(), List.of()), List.of(relu));
+                "cd".repeat(32), "conv:5/rbf/relu", new DegenerateChannels(5, 64, 8, List.of(), List.of()), List.of(relu));
         String path =
                 SpdView.of("holdout", inspection).spectrum().series().getFirst().path();
         List<Double> depths = Pattern.compile("[ML][\\d.]+ ([\\d.]+)")
@@ -27,7 +27,7 @@ class SpdViewTest {
         assertThat(depths).hasSize(5).isSorted();
     }
 
-    private static Range range(double middle) {
-        return new Range(middle - 0.1, middle, middle + 0.1);
+    private static QuantileRange range(double middle) {
+        return new QuantileRange(middle - 0.1, middle, middle + 0.1);
     }
 }

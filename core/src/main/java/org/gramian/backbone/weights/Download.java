@@ -2,12 +2,16 @@ package org.gramian.backbone.weights;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -17,17 +21,20 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.gramian.backbone.weights.DownloadException.Kind;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Downloads a public file into a folder. What has arrived lies in {@code FILE.part}, so that an interrupted download goes
- * on where it ended, in this run or in a later one; it is given out only when its SHA-256 is right.
+ * Downloads a public file into a folder. Partial data is kept in {@code FILE.part}, so that an interrupted download
+ * resumes in this run or a later one; the file is used only if its SHA-256 matches.
  */
 public final class Download {
-    /** The published files have half of this. */
+    /** Twice the size of the largest published file. */
     static final long MAX_BYTES = 1L << 30;
 
-    /** Connections in a row that bring something, but less than a chunk. */
+    /** Consecutive connections that may deliver less than a chunk. */
     private static final int MAX_POOR_ATTEMPTS = 5;
 
     private static final int CHUNK = 1 << 16;
@@ -41,12 +48,12 @@ public final class Download {
     private final Consumer<String> notice;
 
     /**
-     * A download from a folder of the web.
+     * Creates a download.
      *
-     * @param base the folder, usually {@link PublicFile#BASE}, or a mirror of it
-     * @param patience how long the server may keep silent
-     * @param progress given the bytes in all, is told the bytes so far
-     * @param notice told what happens besides, one sentence each
+     * @param base URL of the folder, usually {@link PublicFile#BASE} or a mirror
+     * @param patience connect and read timeout
+     * @param progress given the total size, returns a callback for the bytes received
+     * @param notice receives other events, one sentence each
      */
     public Download(URI base, Duration patience, LongFunction<LongConsumer> progress, Consumer<String> notice) {
         this.base = base.getRawPath() == null || base.getRawPath().endsWith("/") ? base : URI.create(base + "/");
@@ -55,20 +62,20 @@ public final class Download {
         this.notice = notice;
     }
 
-    /** The address of a file. */
+    /** Returns the URL of a file. */
     public URI address(PublicFile file) {
         return base.resolve(file.file());
     }
 
     /**
-     * Downloads a file, or the rest of it.
+     * Downloads a file or the rest of it.
      *
-     * @return the complete and correct file, still under the name of a part
-     * @throws DownloadException if the server cannot be reached, does not have the file, or gives another one
+     * @return the complete, verified file, still under its partial name
+     * @throws DownloadException if the server is unreachable, lacks the file or sends another one
      */
     PartialFile fetch(PublicFile file, Path folder) throws IOException {
         PartialFile part = new PartialFile(folder.resolve(file.file() + ".part"));
-        if (part.size() > 0 && Fingerprint.of(part.path()).startsWith(file.sha256Prefix())) {
+        if (part.size() > 0 && WeightFingerprint.of(part.path()).startsWith(file.sha256Prefix())) {
             notice.accept(part.path() + " is complete: no download needed");
             return part;
         }
@@ -78,7 +85,7 @@ public final class Download {
                 .build()) {
             fetch(client, address(file), part);
         }
-        String sha256 = Fingerprint.of(part.path());
+        String sha256 = WeightFingerprint.of(part.path());
         if (!sha256.startsWith(file.sha256Prefix())) {
             part.delete();
             throw new DownloadException(
@@ -93,7 +100,7 @@ public final class Download {
         return part;
     }
 
-    /** Asks again as long as something comes: a large file may need many connections, but each must bring a share. */
+    /** Retries as long as data arrives: a large file may need many connections, but each must deliver some data. */
     private void fetch(HttpClient client, URI address, PartialFile part) throws IOException {
         int poor = 0;
         while (true) {
@@ -110,7 +117,7 @@ public final class Download {
                 if (gained <= 0 || poor == MAX_POOR_ATTEMPTS) {
                     throw new DownloadException(
                             Kind.NO_CONNECTION,
-                            address + " could not be downloaded: " + Failure.reason(e)
+                            address + " could not be downloaded: " + reason(e)
                                     + (part.size() > 0
                                             ? "; " + part.size() + " bytes are kept; a retry resumes from there"
                                             : ""),
@@ -121,7 +128,35 @@ public final class Download {
         }
     }
 
-    /** One request: true if the file is complete, false if it must be asked for from the start. */
+    /** Describes a failed connection: messages of {@code java.net.http} are often empty. */
+    private static String reason(IOException failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            switch (cause) {
+                case UnresolvedAddressException _ -> {
+                    return "the server's name cannot be resolved; there may be no network";
+                }
+                case UnknownHostException _ -> {
+                    return "the server's name cannot be resolved; there may be no network";
+                }
+                case HttpTimeoutException _ -> {
+                    return "the server did not respond in time";
+                }
+                default -> {
+                    // look at the cause
+                }
+            }
+        }
+        if (failure instanceof ConnectException) {
+            return "cannot connect to the server";
+        }
+        String message = failure.getMessage();
+        // The sentence around it has its own full stop.
+        return message == null
+                ? failure.getClass().getSimpleName()
+                : message.strip().replaceAll("[.!?]+$", "");
+    }
+
+    /** Sends one request; returns true if the file is complete, false if the download must restart. */
     private boolean attempt(HttpClient client, URI address, PartialFile part) throws IOException {
         long have = part.size();
         HttpRequest.Builder request = HttpRequest.newBuilder(address).GET();
@@ -147,7 +182,7 @@ public final class Download {
                     notice.accept("resuming after " + have + " bytes");
                     yield receive(body, part, range.total());
                 }
-                // Complete, if the program was ended before it could say so.
+                // Complete, if the process was killed after the last byte.
                 case NOT_SATISFIABLE -> range.total() == have || restart(part, have, address);
                 default ->
                     throw new DownloadException(
@@ -156,7 +191,7 @@ public final class Download {
         }
     }
 
-    /** Throws away what is there, to ask for the file as a whole; a server that then still gives a part is wrong. */
+    /** Deletes the partial file for a restart; fails if the server returns a range although none was requested. */
     private static boolean restart(PartialFile part, long have, URI address) throws IOException {
         if (have == 0) {
             throw new DownloadException(
@@ -167,8 +202,8 @@ public final class Download {
     }
 
     /**
-     * Waits for the head of the answer only: a request's own time limit would cover the body on some versions of Java, and
-     * half a gigabyte takes as long as it takes.
+     * Waits for the response headers only: a request timeout covers the body on some versions of Java, and half a
+     * gigabyte takes long.
      */
     private HttpResponse<InputStream> send(HttpClient client, HttpRequest request) throws IOException {
         CompletableFuture<HttpResponse<InputStream>> answer = client.sendAsync(request, BodyHandlers.ofInputStream());
@@ -186,7 +221,7 @@ public final class Download {
         }
     }
 
-    /** Takes in the rest of the file; always true, for a cut one ends in an exception. */
+    /** Receives the rest of the file; returns true, or throws if the connection ends early. */
     private boolean receive(InputStream body, PartialFile part, long total) throws IOException {
         requireBounded(total);
         part.requireSpace(total);
@@ -212,6 +247,89 @@ public final class Download {
         if (bytes > MAX_BYTES) {
             throw new DownloadException(
                     Kind.OTHER, "the server sends more than " + MAX_BYTES + " bytes, more than any published file");
+        }
+    }
+
+    /**
+     * Range of a file in a response.
+     *
+     * @param start offset of the first byte
+     * @param total size of the whole file, or -1 if unknown
+     */
+    private record ContentRange(long start, long total) {
+        private static final Pattern FORM = Pattern.compile("bytes (?:(\\d{1,18})-\\d{1,18}|\\*)/(\\d{1,18}|\\*)");
+
+        static ContentRange of(HttpResponse<?> response) {
+            String header = response.headers().firstValue("Content-Range").orElse("");
+            Matcher range = FORM.matcher(header);
+            if (range.matches()) {
+                long start = range.group(1) == null ? 0 : Long.parseLong(range.group(1));
+                return new ContentRange(start, range.group(2).equals("*") ? -1 : Long.parseLong(range.group(2)));
+            }
+            String length = response.headers().firstValue("Content-Length").orElse("");
+            return new ContentRange(0, length.matches("\\d{1,18}") ? Long.parseLong(length) : -1);
+        }
+    }
+
+    /** Read timeout: closes a stream that delivers no data for too long. */
+    private static final class StallGuard implements AutoCloseable {
+        private final InputStream watched;
+        private final long limitNanos;
+        private volatile long last = System.nanoTime();
+        private volatile boolean done;
+        private volatile boolean stalled;
+
+        private StallGuard(InputStream watched, Duration limit) {
+            this.watched = watched;
+            this.limitNanos = limit.toNanos();
+        }
+
+        static StallGuard watch(InputStream watched, Duration limit) {
+            StallGuard guard = new StallGuard(watched, limit);
+            Thread.ofVirtual().name("stall guard").start(guard::run);
+            return guard;
+        }
+
+        /** Reads from the stream, subject to the timeout. */
+        int read(byte[] target) throws IOException {
+            try {
+                int count = watched.read(target);
+                last = System.nanoTime();
+                if (!stalled) {
+                    return count;
+                }
+            } catch (IOException e) {
+                if (!stalled) {
+                    throw e;
+                }
+            }
+            throw new IOException(
+                    "no data received for " + Duration.ofNanos(limitNanos).toSeconds() + " s");
+        }
+
+        private void run() {
+            while (!done) {
+                long left = limitNanos - (System.nanoTime() - last);
+                if (left <= 0) {
+                    stalled = true;
+                    try {
+                        watched.close();
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                    return;
+                }
+                try {
+                    Thread.sleep(Duration.ofNanos(Math.min(left, limitNanos / 4 + 1)));
+                } catch (InterruptedException e) {
+                    return;
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            done = true;
         }
     }
 }

@@ -2,17 +2,17 @@ package org.gramian.backbone.weights;
 
 import java.io.IOException;
 
-/** A download that failed, and what that means for people who want the file all the same. */
+/** Thrown if a download fails. */
 final class DownloadException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** What kind of failure it is. */
+    /** Kind of failure. */
     enum Kind {
-        /** The server cannot be reached, or falls silent: another machine may do better. */
+        /** The server is unreachable or stalls; another machine may succeed. */
         NO_CONNECTION,
-        /** The server does not give the file: another place may have it. */
+        /** The server does not have the file; another server may. */
         NOT_THERE,
-        /** The file is another one, or there is no room for it: fetching it elsewhere changes nothing. */
+        /** The file is wrong or does not fit on the disk; downloading it elsewhere does not help. */
         OTHER
     }
 

@@ -10,13 +10,12 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 
 /**
- * What a file of weights must hold to serve a network: the parameters of the whole network, in its order, under the
- * names that this program gives them.
+ * Parameters that a weight file of a network must hold, under Gramian's names.
  *
- * @param architecture the network's name, as {@code vgg16}
+ * @param architecture name of the network, such as {@code vgg16}
  * @param parameters shapes by name, in the network's order
- * @param classifier those that only class scores need; a file may lack them
- * @param usual what weights expect of images unless a file says otherwise
+ * @param classifier parameters that only class scores need; a file may lack them
+ * @param usual preprocessing, unless a file states another
  */
 public record ExpectedParameters(
         String architecture, SequencedMap<String, Shape> parameters, Set<String> classifier, Preprocessing usual) {
@@ -27,9 +26,9 @@ public record ExpectedParameters(
     }
 
     /**
-     * The blueprint of a backbone's whole network.
+     * Returns the parameters of the whole network of a backbone.
      *
-     * @throws IllegalArgumentException if there is no backbone of that name, or it needs no weights
+     * @throws IllegalArgumentException if there is no such backbone or it needs no weights
      */
     public static ExpectedParameters of(String architecture) {
         Backbone backbone = Backbone.of(architecture);

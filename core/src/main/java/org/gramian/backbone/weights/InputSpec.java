@@ -10,11 +10,11 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.image.crop.Preprocessing.Order;
 
 /**
- * Understands what a weight file says of its input, under the key {@value #KEY} of its metadata:
+ * Parser of the preprocessing in the metadata of a weight file, under the key {@value #KEY}:
  *
  * <pre>
- * RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375     as this program writes it
- * BGR 0..255 minus (104,117,123)                             as people write it
+ * RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375     written by Gramian
+ * BGR 0..255 minus (104,117,123)                             written by hand
  * RGB, (x-127)/128
  * </pre>
  */
@@ -28,7 +28,7 @@ final class InputSpec {
 
     private InputSpec() {}
 
-    /** What the text means; empty if it is none of these forms. */
+    /** Parses a description; empty if it has none of these forms. */
     static Optional<Preprocessing> parse(String text) {
         try {
             Matcher minus = MINUS.matcher(text);

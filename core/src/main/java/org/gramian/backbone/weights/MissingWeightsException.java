@@ -2,7 +2,7 @@ package org.gramian.backbone.weights;
 
 import java.io.IOException;
 
-/** Weights that are not in the store; the message says how to get them there, and is meant for the user as it stands. */
+/** Thrown if weights are not in the store; the message names the command that gets them. */
 public final class MissingWeightsException extends IOException {
     private static final long serialVersionUID = 1L;
 

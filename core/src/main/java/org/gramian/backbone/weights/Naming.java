@@ -1,30 +1,61 @@
 package org.gramian.backbone.weights;
 
+import static org.gramian.backbone.weights.format.WeightFormat.CAFFE;
+import static org.gramian.backbone.weights.format.WeightFormat.KERAS;
+import static org.gramian.backbone.weights.format.WeightFormat.SAFETENSORS;
+import static org.gramian.backbone.weights.format.WeightFormat.TORCH_LEGACY;
+import static org.gramian.backbone.weights.format.WeightFormat.TORCH_ZIP;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.gramian.backbone.weights.format.TensorLayout;
 import org.gramian.backbone.weights.format.WeightFormat;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.StoredTensor;
 
 /**
- * The names and layouts under which one publisher keeps the parameters of one network.
+ * Names and layouts under which one publisher stores the parameters of one network.
  *
- * @param publisher who they are, what images they expect, under which licence they publish
- * @param formats the formats they publish in
- * @param origins for each parameter of ours where it is found
+ * <p>Known are torchvision's VGG, ResNet and SqueezeNet, Keras' VGG, Caffe's VGG, GoogLeNet and SqueezeNet, and Gramian's own
+ * names, which are Caffe's where Caffe has some.
+ *
+ * @param publisher source of the weights, with its preprocessing and licence
+ * @param formats file formats the publisher uses
+ * @param origins tensor of the file for each parameter
  */
 record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<String, Origin> origins) {
+    private static final Set<WeightFormat> TORCH = Set.of(TORCH_ZIP, TORCH_LEGACY, SAFETENSORS);
+    private static final Rearrangement SAME = new Rearrangement.None();
+    private static final Pattern CONVOLUTION = Pattern.compile("conv(\\d)_(\\d)");
+    private static final Pattern FIRE = Pattern.compile("fire(\\d)/(squeeze|expand)(\\dx\\d)");
+
+    /** Rows and columns of VGG's last maps, which its first dense layer reads. */
+    private static final int VGG_SIDE = 7;
+
+    /** The three dense layers of VGG: torchvision counts rectifiers and dropouts too. */
+    private static final Map<String, Integer> TORCHVISION_DENSE = Map.of("fc6", 0, "fc7", 3, "fc8", 6);
+
+    private static final Map<String, String> KERAS_DENSE = Map.of("fc6", "fc1", "fc7", "fc2", "fc8", "predictions");
+
     Naming {
         formats = Set.copyOf(formats);
         origins = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(origins));
     }
 
-    /** A tensor of a file: its name and how it is laid out. */
+    /** A tensor of a file: its name and its layout. */
     record Origin(String name, Rearrangement rearrangement) {}
 
-    /** Makes the origin of a parameter of a layer, as {@code weight} of {@code conv1_1}. */
+    /** Maps a parameter of a layer, such as {@code weight} of {@code conv1_1}, to its tensor in a file. */
     @FunctionalInterface
     interface Rule {
         Origin origin(String layer, String parameter);
@@ -39,20 +70,230 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
         return new Naming(publisher, formats, origins);
     }
 
-    /** Where a parameter of ours is found. */
+    /** Returns the namings that a weight file of the network may use, own names last. */
+    static List<Naming> known(ExpectedParameters blueprint) {
+        List<Naming> namings = new ArrayList<>();
+        switch (blueprint.architecture()) {
+            case "vgg16", "vgg19" -> {
+                namings.add(torchvisionVgg(blueprint));
+                namings.add(kerasVgg(blueprint));
+                namings.add(caffe(Publisher.VGG_CAFFE, blueprint));
+            }
+            case "resnet18", "resnet50" -> namings.add(same(Publisher.TORCHVISION, blueprint, TORCH));
+            case "squeezenet" -> {
+                namings.add(torchvisionSqueezeNet(blueprint));
+                namings.add(caffe(Publisher.DEEPSCALE, blueprint));
+            }
+            case "googlenet" -> namings.add(caffe(Publisher.BVLC, blueprint));
+            default -> {
+                // not published in these formats: own names only
+            }
+        }
+        namings.add(same(Publisher.OWN_NAMES, blueprint, TORCH));
+        return namings;
+    }
+
+    private static Naming same(Publisher publisher, ExpectedParameters blueprint, Set<WeightFormat> formats) {
+        return of(
+                publisher, blueprint, formats, (layer, parameter) -> new Origin(layer + "." + parameter, SAME));
+    }
+
+    private static Naming caffe(Publisher publisher, ExpectedParameters blueprint) {
+        Rearrangement leadingOnes = new Rearrangement.LeadingOnes();
+        return of(
+                publisher,
+                blueprint,
+                Set.of(CAFFE),
+                (layer, parameter) -> new Origin(layer + "." + parameter, leadingOnes));
+    }
+
+    private static Naming torchvisionVgg(ExpectedParameters blueprint) {
+        Map<String, String> layers = new HashMap<>();
+        TORCHVISION_DENSE.forEach((layer, index) -> layers.put(layer, "classifier." + index));
+        int index = 0;
+        String group = "1";
+        for (String name : blueprint.parameters().keySet()) {
+            Matcher convolution = CONVOLUTION.matcher(name.substring(0, name.lastIndexOf('.')));
+            if (convolution.matches() && name.endsWith(".weight")) {
+                // A list of modules: each convolution is followed by a rectifier, each group by a pooling.
+                index += convolution.group(1).equals(group) ? 0 : 1;
+                group = convolution.group(1);
+                layers.put(convolution.group(), "features." + index);
+                index += 2;
+            }
+        }
+        return of(
+                Publisher.TORCHVISION,
+                blueprint,
+                TORCH,
+                (layer, parameter) ->
+                        new Origin(Objects.requireNonNull(layers.get(layer), layer) + "." + parameter, SAME));
+    }
+
+    private static Naming kerasVgg(ExpectedParameters blueprint) {
+        return of(Publisher.KERAS, blueprint, Set.of(KERAS), (layer, parameter) -> {
+            Matcher convolution = CONVOLUTION.matcher(layer);
+            boolean dense = !convolution.matches();
+            String theirs = dense
+                    ? Objects.requireNonNull(KERAS_DENSE.get(layer), layer)
+                    : "block" + convolution.group(1) + "_conv" + convolution.group(2);
+            if (parameter.equals("bias")) {
+                return new Origin(theirs + "/bias", SAME);
+            }
+            Rearrangement matrix =
+                    layer.equals("fc6") ? new Rearrangement.Flattened(VGG_SIDE) : new Rearrangement.Dense();
+            return new Origin(theirs + "/kernel", dense ? matrix : new Rearrangement.Kernel());
+        });
+    }
+
+    private static Naming torchvisionSqueezeNet(ExpectedParameters blueprint) {
+        // A list of modules: a convolution, a rectifier and a pooling, then fires with poolings behind 3 and 5.
+        Map<String, Integer> fires = Map.of("2", 3, "3", 4, "4", 6, "5", 7, "6", 9, "7", 10, "8", 11, "9", 12);
+        return of(Publisher.TORCHVISION, blueprint, TORCH, (layer, parameter) -> {
+            Matcher fire = FIRE.matcher(layer);
+            if (fire.matches()) {
+                String part = fire.group(2).equals("squeeze") ? "squeeze" : "expand" + fire.group(3);
+                return new Origin("features." + fires.get(fire.group(1)) + "." + part + "." + parameter, SAME);
+            }
+            return new Origin((layer.equals("conv1") ? "features.0" : "classifier.1") + "." + parameter, SAME);
+        });
+    }
+
+    /** Returns the tensor of a file that holds a parameter. */
     Origin origin(String parameter) {
         return Objects.requireNonNull(origins.get(parameter), parameter);
     }
 
-    /** How many of a file's tensors have a place here. */
+    /** Counts the tensors of a file that this naming knows. */
     long matches(Set<String> names) {
         return origins.values().stream()
                 .filter(origin -> names.contains(origin.name))
                 .count();
     }
 
-    /** The first names that a file would have, for messages. */
+    /** Returns the first two tensor names, for messages. */
     List<String> examples() {
         return origins.values().stream().limit(2).map(Origin::name).toList();
+    }
+
+    /**
+     * Layout of a tensor in a published file relative to Gramian's {@code [out, in, height, width]} and {@code [out,
+     * in]}.
+     */
+    sealed interface Rearrangement {
+        /** Returns the shape in the file for a parameter's shape. */
+        Shape stored(Shape wanted);
+
+        /**
+         * Returns the layout of the elements in the file, in the order of the parameter; its sizes may split a
+         * dimension.
+         */
+        TensorLayout layout(Shape wanted);
+
+        /** Returns whether a tensor of a shape can be converted to the parameter. */
+        default boolean accepts(Shape found, Shape wanted) {
+            return found.equals(stored(wanted));
+        }
+
+        /** Converts a tensor to the parameter's layout: the same memory if possible, else a copy in the arena. */
+        default StoredTensor apply(StoredTensor found, Shape wanted, Arena arena) {
+            StoredTensor taken = layout(wanted).take(found.type(), found.data(), arena);
+            return new StoredTensor(found.type(), wanted, taken.data());
+        }
+
+        /** No change. */
+        record None() implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return wanted;
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                return new TensorLayout(0, List.of(wanted.elements()), List.of(1L));
+            }
+        }
+
+        /** No change but leading dimensions of size 1: old versions of Caffe write four dimensions always. */
+        record LeadingOnes() implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return wanted;
+            }
+
+            @Override
+            public boolean accepts(Shape found, Shape wanted) {
+                int more = found.rank() - wanted.rank();
+                for (int i = 0; i < found.rank(); i++) {
+                    if (more < 0 || found.at(i) != (i < more ? 1 : wanted.at(i - more))) {
+                        return false;
+                    }
+                }
+                return found.rank() >= wanted.rank();
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                return new None().layout(wanted);
+            }
+        }
+
+        /** Convolution kernel of TensorFlow: {@code [height, width, in, out]}. */
+        record Kernel() implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return Shape.of(wanted.at(2), wanted.at(3), wanted.at(1), wanted.at(0));
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                long out = wanted.at(0);
+                long in = wanted.at(1);
+                long height = wanted.at(2);
+                long width = wanted.at(3);
+                return new TensorLayout(0, List.of(out, in, height, width), List.of(1L, out, width * in * out, in * out));
+            }
+        }
+
+        /** Dense matrix of TensorFlow: {@code [in, out]}. */
+        record Dense() implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return Shape.of(wanted.at(1), wanted.at(0));
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                return new TensorLayout(0, List.of(wanted.at(0), wanted.at(1)), List.of(1L, wanted.at(0)));
+            }
+        }
+
+        /**
+         * First dense matrix of TensorFlow, {@code [height·width·channels, out]}: it flattens channels last, Gramian
+         * channels first.
+         *
+         * @param side height and width of the feature maps
+         */
+        record Flattened(int side) implements Rearrangement {
+            @Override
+            public Shape stored(Shape wanted) {
+                return Shape.of(wanted.at(1), wanted.at(0));
+            }
+
+            @Override
+            public boolean accepts(Shape found, Shape wanted) {
+                return wanted.at(1) % ((long) side * side) == 0 && found.equals(stored(wanted));
+            }
+
+            @Override
+            public TensorLayout layout(Shape wanted) {
+                long out = wanted.at(0);
+                long channels = wanted.at(1) / ((long) side * side);
+                return new TensorLayout(
+                        0,
+                        List.of(out, channels, (long) side, (long) side),
+                        List.of(1L, out, side * channels * out, channels * out));
+            }
+        }
     }
 }

@@ -12,10 +12,9 @@ import java.util.Optional;
 import org.gramian.backbone.weights.DownloadException.Kind;
 
 /**
- * What has arrived of a download, and beside it which version of the file it is a part of, so that parts of two versions
- * are never joined.
+ * Partial download with the version of the file it belongs to, so that parts of two versions are never joined.
  *
- * @param path the bytes so far; need not exist
+ * @param path received bytes; need not exist
  */
 record PartialFile(Path path) {
     long size() throws IOException {
@@ -26,7 +25,7 @@ record PartialFile(Path path) {
         return path.resolveSibling(path.getFileName() + ".version");
     }
 
-    /** The server's word for the version: its entity tag, else the date of its last change. */
+    /** Returns the server's version of the file: its entity tag, else its modification date. */
     Optional<String> version() throws IOException {
         try {
             String version = Files.readString(versionFile(), StandardCharsets.ISO_8859_1);
@@ -37,7 +36,7 @@ record PartialFile(Path path) {
         }
     }
 
-    /** Starts from nothing, with the version that the server says. */
+    /** Deletes the received bytes and stores the version from the response. */
     void begin(HttpResponse<?> response) throws IOException {
         Files.deleteIfExists(path);
         Optional<String> version = response.headers()
@@ -51,12 +50,12 @@ record PartialFile(Path path) {
         }
     }
 
-    /** Room for the rest, and for the converted copy that is made of it. */
+    /** Checks the free space for the rest of the file and its converted copy. */
     void requireSpace(long total) throws IOException {
         Path folder = path.toAbsolutePath().getParent();
         long usable =
                 folder == null ? Long.MAX_VALUE : Files.getFileStore(folder).getUsableSpace();
-        // Some network file systems know no sizes and answer zero to everything.
+        // Some network file systems report 0 bytes of free space.
         if (total > 0 && usable > 0 && usable < 2 * total - size()) {
             throw new DownloadException(
                     Kind.OTHER,
@@ -65,7 +64,7 @@ record PartialFile(Path path) {
         }
     }
 
-    /** Opens it for the bytes that come next. */
+    /** Opens the file for appending. */
     Appender append() throws DownloadException {
         try {
             return new Appender(
@@ -75,7 +74,7 @@ record PartialFile(Path path) {
         }
     }
 
-    /** Writes, and tells failures of the disk from those of the connection. */
+    /** Writes bytes and reports disk errors as {@link DownloadException}, unlike connection errors. */
     record Appender(Path path, OutputStream out) implements AutoCloseable {
         void write(byte[] bytes, int count) throws DownloadException {
             try {

@@ -5,12 +5,12 @@ import org.gramian.backbone.Licence;
 import org.gramian.image.crop.Preprocessing;
 
 /**
- * Where weights come from, which decides what images must look like and what one may do with them.
+ * Publisher of weights, which determines preprocessing and licence.
  *
- * @param label for messages, as {@code torchvision}
- * @param file what is published, for people who look for it, as {@code torchvision's .pth}
- * @param preprocessing what the network was trained on; empty if only the file can know
- * @param licence of the weights; empty if only the file can know
+ * @param label name for messages, such as {@code torchvision}
+ * @param file description of the published file, such as {@code torchvision's .pth}
+ * @param preprocessing preprocessing of images; empty if only the file can state it
+ * @param licence licence of the weights; empty if only the file can state it
  */
 record Publisher(String label, String file, Optional<Preprocessing> preprocessing, Optional<String> licence) {
     static final Publisher TORCHVISION =
@@ -23,11 +23,11 @@ record Publisher(String label, String file, Optional<Preprocessing> preprocessin
     static final Publisher DEEPSCALE =
             of("Caffe (DeepScale)", "squeezenet_v1.1.caffemodel", Preprocessing.CAFFE, Licence.DEEPSCALE);
 
-    /** A file with the names of this program: it alone can say more. */
+    /** File with Gramian's own names: only the file can state more. */
     static final Publisher OWN_NAMES =
             new Publisher("Gramian's tensor names", "a .safetensors file", Optional.empty(), Optional.empty());
 
-    /** A file that may be somebody else's, with the same names: what one may do with it is not known. */
+    /** Returns this publisher without a licence, for a file that is recognized by its names only. */
     Publisher supposed() {
         return new Publisher(label, file, preprocessing, Optional.empty());
     }

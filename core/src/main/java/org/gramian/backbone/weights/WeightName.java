@@ -8,16 +8,16 @@ import org.gramian.backbone.Backbones;
 import org.gramian.basis.NearestWord;
 
 /**
- * What weights are called: the network's name, or the network's name, a hyphen and a word, where there are several for it,
- * as {@code vgg16}, {@code resnet50-v2}, {@code vgg16-keras}.
+ * Name of weights: the network, optionally with a variant after a hyphen, such as {@code vgg16}, {@code resnet50-v2} or
+ * {@code vgg16-keras}.
  *
- * @param text the whole name, also that of the file in the store
- * @param architecture the network
+ * @param text whole name, also of the file in the store
+ * @param architecture name of the network
  */
 public record WeightName(String text, String architecture) {
     private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9._-]{0,63}");
 
-    /** The networks that weights can be had for. */
+    /** Returns the networks that need weights. */
     public static List<String> architectures() {
         return Backbones.all().stream()
                 .filter(backbone -> backbone.about().weights().needed())
@@ -26,9 +26,9 @@ public record WeightName(String text, String architecture) {
     }
 
     /**
-     * The name that a text is.
+     * Parses a name.
      *
-     * @throws IllegalArgumentException if no network has that name, or one that it begins with
+     * @throws IllegalArgumentException if it does not start with the name of a network
      */
     public static WeightName parse(String text) {
         if (Backbones.names().contains(text) && !architectures().contains(text)) {

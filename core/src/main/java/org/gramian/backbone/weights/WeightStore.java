@@ -21,21 +21,21 @@ import org.gramian.tensor.file.TensorFileException;
 import org.gramian.tensor.library.CacheFolder;
 
 /**
- * The folder of weights that are ready for use: {@code NAME.safetensors} under this program's names, with what they expect
- * of images and where they came from in the metadata.
+ * Folder of imported weights, {@code NAME.safetensors} under Gramian's tensor names, with preprocessing and provenance
+ * in the metadata.
  *
- * @param folder it need not exist yet
+ * @param folder need not exist yet
  */
 public record WeightStore(Path folder) {
-    /** The environment variable that names the folder. */
+    /** Environment variable that names the folder. */
     public static final String VARIABLE = "GRAMIAN_WEIGHTS";
 
     private static final String ENDING = ".safetensors";
 
-    /** How files of weights end, which no stored name is expected to. */
+    /** Extensions of weight files; a name with one of them is read as a file. */
     private static final List<String> ENDINGS = List.of(".pth", ".pt", ".h5", ".caffemodel", ENDING, ".bin");
 
-    /** {@value #VARIABLE}, else {@code weights} in the program's cache folder. */
+    /** Returns the store in {@value #VARIABLE}, else in {@code weights} of the cache folder. */
     public static WeightStore ofProcess() {
         String own = System.getenv(VARIABLE);
         if (own == null || own.isBlank()) {
@@ -48,26 +48,27 @@ public record WeightStore(Path folder) {
         }
     }
 
-    /** Where weights of a name lie, or would. */
+    /** Returns the file of a name, which need not exist. */
     public Path file(WeightName name) {
         return folder.resolve(name.text() + ENDING);
     }
 
-    /** Whether there are weights of a name. */
+    /** Returns whether the store has weights of a name. */
     public boolean holds(WeightName name) {
         return Files.isRegularFile(file(name));
     }
 
     /**
-     * Opens weights for use; all of them are read, for what is computed with them is kept under their fingerprint.
+     * Opens weights and verifies their fingerprint, which reads the whole file.
      *
-     * @param remarks told what is absent or had to be assumed, one sentence each
-     * @throws MissingWeightsException if there are none of that name; the message says how to get them
-     * @throws IOException if the file is damaged, was changed since it was imported, or is not of the network
+     * @param arena owner of the tensors' memory
+     * @param remarks receives notes on missing or assumed data, one sentence each
+     * @throws MissingWeightsException if the store has no such weights; the message names the command that gets them
+     * @throws IOException if the file is damaged, was changed since the import, or belongs to another network
      */
     public Weights open(WeightName name, Arena arena, Consumer<String> remarks) throws IOException {
         Opened opened = opened(name, arena);
-        String fingerprint = Fingerprint.of(opened.conversion.tensors());
+        String fingerprint = WeightFingerprint.of(opened.conversion.tensors());
         List<String> problems = StoredMetadata.provenance(opened.file)
                 .map(noted -> compare(noted.fingerprint(), fingerprint))
                 .orElse(List.of());
@@ -82,10 +83,11 @@ public record WeightStore(Path folder) {
     }
 
     /**
-     * Opens weights by what a user calls them: a file of any known format, or a name of this store.
+     * Opens weights given as a file of any supported format or as a name in this store.
      *
-     * @param architecture the network they are for
-     * @throws MissingWeightsException if it is a name and there are none of it
+     * @param architecture network of the weights
+     * @param nameOrFile name or path
+     * @throws MissingWeightsException if a name is not in the store
      */
     public Weights find(String architecture, String nameOrFile, Arena arena, Consumer<String> remarks)
             throws IOException {
@@ -94,7 +96,7 @@ public record WeightStore(Path folder) {
                 : open(WeightName.parse(nameOrFile), arena, remarks);
     }
 
-    /** Whether a text means a file rather than a name; what looks like one and is absent is a missing file. */
+    /** Returns whether a text is a path rather than a name, whether the file exists or not. */
     private static boolean isFile(String text) {
         return text.contains("/")
                 || text.contains(File.separator)
@@ -103,10 +105,10 @@ public record WeightStore(Path folder) {
     }
 
     /**
-     * Where weights came from, as the file says and without reading its numbers.
+     * Returns the provenance of weights from the file's metadata, without reading the tensors.
      *
-     * @throws MissingWeightsException if there are none of that name
-     * @throws IOException if the file is damaged, or not of the network
+     * @throws MissingWeightsException if the store has no such weights
+     * @throws IOException if the file is damaged or belongs to another network
      */
     public Provenance provenance(WeightName name) throws IOException {
         try (Arena arena = Arena.ofShared()) {
@@ -114,8 +116,8 @@ public record WeightStore(Path folder) {
         }
     }
 
-    /** A file of the store and the weights in it. */
-    private record Opened(WeightFile file, Conversion conversion) {
+    /** File of the store with its converted weights. */
+    private record Opened(WeightFile file, WeightConversion conversion) {
         Provenance provenance() {
             return StoredMetadata.provenance(file)
                     .orElseGet(() -> new Provenance(
@@ -131,7 +133,7 @@ public record WeightStore(Path folder) {
             throw missing(name);
         }
         WeightFile file = WeightFile.read(file(name), arena);
-        return new Opened(file, Conversion.of(file, ExpectedParameters.of(name.architecture()), false, arena));
+        return new Opened(file, WeightConversion.of(file, ExpectedParameters.of(name.architecture()), false, arena));
     }
 
     private MissingWeightsException missing(WeightName name) {
@@ -143,10 +145,10 @@ public record WeightStore(Path folder) {
                 .formatted(name, folder, download, name, importable(name.architecture())));
     }
 
-    /** What kind of file {@link #importFile} takes for a network. */
+    /** Describes the files that {@link #importFile} accepts for a network. */
     public static String importable(String architecture) {
         ExpectedParameters blueprint = ExpectedParameters.of(architecture);
-        List<String> files = Namings.of(blueprint).stream()
+        List<String> files = Naming.known(blueprint).stream()
                 .map(naming -> naming.publisher().file())
                 .toList();
         return files.size() > 1
@@ -157,18 +159,18 @@ public record WeightStore(Path folder) {
     }
 
     /**
-     * The network whose weights a file holds, by the names and shapes of its tensors.
+     * Recognizes the network of a weight file by the names and shapes of its tensors.
      *
-     * @throws IOException if the file cannot be read, or holds the weights of no known network; the message says what the
-     *     most similar one lacks
-     * @throws IllegalArgumentException if they fit several networks, which the message lists
+     * @throws IOException if the file cannot be read or fits no network; the message names what the most similar
+     *     network lacks
+     * @throws IllegalArgumentException if it fits several networks; the message lists them
      */
     public static WeightName recognize(Path source) throws IOException {
         try (Arena arena = Arena.ofShared()) {
             WeightFile file = WeightFile.read(source, arena);
             List<String> all = WeightName.architectures();
             List<String> fitting = all.stream()
-                    .filter(network -> Conversion.fits(file, ExpectedParameters.of(network)))
+                    .filter(network -> WeightConversion.fits(file, ExpectedParameters.of(network)))
                     .toList();
             if (fitting.size() > 1) {
                 throw new IllegalArgumentException(source + " fits several backbones; choose one of: "
@@ -180,10 +182,10 @@ public record WeightStore(Path folder) {
                 return WeightName.parse(fitting.getFirst());
             }
             String nearest = all.stream()
-                    .max(Comparator.comparingLong(network -> Conversion.likeness(file, ExpectedParameters.of(network))))
+                    .max(Comparator.comparingLong(network -> WeightConversion.likeness(file, ExpectedParameters.of(network))))
                     .orElseThrow();
-            if (Conversion.likeness(file, ExpectedParameters.of(nearest)) > 0) {
-                Conversion.of(file, ExpectedParameters.of(nearest), false, arena); // says what does not fit
+            if (WeightConversion.likeness(file, ExpectedParameters.of(nearest)) > 0) {
+                WeightConversion.of(file, ExpectedParameters.of(nearest), false, arena); // throws with the mismatches
             }
             throw new TensorFileException(
                     source,
@@ -195,16 +197,16 @@ public record WeightStore(Path folder) {
     }
 
     /**
-     * Puts the weights of a file into the store, in one atomic step, in place of those of that name.
+     * Imports a weight file into the store atomically, replacing weights of the same name.
      *
-     * @param remarks told what was left out, is absent or had to be assumed, one sentence each
+     * @param remarks receives notes on skipped, missing or assumed data, one sentence each
      * @return the file in the store
      */
     public Path importFile(WeightName name, Path source, Consumer<String> remarks) throws IOException {
-        return importFile(name, ExpectedParameters.of(name.architecture()), Source.of(source), remarks);
+        return importFile(name, ExpectedParameters.of(name.architecture()), Weights.Source.of(source), remarks);
     }
 
-    Path importFile(WeightName name, ExpectedParameters blueprint, Source source, Consumer<String> remarks)
+    Path importFile(WeightName name, ExpectedParameters blueprint, Weights.Source source, Consumer<String> remarks)
             throws IOException {
         try (Arena arena = Arena.ofShared()) {
             Weights weights = Weights.read(blueprint, source, arena, remarks);
@@ -224,16 +226,16 @@ public record WeightStore(Path folder) {
     }
 
     /**
-     * Reads weights completely and compares them with the fingerprint that was noted when they were imported.
+     * Reads weights completely and compares them with the fingerprint of the import.
      *
-     * @return what is wrong, one sentence each; empty if all is well
-     * @throws MissingWeightsException if there are none of that name
+     * @return problems, one sentence each; empty if there are none
+     * @throws MissingWeightsException if the store has no such weights
      */
     public List<String> verify(WeightName name) throws IOException {
         try (Arena arena = Arena.ofShared()) {
             Opened opened = opened(name, arena);
             return StoredMetadata.provenance(opened.file)
-                    .map(noted -> compare(noted.fingerprint(), Fingerprint.of(opened.conversion.tensors())))
+                    .map(noted -> compare(noted.fingerprint(), WeightFingerprint.of(opened.conversion.tensors())))
                     .orElse(List.of("the file has no fingerprint to compare with, because it was not written by this"
                             + " program: import it under this name"));
         } catch (TensorFileException e) {
@@ -248,7 +250,7 @@ public record WeightStore(Path folder) {
                         .formatted(noted, found));
     }
 
-    /** The names of all weights in the store, sorted; files of other names are not weights. */
+    /** Returns the sorted names of all weights in the store; other files are ignored. */
     public List<WeightName> names() throws IOException {
         if (!Files.isDirectory(folder)) {
             return List.of();

@@ -23,12 +23,12 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.StoredTensor;
 
 /**
- * Weights of a network, ready for use: under this program's names, in its layout, with what they expect of images.
+ * Weights of a network under Gramian's names and in its layout, with their preprocessing.
  *
- * @param architecture the network's name, as {@code vgg16}
- * @param tensors by name, in the network's order; they live as long as the arena they were opened in
- * @param preprocessing what they expect of images
- * @param provenance where they came from
+ * @param architecture name of the network, such as {@code vgg16}
+ * @param tensors tensors by name, in the network's order, valid as long as their arena
+ * @param preprocessing preprocessing of images
+ * @param provenance origin of the weights
  */
 public record Weights(
         String architecture,
@@ -43,12 +43,13 @@ public record Weights(
     }
 
     /**
-     * Opens a file of any known format where it lies, for a network; fingerprints are computed, which reads it all.
+     * Reads a weight file of any supported format for a network and computes its fingerprint.
      *
-     * @param architecture the network's name, as {@code googlenet}
+     * @param architecture name of the network, such as {@code googlenet}
      * @param file safetensors, {@code .pth}, {@code .h5} or {@code .caffemodel}
-     * @param remarks told what was left out, is absent or had to be assumed, one sentence each
-     * @throws IOException if the file is not good for the network; the message says all that is wrong
+     * @param arena owner of the tensors' memory
+     * @param remarks receives notes on skipped, missing or assumed data, one sentence each
+     * @throws IOException if the file does not fit the network; the message lists all mismatches
      */
     public static Weights read(String architecture, Path file, Arena arena, Consumer<String> remarks)
             throws IOException {
@@ -58,19 +59,19 @@ public record Weights(
     static Weights read(ExpectedParameters blueprint, Source source, Arena arena, Consumer<String> remarks)
             throws IOException {
         WeightFile found = WeightFile.read(source.path(), arena);
-        String sha256 = Fingerprint.of(source.path());
+        String sha256 = WeightFingerprint.of(source.path());
         boolean published = PublicFile.ofSha256(sha256).isPresent();
-        Conversion conversion = Conversion.of(found, blueprint, published, arena);
+        WeightConversion conversion = WeightConversion.of(found, blueprint, published, arena);
         conversion.remarks().forEach(remarks);
         Provenance provenance =
-                new Provenance(Fingerprint.of(conversion.tensors()), source.name(), sha256, conversion.licence());
+                new Provenance(WeightFingerprint.of(conversion.tensors()), source.name(), sha256, conversion.licence());
         return new Weights(blueprint.architecture(), conversion.tensors(), conversion.preprocessing(), provenance);
     }
 
     /**
-     * Parameters of a backbone with these values, converted to a type and brought to a device.
+     * Creates the parameters of a backbone with these values.
      *
-     * @throws IllegalArgumentException if these are weights of another network, or lack what the layer needs
+     * @throws IllegalArgumentException if these are weights of another network or some are missing
      */
     public ParameterSet load(Backbone backbone, DType type, Device device) {
         requireNetwork(backbone.name());
@@ -78,9 +79,9 @@ public record Weights(
     }
 
     /**
-     * Parameters of a network's tail with these values; weights that only class scores need may be absent.
+     * Creates the parameters of a network's tail with these values.
      *
-     * @throws IllegalArgumentException if these are weights of another network, or lack what the tail needs
+     * @throws IllegalArgumentException if these are weights of another network or some are missing
      */
     public ParameterSet load(Tail tail, DType type, Device device) {
         requireNetwork(tail.network());
@@ -110,5 +111,17 @@ public record Weights(
                     + " are usable for features, but " + user + " needs more: " + NameList.some(missing));
         }
         return ParameterSet.initialize(specs, new SplittableRandom(0), type, device);
+    }
+
+    /**
+     * Weight file with its recorded name, which differs from the file name during a download.
+     *
+     * @param path the file
+     * @param name name for the provenance
+     */
+    record Source(Path path, String name) {
+        static Source of(Path path) {
+            return new Source(path, String.valueOf(path.getFileName()));
+        }
     }
 }

@@ -16,11 +16,10 @@
  * }
  * }</pre>
  *
- * <p>Weights come into the store in two ways. {@link org.gramian.backbone.weights.WeightStore#importFile} takes a file that
- * somebody has: {@code format} reads it, {@code Conversion} chooses the {@code Naming} of its {@code Publisher} among those
- * in {@code Namings}, puts each tensor into our layout by a {@code Rearrangement}, and compares all with the
- * {@link org.gramian.backbone.weights.Blueprint} of the network.
- * {@link org.gramian.backbone.weights.Acquisition} gets a {@link org.gramian.backbone.weights.PublicFile} by a
+ * <p>Weights enter the store in two ways. {@link org.gramian.backbone.weights.WeightStore#importFile} imports a local file:
+ * {@code format} reads it, {@code WeightConversion} chooses the {@code Naming} of its {@code Publisher}, converts the layout
+ * of each tensor, and compares the result with the {@link org.gramian.backbone.weights.ExpectedParameters} of the network.
+ * {@link org.gramian.backbone.weights.WeightInstaller} gets a {@link org.gramian.backbone.weights.PublicFile} by a
  * {@link org.gramian.backbone.weights.Download} and then does the same. A file that is to stay where it lies is opened by
  * {@link org.gramian.backbone.weights.Weights#read}.
  */

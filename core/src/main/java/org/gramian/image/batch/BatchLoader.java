@@ -15,17 +15,14 @@ import java.util.stream.IntStream;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.tensor.Niceness;
 import org.gramian.tensor.Shape;
 
 /**
  * Prefetches batches: several threads decode, batches come out in the order of the list.
  *
  * <p>The same list gives the same batches for any number of threads. Memory is bounded, however long the list is: {@code
- * ahead} batches, which are used over and over, and two decoded images for each thread of {@link Prefetch}: for each there
- * is one that decodes while batches are waited for, and one that decodes beside the computation, on what that leaves of the
- * cores. An image that cannot be read
- * keeps its place, with the reason; what else goes wrong in a thread is thrown by {@link #next}.
+ * ahead} batches, which are used over and over, and one decoded image for each thread of {@link Prefetch}. An image that
+ * cannot be read keeps its place, with the reason; any other failure of a thread is thrown by {@link #next}.
  *
  * <p>It is used by one thread. {@link #close} stops the others and waits for them: for the time that one image takes.
  */
@@ -125,8 +122,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             // Platform threads, for decoding computes; daemons, so that they never keep a program from ending.
             Thread.Builder kind =
                     Thread.ofPlatform().name("gramian-pictures-" + i).daemon();
-            threads.add(kind.start(worker::whileAwaited));
-            threads.add(kind.start(worker::meanwhile));
+            threads.add(kind.start(worker::run));
         }
     }
 
@@ -191,13 +187,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         }
     }
 
-    /**
-     * One thread's work: takes the next image, decodes it, writes its crops where they belong, until there is none left.
-     *
-     * <p>There are two kinds of threads, which take turns. While the taker waits for images, ordinary ones decode. While it
-     * computes, on the same cores perhaps, those decode that give way to everything else: in the moments when a core of the
-     * computation has nothing to do. Were they alone, a machine that is busy otherwise would never let them come to an end.
-     */
+    /** Work of a decoding thread: takes the next image, decodes it and writes its crops to their slots, until no image is left. */
     private static final class Worker {
         private final int count;
         private final Loading loading;
@@ -222,20 +212,10 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             return count;
         }
 
-        /** While the taker waits. */
-        void whileAwaited() {
-            decode(true);
-        }
-
-        /** While the taker computes; this thread gives way to all others from now on. */
-        void meanwhile() {
-            Niceness.nicest();
-            decode(false);
-        }
-
-        private void decode(boolean awaited) {
+        /** Decodes until no image is left or loading stops. */
+        void run() {
             try {
-                while (queue.turn(awaited)) {
+                while (queue.open()) {
                     int index = next.getAndIncrement();
                     if (index >= count) {
                         return;

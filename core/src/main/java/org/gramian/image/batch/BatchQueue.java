@@ -45,9 +45,6 @@ final class BatchQueue {
     private final Deque<MemorySegment> free;
     private final Deque<Opened> opened = new ArrayDeque<>();
     private long taken;
-    /** Whether the taker has nothing to do but to wait; also before it comes for the first time. */
-    private boolean awaited = true;
-
     private boolean stopped;
     private @Nullable Throwable failure;
 
@@ -106,36 +103,20 @@ final class BatchQueue {
             if (first != null && first.missing == 0) {
                 opened.remove();
                 taken++;
-                await(false);
                 return new Taken(first.buffer, new ArrayList<>(Arrays.asList(first.places)));
             }
             if (first == null && free.isEmpty()) {
                 throw new IllegalStateException(
                         "all " + buffers + " batches are in use: close one before requesting the next");
             }
-            await(true);
             wait();
         }
         throw new IllegalStateException(
                 failure == null ? "loading was cancelled" : "images could not be loaded: " + failure, failure);
     }
 
-    private void await(boolean now) {
-        if (awaited != now) {
-            awaited = now;
-            notifyAll();
-        }
-    }
-
-    /**
-     * Returns when the taker waits, or when it computes, as asked for.
-     *
-     * @return false when loading has stopped
-     */
-    synchronized boolean turn(boolean whenAwaited) throws InterruptedException {
-        while (!stopped && awaited != whenAwaited) {
-            wait();
-        }
+    /** Returns whether loading goes on: false once it has stopped. */
+    synchronized boolean open() {
         return !stopped;
     }
 

@@ -22,8 +22,7 @@
  * }</pre>
  *
  * <p>Inside, {@code Worker} decodes and writes, {@code BatchQueue} is the one monitor that all threads meet at. Memory is
- * bounded by it: a fixed number of batches, used over and over, and one image for each thread. Threads that decode beside a
- * computation give way to it ({@link org.gramian.tensor.Niceness}).
+ * bounded by it: a fixed number of batches, used over and over, and one image for each thread.
  */
 @NullMarked
 package org.gramian.image.batch;

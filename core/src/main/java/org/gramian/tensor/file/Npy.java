@@ -48,7 +48,7 @@ public final class Npy {
             int length = headerLength(file, lengthBytes);
             byte[] header = file.read(headerStart, length, "the header").array();
             // Version 3.0 means UTF-8, but only names of fields need it, and a type with fields is not supported.
-            NpyHeader parsed = NpyHeaderParser.parse(path, new String(header, StandardCharsets.ISO_8859_1));
+            NpyHeader parsed = NpyHeader.parse(path, new String(header, StandardCharsets.ISO_8859_1));
             long dataStart = headerStart + (long) length;
             long found = file.size() - dataStart;
             if (found != parsed.dataBytes()) {
@@ -130,7 +130,7 @@ public final class Npy {
         return HexFormat.ofDelimiter(" ").formatHex(bytes);
     }
 
-    /** Walks through an array in row-major order and says where each element lies in column-major order. */
+    /** Iterates over an array in row-major order and yields the column-major offset of each element. */
     private static final class FortranOrder {
         private final long[] sizes;
         private final long[] index;

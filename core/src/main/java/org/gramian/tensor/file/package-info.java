@@ -21,14 +21,13 @@
  *       lives; only an array in Fortran order is copied. Writing streams, whatever the size.
  *   <li><b>No trust.</b> A header is checked completely, against fixed limits and against the file's real size, before
  *       any of the data is mapped. Whatever is wrong with a file, the outcome is a
- *       {@link org.gramian.tensor.file.TensorFileException} that says which file, what was expected and what was found.
+ *       {@link org.gramian.tensor.file.TensorFileException} that names the file, the expected and the found value.
  *   <li><b>No half-written files.</b> A file appears under its name complete or not at all, and the same tensors always
  *       give the same bytes.
  * </ul>
  *
- * <p>Inside, the way down is: {@code InputFile} opens, reads and maps; {@code SafetensorsHeaderParser} and
- * {@code NpyHeaderParser} turn a header's text into {@code SafetensorsHeader} and {@code NpyHeader}; {@code OutputFile}
- * writes beside the target and renames.
+ * <p>Inside, {@code InputFile} opens, reads and maps; {@code SafetensorsHeaderParser} parses the text of a
+ * {@code SafetensorsHeader}, {@code NpyHeader} its own; {@code OutputFile} writes beside the target and renames.
  */
 @NullMarked
 package org.gramian.tensor.file;

@@ -6,14 +6,14 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The two questions to a disk whose bad answers the tests must be able to give: how much is free, and can I write. */
+/** Free space and file creation, replaceable in tests to simulate failures. */
 interface Disk {
     /** The disk of the operating system. */
     Disk REAL = new Disk() {
         @Override
         public long usableSpace(Path folder) throws IOException {
             FileStore store = Files.getFileStore(folder);
-            // Some network file systems know no sizes and answer zero to everything.
+            // Some network file systems report 0 bytes of free space.
             return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace();
         }
 
@@ -23,7 +23,7 @@ interface Disk {
         }
     };
 
-    /** Bytes that can still be written below a folder. */
+    /** Returns the usable space of a folder in bytes. */
     long usableSpace(Path folder) throws IOException;
 
     /** Opens a new file for writing. */

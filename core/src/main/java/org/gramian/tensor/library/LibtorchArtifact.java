@@ -12,11 +12,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The Maven artifact {@code ai.djl.pytorch:pytorch-native-cpu} on the class path, as its own description lists it.
+ * Maven artifact {@code ai.djl.pytorch:pytorch-native-cpu} on the class path.
  *
- * @param version with the day of the build, {@code 2.7.1-20250812}
- * @param classifier the platform, {@code linux-x86_64}
- * @param libraries what is to be unpacked
+ * @param version version with the date of the build, {@code 2.7.1-20250812}
+ * @param classifier platform, {@code linux-x86_64}
+ * @param libraries libraries to unpack
  */
 record LibtorchArtifact(String version, String classifier, List<LibtorchLibrary> libraries) {
     private static final String DESCRIPTION = "native/lib/pytorch.properties";
@@ -25,7 +25,7 @@ record LibtorchArtifact(String version, String classifier, List<LibtorchLibrary>
         libraries = List.copyOf(libraries);
     }
 
-    /** The artifact for a platform; several artifacts may lie on the class path. */
+    /** Finds the artifact of a platform; the class path may contain several artifacts. */
     static LibtorchArtifact find(ClassLoader classPath, NativePlatform platform) {
         List<String> others = new ArrayList<>();
         try {
@@ -48,12 +48,12 @@ record LibtorchArtifact(String version, String classifier, List<LibtorchLibrary>
         return libraries.stream().map(LibtorchLibrary::name).collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Size of all libraries when unpacked. */
+    /** Returns the unpacked size of all libraries. */
     long bytes() {
         return libraries.stream().mapToLong(LibtorchLibrary::bytes).sum();
     }
 
-    /** The version without the day of the build. */
+    /** Returns the version without the date of the build. */
     String release() {
         int dash = version.indexOf('-');
         return dash < 0 ? version : version.substring(0, dash);
@@ -92,7 +92,7 @@ record LibtorchArtifact(String version, String classifier, List<LibtorchLibrary>
         return value.strip();
     }
 
-    /** Names become files in the cache folder, so nothing in them may lead out of it. */
+    /** Checks that a name does not lead out of the cache folder. */
     private static String fileName(String name, URL description) {
         if (!name.matches("[A-Za-z0-9_][A-Za-z0-9_.+-]*")) {
             throw new LibtorchException(description + ": expected plain file names, found '" + name + "'");

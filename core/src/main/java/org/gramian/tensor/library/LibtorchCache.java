@@ -12,19 +12,19 @@ import org.gramian.basis.SharedFolderLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folder into which libtorch is unpacked once, shared by all processes of a user.
+ * Folder that libtorch is unpacked to once, shared by all processes of a user.
  *
- * <p>A library folder appears there complete or not at all: it is filled under a temporary name and then renamed. So an
- * intact one is used without taking the lock, and also from a read-only disk.
+ * <p>A library folder is filled under a temporary name and then renamed, so it is complete or absent. An intact one is
+ * used without the lock, also from a read-only disk.
  *
- * @param root the cache folder, created if missing
- * @param disk what is free and how files are opened
- * @param progress told, in one sentence each, about unpacking, repairing and waiting
+ * @param root cache folder, created if missing
+ * @param disk free space and file creation
+ * @param progress receives messages about unpacking, repairing and waiting
  */
 record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     private static final String LOCK_FILE = "libtorch.lock";
 
-    /** The unpacked libraries of an artifact, unpacking them if they are missing or damaged. */
+    /** Returns the unpacked libraries of an artifact; unpacks them if they are missing or damaged. */
     LibtorchFolder provide(LibtorchArtifact artifact) {
         Path folder = root.resolve("libtorch-" + artifact.version() + "-" + artifact.classifier());
         markInUse(folder);
@@ -46,7 +46,7 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         return new LibtorchFolder(folder, origin, artifact.release());
     }
 
-    /** Until the process ends, since libraries are loaded from the folder at any time. */
+    /** Marks a folder as used until the process ends, since libraries may be loaded from it at any time. */
     private void markInUse(Path folder) {
         if (Files.isDirectory(root)) {
             try {
@@ -66,10 +66,10 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             progress.accept("the unpacked libtorch is damaged, unpacking again: " + damage);
         }
-        return new Unpacking(artifact, target, disk, progress).run();
+        return new LibtorchUnpacker(artifact, target, disk, progress).run();
     }
 
-    /** Why a folder cannot be used as it is, by a check that is cheap enough for every start; null if it can. */
+    /** Returns why a folder cannot be used, or null; fast enough for every start. */
     private static @Nullable String damage(Path folder, LibtorchArtifact artifact) {
         LibtorchManifest manifest = LibtorchManifest.readFrom(folder);
         if (manifest == null) {

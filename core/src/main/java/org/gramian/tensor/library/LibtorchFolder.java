@@ -1,38 +1,45 @@
 package org.gramian.tensor.library;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The folder that holds the libtorch libraries, and where that choice came from.
+ * Folder of the libtorch libraries, and how it was chosen.
  *
- * @param folder the folder with the libraries directly inside
- * @param origin who named it, in words for {@code doctor}: {@code GRAMIAN_LIBTORCH}, {@code --libtorch}, …
- * @param version the version of libtorch as its files state it, or null where they do not
+ * @param folder folder with the libraries directly inside
+ * @param origin origin of the choice for {@code doctor}: {@code GRAMIAN_LIBTORCH}, {@code --libtorch}, …
+ * @param version version of libtorch, or null if unknown
  */
 public record LibtorchFolder(
         Path folder, String origin, @Nullable String version) {
     /**
-     * The libtorch of this process: a folder given by {@code --libtorch} or {@code GRAMIAN_LIBTORCH}, else the Maven
-     * artifact, unpacked if that has not happened yet.
+     * Returns the libtorch of this process: the folder of {@code --libtorch} or {@code GRAMIAN_LIBTORCH}, else the
+     * Maven artifact, unpacked if necessary.
      *
-     * @throws LibtorchException if there is none, or it cannot be unpacked
+     * @throws LibtorchException if there is none or it cannot be unpacked
      */
     public static LibtorchFolder locate() {
-        return LibtorchLocator.ofProcess().locate();
+        return Locator.ofProcess().locate();
     }
 
-    /** Whether checksums were stored beside the libraries; so it is for those we unpacked, not for given folders. */
+    /** Returns whether checksums are stored beside the libraries, as for unpacked ones. */
     public boolean hasChecksums() {
         return Files.exists(folder.resolve(LibtorchManifest.FILE_NAME));
     }
 
     /**
-     * Reads every library and compares it with its stored checksum, which takes about a second.
+     * Reads every library and compares it with its checksum, which takes about a second.
      *
-     * @return one sentence per damaged file, none if all are intact or {@linkplain #hasChecksums() none are known}
+     * @return one sentence per damaged file; empty if all are intact or {@linkplain #hasChecksums() none are known}
      */
     public List<String> verifyChecksums() {
         if (!hasChecksums()) {
@@ -42,5 +49,91 @@ public record LibtorchFolder(
         return manifest == null
                 ? List.of(folder.resolve(LibtorchManifest.FILE_NAME) + " is unreadable")
                 : manifest.checksumProblems(folder);
+    }
+
+    /**
+     * Chooses the folder: {@code --libtorch}, else {@code GRAMIAN_LIBTORCH}, else the Maven artifact on the class path,
+     * unpacked into the cache.
+     *
+     * @param settings properties and environment
+     * @param classPath class path with the artifact
+     * @param progress receives messages about slow steps
+     */
+    record Locator(LibtorchSettings settings, ClassLoader classPath, Consumer<String> progress) {
+        private static final Logger LOG = LoggerFactory.getLogger(Locator.class);
+        private static final Pattern PYTHON_VERSION =
+                Pattern.compile("^__version__\\s*=\\s*['\"]([^'\"]+)", Pattern.MULTILINE);
+        private static final int NAMES_SHOWN = 5;
+
+        /** Returns the locator of this process, which logs progress at level info. */
+        static Locator ofProcess() {
+            return new Locator(LibtorchSettings.ofProcess(), Locator.class.getClassLoader(), LOG::info);
+        }
+
+        /** Finds libtorch and unpacks it if necessary. */
+        LibtorchFolder locate() {
+            String option = settings.property(LibtorchSettings.FOLDER_PROPERTY);
+            if (option != null) {
+                return given(option, "--libtorch");
+            }
+            String variable = settings.variable(LibtorchSettings.FOLDER_VARIABLE);
+            if (variable != null) {
+                return given(variable, LibtorchSettings.FOLDER_VARIABLE);
+            }
+            LibtorchArtifact artifact = LibtorchArtifact.find(classPath, settings.platform());
+            return new LibtorchCache(settings.cacheFolder(), Disk.REAL, progress).provide(artifact);
+        }
+
+        private LibtorchFolder given(String text, String origin) {
+            Path folder = LibtorchSettings.path(text, origin);
+            // In this order: the lib folder itself; the torch package or an unzipped libtorch; Python's site-packages.
+            for (Path candidate : List.of(folder, folder.resolve("lib"), folder.resolve("torch", "lib"))) {
+                if (Files.isRegularFile(candidate.resolve(settings.platform().mainLibrary()))) {
+                    return new LibtorchFolder(candidate, origin, statedVersion(candidate));
+                }
+            }
+            String library = settings.platform().mainLibrary();
+            throw new LibtorchException(origin + ": expected a folder with " + library + " in it, or in its folder 'lib';"
+                    + " found that " + folder + " " + contents(folder) + ". Try the folder 'torch/lib' of a PyTorch"
+                    + " installed with pip: 'python3 -c \"import torch; print(torch.__path__[0])\"' prints its parent."
+                    + " Without " + origin + " the libtorch of the Maven artifact is used");
+        }
+
+        private static String contents(Path folder) {
+            if (!Files.exists(folder)) {
+                return "does not exist";
+            }
+            if (!Files.isDirectory(folder)) {
+                return "is a file";
+            }
+            try (Stream<Path> files = Files.list(folder)) {
+                List<String> names =
+                        files.map(file -> file.getFileName().toString()).sorted().toList();
+                if (names.isEmpty()) {
+                    return "is empty";
+                }
+                String first = String.join(", ", names.subList(0, Math.min(NAMES_SHOWN, names.size())));
+                int more = names.size() - NAMES_SHOWN;
+                return "holds " + first + (more > 0 ? " and " + more + " more" : "");
+            } catch (IOException e) {
+                return "cannot be read (" + e + ")";
+            }
+        }
+
+        /** Returns the version in pip's {@code version.py} or the {@code build-version} of an unzipped libtorch. */
+        private static @Nullable String statedVersion(Path lib) {
+            try {
+                Path python = lib.resolveSibling("version.py");
+                if (Files.isRegularFile(python)) {
+                    Matcher matcher = PYTHON_VERSION.matcher(Files.readString(python));
+                    return matcher.find() ? matcher.group(1) : null;
+                }
+                Path plain = lib.resolveSibling("build-version");
+                return Files.isRegularFile(plain) ? Files.readString(plain).strip() : null;
+            } catch (IOException e) {
+                // The version is only shown; the libraries may be fine without it.
+                return null;
+            }
+        }
     }
 }

@@ -14,14 +14,14 @@ import org.gramian.basis.Sha256;
 /**
  * One library inside the Maven artifact.
  *
- * @param name its file name
- * @param location where its bytes are read from, inside a jar or in a folder of the class path
+ * @param name file name
+ * @param location URI of its bytes, inside a jar or in a folder of the class path
  */
 record LibtorchLibrary(String name, URI location) {
     private static final int BUFFER_BYTES = 1 << 20;
     private static final long UNKNOWN = -1;
 
-    /** The library opened for reading, with what its container states about it. */
+    /** Open library with the size and CRC-32 that its container states. */
     private record Source(InputStream in, long size, long crc) implements AutoCloseable {
         @Override
         public void close() throws IOException {
@@ -29,7 +29,7 @@ record LibtorchLibrary(String name, URI location) {
         }
     }
 
-    /** Size when unpacked, or 0 where the source does not say. */
+    /** Returns the unpacked size, or 0 if unknown. */
     long bytes() {
         try (Source source = open()) {
             return Math.max(0, source.size());
@@ -77,7 +77,7 @@ record LibtorchLibrary(String name, URI location) {
         }
     }
 
-    /** Reading and writing fail for different reasons with different remedies, so they are told apart here. */
+    /** Reads and wraps failures, since reading and writing have different remedies. */
     private int read(Source source, byte[] buffer) {
         try {
             return source.in().read(buffer);
@@ -86,7 +86,7 @@ record LibtorchLibrary(String name, URI location) {
         }
     }
 
-    /** Java compares the CRC-32 of an entry only when it reads a jar as one stream, so it is done here. */
+    /** Compares size and CRC-32: Java checks the CRC-32 of an entry only when it reads a jar as a stream. */
     private void check(Source source, long size, long crc) {
         if (source.size() != UNKNOWN && source.size() != size) {
             String found = "expected " + source.size() + " bytes, found " + size;

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.gramian.basis.Sha256;
 import org.jspecify.annotations.Nullable;
 
-/** Name, size and SHA-256 of every unpacked library; stored beside them, one tab-separated line per file. */
+/** Name, size and SHA-256 of every unpacked library, stored beside them as one tab-separated line per file. */
 record LibtorchManifest(List<Entry> entries) {
     static final String FILE_NAME = "gramian-manifest.tsv";
 
@@ -21,7 +21,7 @@ record LibtorchManifest(List<Entry> entries) {
         entries = List.copyOf(entries);
     }
 
-    /** The manifest in a folder, or null where there is none, or none that can be understood. */
+    /** Reads the manifest of a folder; null if it is missing or invalid. */
     static @Nullable LibtorchManifest readFrom(Path folder) {
         try {
             List<Entry> entries = new ArrayList<>();
@@ -48,7 +48,7 @@ record LibtorchManifest(List<Entry> entries) {
         return entries.stream().map(Entry::name).collect(Collectors.toUnmodifiableSet());
     }
 
-    /** The cheap check of every start: one sentence per file that is missing or has another size. */
+    /** Checks existence and size of every file, fast enough for every start; returns one sentence per problem. */
     List<String> sizeProblems(Path folder) {
         List<String> problems = new ArrayList<>();
         for (Entry entry : entries) {
@@ -65,7 +65,7 @@ record LibtorchManifest(List<Entry> entries) {
         return problems;
     }
 
-    /** The thorough check: sizes first, then the content of every file. */
+    /** Checks sizes and SHA-256 of every file; returns one sentence per problem. */
     List<String> checksumProblems(Path folder) {
         List<String> problems = new ArrayList<>(sizeProblems(folder));
         if (!problems.isEmpty()) {

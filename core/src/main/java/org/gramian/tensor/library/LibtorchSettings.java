@@ -7,13 +7,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything outside the program that decides where libtorch comes from, as values, so that tests can choose them.
+ * System properties and environment variables that determine the libtorch folder, as values for tests.
  *
  * @param properties system properties: {@code gramian.libtorch}, {@code user.home}, {@code os.name}, {@code os.arch}
  * @param environment environment variables: {@code GRAMIAN_LIBTORCH}, {@code GRAMIAN_CACHE}, {@code XDG_CACHE_HOME}
  */
 record LibtorchSettings(Map<String, String> properties, Map<String, String> environment) {
-    /** Set from {@code --libtorch DIR}; stronger than the environment. */
+    /** Set from {@code --libtorch DIR}; takes precedence over the environment. */
     static final String FOLDER_PROPERTY = "gramian.libtorch";
 
     static final String FOLDER_VARIABLE = "GRAMIAN_LIBTORCH";
@@ -25,7 +25,7 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
         environment = Map.copyOf(environment);
     }
 
-    /** The settings of this process, as they are now. */
+    /** Returns the current settings of this process. */
     static LibtorchSettings ofProcess() {
         var system = System.getProperties();
         Map<String, String> properties = new HashMap<>();
@@ -39,19 +39,19 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
         return NativePlatform.of(properties.getOrDefault("os.name", ""), properties.getOrDefault("os.arch", ""));
     }
 
-    /** The value of a system property, or null where it is missing or blank. */
+    /** Returns a system property, or null if missing or blank. */
     @Nullable
     String property(String name) {
         return nullIfBlank(properties.get(name));
     }
 
-    /** The value of an environment variable, or null where it is missing or blank. */
+    /** Returns an environment variable, or null if missing or blank. */
     @Nullable
     String variable(String name) {
         return nullIfBlank(environment.get(name));
     }
 
-    /** The folder for what is unpacked: {@code GRAMIAN_CACHE}, else the user's cache folder. */
+    /** Returns the cache folder: {@code GRAMIAN_CACHE}, else the user's cache folder. */
     Path cacheFolder() {
         String own = variable(CACHE_VARIABLE);
         if (own != null) {
@@ -63,7 +63,7 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
             return path(xdg, XDG_VARIABLE).resolve("gramian");
         }
         String home = property("user.home");
-        // "?" is what Java says for a user without an entry in the password file, as in many containers.
+        // Java returns "?" for a user without an entry in the password file, as in many containers.
         if (home == null || home.equals("?")) {
             throw new LibtorchException("no home folder for cached files (user.home is "
                     + (home == null ? "not set" : home) + "); set " + CACHE_VARIABLE + " to a writable folder");
@@ -71,7 +71,11 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
         return path(home, "user.home").resolve(".cache").resolve("gramian");
     }
 
-    /** A path given as text; {@code source} names where the text came from. */
+    /**
+     * Parses a path.
+     *
+     * @param source origin of the text, for messages
+     */
     static Path path(String text, String source) {
         return parse(text, source).toAbsolutePath().normalize();
     }

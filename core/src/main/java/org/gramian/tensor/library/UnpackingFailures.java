@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** The wording of what can go wrong with the cache folder: each names the path and the way out. */
+/** Error messages of the cache folder, each with the path and a remedy. */
 final class UnpackingFailures {
     private static final long MEGABYTE = 1_000_000;
 
@@ -44,7 +44,9 @@ final class UnpackingFailures {
                 cause);
     }
 
-    /** Whether a write failed for want of space; Java has no type for that, only the system's text. */
+    /**
+     * Returns whether a write failed for lack of space; Java has no exception type for it, only the system's message.
+     */
     static boolean isDiskFull(IOException e) {
         String text = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
         return text.contains("no space left") || text.contains("not enough space") || text.contains("quota exceeded");

@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.GpuUpload;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Upload;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,13 +51,13 @@ final class RenderedBatchSource implements BatchSource {
     /** A tensor that batches of one size arrive in. */
     private final class Arrival implements Entrance {
         private final Tensor input;
-        private final Upload upload;
+        private final GpuUpload upload;
 
         Arrival(int size) {
             long side = examples.size();
             try (Scope scope = Scope.open()) {
                 input = Tensors.zeros(Shape.of(size, 3, side, side), DType.F32, examples.device());
-                upload = new Upload(input);
+                upload = new GpuUpload(input);
                 scope.release(input);
             }
         }

@@ -48,7 +48,7 @@ final class DownloadTest {
         Path made = PublishedFiles.torchZip(
                 folder.resolve("made"), Tensors32.random(new Random(4), blueprint.parameters()));
         content = Files.readAllBytes(made);
-        file = published(Fingerprint.of(made));
+        file = published(WeightFingerprint.of(made));
         server = new FileServer("/models/" + file.file(), content);
     }
 
@@ -78,7 +78,7 @@ final class DownloadTest {
                     return progress::add;
                 },
                 remarks::add);
-        return new Acquisition(store(), download, remarks::add).get(NAME, file, blueprint);
+        return new WeightInstaller(store(), download, remarks::add).get(NAME, file, blueprint);
     }
 
     private WeightStore store() {
@@ -237,7 +237,7 @@ final class DownloadTest {
     void aDownloadMayBeCutAsOftenAsItGoesOn() throws IOException {
         byte[] large = new byte[800_000];
         new Random(1).nextBytes(large);
-        PublicFile published = published(Fingerprint.of(Files.write(folder.resolve("large"), large)));
+        PublicFile published = published(WeightFingerprint.of(Files.write(folder.resolve("large"), large)));
         try (FileServer cutting = new FileServer("/models/" + published.file(), large)) {
             cutting.cutEvery(100_000);
             Download download = new Download(cutting.base(), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
@@ -272,7 +272,7 @@ final class DownloadTest {
         ExpectedParameters other = SmallNetworks.of("vgg16");
         Download download = new Download(server.base(), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
         assertThatExceptionOfType(IOException.class)
-                .isThrownBy(() -> new Acquisition(store(), download, remarks::add).get(NAME, file, other));
+                .isThrownBy(() -> new WeightInstaller(store(), download, remarks::add).get(NAME, file, other));
         assertThat(store().folder().resolve(file.file())).doesNotExist();
         assertThat(part()).isRegularFile();
     }
@@ -317,7 +317,7 @@ final class DownloadTest {
 
     @Test
     void namesWithoutPublicFileSayWhereTheyComeFrom() {
-        Acquisition acquisition = new Acquisition(
+        WeightInstaller acquisition = new WeightInstaller(
                 store(), new Download(server.base(), Duration.ofSeconds(1), _ -> _ -> {}, remarks::add), remarks::add);
         assertThatExceptionOfType(MissingWeightsException.class)
                 .isThrownBy(() -> acquisition.get(WeightName.parse("googlenet")))

@@ -58,7 +58,7 @@ final class WeightStoreTest {
     }
 
     private Path published() throws IOException {
-        Naming naming = Namings.of(ExpectedParameters.of("squeezenet")).getFirst();
+        Naming naming = Naming.known(ExpectedParameters.of("squeezenet")).getFirst();
         SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
         VALUES.forEach((name, tensor) -> named.put(naming.origin(name).name(), tensor));
         return PublishedFiles.torchLegacy(folder.resolve("squeezenet1_1.pth"), named);
@@ -76,9 +76,9 @@ final class WeightStoreTest {
             assertThat(weights.architecture()).isEqualTo("squeezenet");
             Provenance provenance = weights.provenance();
             assertThat(provenance.source()).isEqualTo("squeezenet1_1.pth");
-            assertThat(provenance.sourceSha256()).isEqualTo(Fingerprint.of(source));
+            assertThat(provenance.sourceSha256()).isEqualTo(WeightFingerprint.of(source));
             assertThat(provenance.licence()).isEqualTo(Weights.UNSTATED);
-            assertThat(provenance.fingerprint()).isEqualTo(Fingerprint.of(values()));
+            assertThat(provenance.fingerprint()).isEqualTo(WeightFingerprint.of(values()));
         }
         assertThat(store().provenance(NAME).source()).isEqualTo("squeezenet1_1.pth");
         assertThat(remarks).singleElement().has(facts("torchvision", Preprocessing.TORCHVISION.text()));
@@ -113,8 +113,8 @@ final class WeightStoreTest {
             file.seek(file.length() - 1000);
             file.write(before ^ 1);
         }
-        assertThat(store().verify(NAME)).singleElement().asString().has(facts(Fingerprint.of(values())));
-        assertNotOpened(facts(Fingerprint.of(values())));
+        assertThat(store().verify(NAME)).singleElement().asString().has(facts(WeightFingerprint.of(values())));
+        assertNotOpened(facts(WeightFingerprint.of(values())));
     }
 
     /** As a program does that loads a file, trains, and saves it with the metadata it had. */
@@ -128,7 +128,7 @@ final class WeightStoreTest {
             metadata = new HashMap<>(Safetensors.read(installed, arena).metadata());
         }
         Safetensors.write(installed, others, metadata);
-        assertNotOpened(facts(Fingerprint.of(values()), Fingerprint.of(others)));
+        assertNotOpened(facts(WeightFingerprint.of(values()), WeightFingerprint.of(others)));
     }
 
     private void assertNotOpened(Facts message) {
@@ -155,7 +155,7 @@ final class WeightStoreTest {
         Safetensors.write(store().file(NAME), values(), Map.of());
         try (Arena arena = Arena.ofConfined()) {
             Weights weights = store().open(NAME, arena, remarks::add);
-            assertThat(weights.provenance().fingerprint()).isEqualTo(Fingerprint.of(values()));
+            assertThat(weights.provenance().fingerprint()).isEqualTo(WeightFingerprint.of(values()));
         }
         assertThat(remarks).singleElement().has(facts(Preprocessing.CAFFE.text()));
         assertThat(store().verify(NAME)).singleElement().asString().has(facts("fingerprint"));

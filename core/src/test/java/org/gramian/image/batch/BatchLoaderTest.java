@@ -6,10 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,7 +14,6 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -37,8 +33,6 @@ import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 
 @Timeout(60)
 class BatchLoaderTest {
@@ -198,36 +192,6 @@ class BatchLoaderTest {
             assertThat(batch.tensor().data().address()).isEqualTo(batch.memory().address());
             assertThat(batch.tensor().toFloats()).isEqualTo(batch.memory().toArray(JAVA_FLOAT));
         }
-    }
-
-    /** How nice the calling thread is, as Linux tells it. */
-    private static int niceness() {
-        try {
-            String stat = Files.readString(Path.of("/proc/thread-self/stat"));
-            return Integer.parseInt(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[16]);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    @Test
-    @EnabledOnOs(OS.LINUX)
-    void thoseWhoDecodeBesideAComputationGiveWayAndThoseWhoAreWaitedForDoNot() throws InterruptedException {
-        List<Integer> found = new CopyOnWriteArrayList<>();
-        Function<Path, ReadResult> reader = file -> {
-            found.add(niceness());
-            return Images.read(file);
-        };
-        List<Work> list = Work.all(Images.samples(200), CROPS);
-        int own = niceness();
-        try (BatchLoader loader = new BatchLoader(rendering(reader), list, new Prefetch(15, 2, 3))) {
-            while (loader.hasNext()) {
-                try (Batch _ = loader.next()) {
-                    Thread.sleep(1); // a computation
-                }
-            }
-        }
-        assertThat(found).hasSize(200).startsWith(own).contains(19).containsOnly(own, 19);
     }
 
     @Test

@@ -42,9 +42,9 @@ final class DamagedFilesTest {
         Random random = new Random(seed);
         Path path = folder.resolve("file.safetensors");
         Map<String, StoredTensor> tensors = Map.of(
-                "a", Samples.tensor(DType.F32, Shape.of(3, 2), random),
-                "b", Samples.tensor(DType.I64, Shape.of(), random),
-                "c", Samples.tensor(DType.U8, Shape.of(4, 0, 5), random));
+                "a", SampleTensors.tensor(DType.F32, Shape.of(3, 2), random),
+                "b", SampleTensors.tensor(DType.I64, Shape.of(), random),
+                "c", SampleTensors.tensor(DType.U8, Shape.of(4, 0, 5), random));
         Safetensors.write(path, tensors, Map.of("about", "a sample"));
         assertReadOrRejected(
                 path,
@@ -57,7 +57,7 @@ final class DamagedFilesTest {
     void damagedNpyAreReadOrRejected(long seed) throws IOException {
         Random random = new Random(seed);
         Path path = folder.resolve("file.npy");
-        Npy.write(path, Samples.tensor(DType.F32, Shape.of(3, 2), random));
+        Npy.write(path, SampleTensors.tensor(DType.F32, Shape.of(3, 2), random));
         assertReadOrRejected(path, random, (file, arena) -> List.of(Npy.read(file, arena)));
     }
 

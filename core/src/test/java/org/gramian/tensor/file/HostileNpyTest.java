@@ -55,33 +55,33 @@ final class HostileNpyTest {
             {'descr': '<f8', 'fortran_order': False, 'shape': (2305843009213693953,)} # exceed 2^63-1
             """)
     void aLyingHeaderIsRejectedWithWhatIsWrong(String header, String message) throws IOException {
-        assertRejected(Samples.npy(1, header, 16), message);
+        assertRejected(SampleTensors.npy(1, header, 16), message);
     }
 
     @Test
     void moreThan64DimensionsAreRejected() throws IOException {
         String header = "{'shape': (" + "1, ".repeat(65) + ")}";
-        assertRejected(Samples.npy(1, header, 0), "expected at most 64 dimensions, found more");
+        assertRejected(SampleTensors.npy(1, header, 0), "expected at most 64 dimensions, found more");
     }
 
     @Test
     void anotherKindOfFileIsRejected() throws IOException {
         assertRejected("PK\3\4 a zip".getBytes(StandardCharsets.US_ASCII), "expected an .npy file");
-        assertRejected(Samples.npy(4, "{}", 0), "expected .npy version 1.0, 2.0 or 3.0, found 4.0");
-        assertRejected(Samples.npy(0, "{}", 0), "found 0.0");
+        assertRejected(SampleTensors.npy(4, "{}", 0), "expected .npy version 1.0, 2.0 or 3.0, found 4.0");
+        assertRejected(SampleTensors.npy(0, "{}", 0), "found 0.0");
     }
 
     @Test
     void aHeaderBeyondTheLimitIsRejected() throws IOException {
-        assertRejected(Samples.npy(2, " ".repeat(65_536), 0), "at most 65535 bytes, found a length of 65536");
-        byte[] lying = Samples.npy(2, "{}", 0);
+        assertRejected(SampleTensors.npy(2, " ".repeat(65_536), 0), "at most 65535 bytes, found a length of 65536");
+        byte[] lying = SampleTensors.npy(2, "{}", 0);
         Arrays.fill(lying, 8, 12, (byte) 0xff);
         assertRejected(lying, "found a length of 4294967295");
     }
 
     @Test
     void everyTruncationIsRejected() throws IOException {
-        byte[] whole = Samples.npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}\n", 16);
+        byte[] whole = SampleTensors.npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}\n", 16);
         for (int size = 0; size < whole.length; size++) {
             boolean inData = size >= whole.length - 16;
             assertRejected(Arrays.copyOf(whole, size), inData ? "is truncated" : "found the end of the file after");

@@ -34,7 +34,7 @@ final class HostileSafetensorsTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("headers")
     void aLyingHeaderIsRejectedWithWhatIsWrong(String header, String message) throws IOException {
-        assertRejected(Samples.safetensors(header.replace('\'', '"'), DATA), message);
+        assertRejected(SampleTensors.safetensors(header.replace('\'', '"'), DATA), message);
     }
 
     static Stream<Arguments> headers() {
@@ -129,9 +129,9 @@ final class HostileSafetensorsTest {
     @Test
     void aHeaderThatIsNotUtf8IsRejected() throws IOException {
         byte[] header = "{\"é\": 1}".getBytes(StandardCharsets.ISO_8859_1);
-        assertRejected(Samples.safetensors(header, 0), "expected a header in UTF-8, found other bytes");
+        assertRejected(SampleTensors.safetensors(header, 0), "expected a header in UTF-8, found other bytes");
         byte[] overlong = {'{', '"', (byte) 0xc0, (byte) 0xaf, '"', '}'};
-        assertRejected(Samples.safetensors(overlong, 0), "expected a header in UTF-8");
+        assertRejected(SampleTensors.safetensors(overlong, 0), "expected a header in UTF-8");
     }
 
     @Test
@@ -139,7 +139,7 @@ final class HostileSafetensorsTest {
         String header = IntStream.rangeClosed(0, 100_000)
                 .mapToObj(i -> "\"" + i + "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}")
                 .collect(Collectors.joining(",", "{", "}"));
-        assertRejected(Samples.safetensors(header, 0), "expected at most 100000 tensors, found more");
+        assertRejected(SampleTensors.safetensors(header, 0), "expected at most 100000 tensors, found more");
     }
 
     @Test
@@ -147,13 +147,13 @@ final class HostileSafetensorsTest {
         String header = IntStream.rangeClosed(0, 100_000)
                 .mapToObj(i -> "\"" + i + "\":\"\"")
                 .collect(Collectors.joining(",", "{\"__metadata__\":{", "}}"));
-        assertRejected(Samples.safetensors(header, 0), "expected at most 100000 metadata, found more");
+        assertRejected(SampleTensors.safetensors(header, 0), "expected at most 100000 metadata, found more");
     }
 
     @Test
     void textOfMoreThan20MillionCharactersIsRejected() throws IOException {
         String header = "{\"__metadata__\":{\"k\":\"" + "x".repeat(20_100_000) + "\"}}";
-        assertRejected(Samples.safetensors(header, 0), "String value length (");
+        assertRejected(SampleTensors.safetensors(header, 0), "String value length (");
     }
 
     @Test
@@ -170,7 +170,7 @@ final class HostileSafetensorsTest {
 
     @Test
     void everyTruncationIsRejected() throws IOException {
-        byte[] whole = Samples.safetensors(one("U8", "16", "0,16").replace('\'', '"'), DATA);
+        byte[] whole = SampleTensors.safetensors(one("U8", "16", "0,16").replace('\'', '"'), DATA);
         for (int size = 0; size < whole.length; size++) {
             assertRejected(Arrays.copyOf(whole, size), size < 8 ? "the end of the file after " + size : "truncated");
         }

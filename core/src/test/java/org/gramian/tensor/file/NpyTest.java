@@ -35,25 +35,25 @@ final class NpyTest {
     Path folder;
 
     @ParameterizedTest(name = "seed {0}")
-    @MethodSource("org.gramian.tensor.file.Samples#seeds")
+    @MethodSource("org.gramian.tensor.file.SampleTensors#seeds")
     void whatIsWrittenIsReadBack(long seed) throws IOException {
         Random random = new Random(seed);
         for (DType type : DType.values()) {
             if (type != DType.BF16) {
-                assertReadBack(Samples.tensor(type, random));
+                assertReadBack(SampleTensors.tensor(type, random));
             }
         }
     }
 
     @Test
     void aTensorLargerThanOneStepOfTheStreamIsReadBack() throws IOException {
-        assertReadBack(Samples.tensor(DType.F16, Shape.of(1234, 1111), new Random(1)));
+        assertReadBack(SampleTensors.tensor(DType.F16, Shape.of(1234, 1111), new Random(1)));
     }
 
     @ParameterizedTest
     @EnumSource(value = DType.class, mode = EnumSource.Mode.EXCLUDE, names = "BF16")
     void theDataBeginsAtAMultipleOf64AndTheBytesAreAlwaysTheSame(DType type) throws IOException {
-        StoredTensor tensor = Samples.tensor(type, Shape.of(3, 5), new Random(1));
+        StoredTensor tensor = SampleTensors.tensor(type, Shape.of(3, 5), new Random(1));
         Npy.write(folder.resolve("a.npy"), tensor);
         Npy.write(folder.resolve("b.npy"), tensor);
         assertThat(folder.resolve("a.npy")).hasSameBinaryContentAs(folder.resolve("b.npy"));
@@ -78,35 +78,35 @@ final class NpyTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void allThreeVersionsAreRead(int version) throws IOException {
-        byte[] bytes = Samples.npy(version, "{\"shape\":(2,),\"fortran_order\" :False , 'descr':'|u1'}\n", 2);
+        byte[] bytes = SampleTensors.npy(version, "{\"shape\":(2,),\"fortran_order\" :False , 'descr':'|u1'}\n", 2);
         assertThat(readBytes(bytes)).containsExactly(0, 1);
     }
 
     @Test
     void scalarsAndEmptyArraysAreRead() throws IOException {
-        assertThat(readBytes(Samples.npy(1, header("False", "()"), 1))).containsExactly(0);
-        assertThat(readBytes(Samples.npy(1, header("False", "(0,)"), 0))).isEmpty();
-        assertThat(readBytes(Samples.npy(1, header("True", "(3, 0, 2)"), 0))).isEmpty();
-        assertThat(readBytes(Samples.npy(1, header("True", "(2,)"), 2))).containsExactly(0, 1);
+        assertThat(readBytes(SampleTensors.npy(1, header("False", "()"), 1))).containsExactly(0);
+        assertThat(readBytes(SampleTensors.npy(1, header("False", "(0,)"), 0))).isEmpty();
+        assertThat(readBytes(SampleTensors.npy(1, header("True", "(3, 0, 2)"), 0))).isEmpty();
+        assertThat(readBytes(SampleTensors.npy(1, header("True", "(2,)"), 2))).containsExactly(0, 1);
     }
 
     @Test
     void fortranOrderBecomesRowMajor() throws IOException {
-        assertThat(readBytes(Samples.npy(1, header("True", "(2, 3)"), 6))).containsExactly(0, 2, 4, 1, 3, 5);
-        assertThat(readBytes(Samples.npy(1, header("True", "(2, 3, 2)"), 12)))
+        assertThat(readBytes(SampleTensors.npy(1, header("True", "(2, 3)"), 6))).containsExactly(0, 2, 4, 1, 3, 5);
+        assertThat(readBytes(SampleTensors.npy(1, header("True", "(2, 3, 2)"), 12)))
                 .containsExactly(0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11);
     }
 
     @Test
     void widerElementsInFortranOrderKeepTheirBytesTogether() throws IOException {
         String header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }\n";
-        assertThat(readBytes(Samples.npy(1, header, 16)))
+        assertThat(readBytes(SampleTensors.npy(1, header, 16)))
                 .containsExactly(0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15);
     }
 
     @Test
     void bfloat16IsNotWrittenSinceNumpyHasNone() {
-        StoredTensor tensor = Samples.tensor(DType.BF16, new Random(1));
+        StoredTensor tensor = SampleTensors.tensor(DType.BF16, new Random(1));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Npy.write(folder.resolve("x.npy"), tensor))
                 .has(facts(".npy", "BF16", "F32", ".safetensors"));

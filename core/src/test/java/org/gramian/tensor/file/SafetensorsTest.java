@@ -29,11 +29,11 @@ final class SafetensorsTest {
     Path folder;
 
     @ParameterizedTest(name = "seed {0}")
-    @MethodSource("org.gramian.tensor.file.Samples#seeds")
+    @MethodSource("org.gramian.tensor.file.SampleTensors#seeds")
     void whatIsWrittenIsReadBackAndAligned(long seed) throws IOException {
         Random random = new Random(seed);
-        Map<String, StoredTensor> tensors = Samples.tensors(random);
-        Map<String, String> metadata = Samples.metadata(random);
+        Map<String, StoredTensor> tensors = SampleTensors.tensors(random);
+        Map<String, String> metadata = SampleTensors.metadata(random);
         Path path = folder.resolve("file.safetensors");
         Safetensors.write(path, tensors, metadata);
         try (Arena arena = Arena.ofConfined()) {
@@ -50,11 +50,11 @@ final class SafetensorsTest {
     }
 
     @ParameterizedTest(name = "seed {0}")
-    @MethodSource("org.gramian.tensor.file.Samples#seeds")
+    @MethodSource("org.gramian.tensor.file.SampleTensors#seeds")
     void theBytesDoNotDependOnTheOrderOfTheMaps(long seed) throws IOException {
         Random random = new Random(seed);
-        Map<String, StoredTensor> tensors = Samples.tensors(random);
-        Map<String, String> metadata = Samples.metadata(random);
+        Map<String, StoredTensor> tensors = SampleTensors.tensors(random);
+        Map<String, String> metadata = SampleTensors.metadata(random);
         Path first = folder.resolve("first.safetensors");
         Path second = folder.resolve("second.safetensors");
         Safetensors.write(first, tensors, metadata);
@@ -93,7 +93,7 @@ final class SafetensorsTest {
                 "z":{"dtype":"BOOL","shape":[2],"data_offsets":[45,47]}}   \s""";
         String data = "\7\0\0\0\0\0\0\0" + "\0\0\0\0\0\0\4@" + "\0\0\0\0\0\0ð?" + "\0\0\0\0\0\0ð?"
                 + "\0\0\0\0\0\0\u0080?\0\0\0@" + "ÿ" + "\1\0";
-        byte[] expected = Samples.safetensors(header, data.length());
+        byte[] expected = SampleTensors.safetensors(header, data.length());
         byte[] tail = data.getBytes(StandardCharsets.ISO_8859_1);
         System.arraycopy(tail, 0, expected, expected.length - tail.length, tail.length);
         assertThat(Files.readAllBytes(path)).isEqualTo(expected);
@@ -103,7 +103,7 @@ final class SafetensorsTest {
     void aFileWithoutTensorsIsAFile() throws IOException {
         Path path = folder.resolve("empty.safetensors");
         Safetensors.write(path, Map.of(), Map.of());
-        assertThat(Files.readAllBytes(path)).isEqualTo(Samples.safetensors("{}      ", 0));
+        assertThat(Files.readAllBytes(path)).isEqualTo(SampleTensors.safetensors("{}      ", 0));
         try (Arena arena = Arena.ofConfined()) {
             assertThat(Safetensors.read(path, arena).tensors()).isEmpty();
         }
@@ -115,7 +115,7 @@ final class SafetensorsTest {
         String header = """
                 {"wide": {"shape": [1], "data_offsets": [1, 9], "dtype": "F64"},
                  "byte": {"dtype": "U8", "shape": [], "data_offsets": [0, 1]}}""";
-        Files.write(path, Samples.safetensors(header, 9));
+        Files.write(path, SampleTensors.safetensors(header, 9));
         try (Arena arena = Arena.ofConfined()) {
             TensorFile read = Safetensors.read(path, arena);
             assertThat(read.tensors().keySet()).containsExactly("byte", "wide");
@@ -126,7 +126,7 @@ final class SafetensorsTest {
     @Test
     void aFileCanBeReplacedWhileItsTensorsAreInUse() throws IOException {
         Path path = folder.resolve("file.safetensors");
-        StoredTensor old = Samples.tensor(DType.F32, Shape.of(700, 700), new Random(1));
+        StoredTensor old = SampleTensors.tensor(DType.F32, Shape.of(700, 700), new Random(1));
         Safetensors.write(path, Map.of("x", old), Map.of());
         try (Arena arena = Arena.ofConfined()) {
             StoredTensor mapped = Safetensors.read(path, arena).get("x");
@@ -139,7 +139,7 @@ final class SafetensorsTest {
     @Test
     void whatCouldNotBeReadBackIsNotWritten() {
         Path path = folder.resolve("file.safetensors");
-        StoredTensor tensor = Samples.tensor(DType.U8, new Random(1));
+        StoredTensor tensor = SampleTensors.tensor(DType.U8, new Random(1));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Safetensors.write(path, Map.of("__metadata__", tensor), Map.of()))
                 .has(facts("__metadata__"));

@@ -14,7 +14,7 @@ import org.gramian.tensor.DType;
 import org.junit.jupiter.api.Test;
 
 final class TensorFileTest {
-    private final StoredTensor tensor = Samples.tensor(DType.F32, new Random(1));
+    private final StoredTensor tensor = SampleTensors.tensor(DType.F32, new Random(1));
 
     @Test
     void aTensorIsFoundByItsName() throws IOException {

@@ -107,7 +107,7 @@ final class LibtorchCacheConcurrencyTest {
         } finally {
             process.destroyForcibly().waitFor();
         }
-        assertThat(root).isDirectoryContaining(file -> file.toString().contains(Unpacking.TEMPORARY));
+        assertThat(root).isDirectoryContaining(file -> file.toString().contains(LibtorchUnpacker.TEMPORARY));
         cache().provide(jar.artifact());
         assertOneIntactFolder();
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Unpacking once, finding damage and repairing it. */
+/** LibtorchUnpacker once, finding damage and repairing it. */
 final class LibtorchCacheTest {
     @TempDir
     private Path temporary;
@@ -121,8 +121,8 @@ final class LibtorchCacheTest {
 
     @Test
     void leftoversOfKilledProcessesAreRemovedByTheNextUnpacking() throws IOException {
-        Path leftover = root.resolve(FakeLibtorch.FOLDER_NAME + Unpacking.TEMPORARY + "1");
-        Path older = root.resolve("libtorch-2.6.0-linux-x86_64" + Unpacking.TEMPORARY + "2")
+        Path leftover = root.resolve(FakeLibtorch.FOLDER_NAME + LibtorchUnpacker.TEMPORARY + "1");
+        Path older = root.resolve("libtorch-2.6.0-linux-x86_64" + LibtorchUnpacker.TEMPORARY + "2")
                 .resolve("deep");
         Path other = root.resolve("features");
         for (Path folder : List.of(leftover, older, other)) {
@@ -130,7 +130,7 @@ final class LibtorchCacheTest {
             Files.writeString(folder.resolve("libtorch_cpu.so"), "half of it");
         }
         assertIntact(cache().provide(jar.artifact()));
-        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(Unpacking.TEMPORARY));
+        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchUnpacker.TEMPORARY));
         assertThat(other.resolve("libtorch_cpu.so")).exists();
     }
 
@@ -153,7 +153,7 @@ final class LibtorchCacheTest {
         }
         assertThat(found.hasChecksums()).isTrue();
         assertThat(found.verifyChecksums()).isEmpty();
-        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(Unpacking.TEMPORARY));
+        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchUnpacker.TEMPORARY));
     }
 
     private Map<Path, FileTime> times() throws IOException {

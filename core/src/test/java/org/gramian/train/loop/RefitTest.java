@@ -17,7 +17,7 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
 import org.gramian.linear.LinearSolver;
-import org.gramian.linear.SolveWatch;
+import org.gramian.linear.SolverListener;
 import org.gramian.linear.Svm;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
@@ -89,7 +89,7 @@ class RefitTest {
                 int[] groups = new int[labels.length];
                 Arrays.setAll(groups, i -> i);
                 LinearModel svm = new Svm(OptionalDouble.empty())
-                        .solve(LabelledRows.of(learned, labels, groups, CLASSES), SolveWatch.NONE);
+                        .solve(LabelledRows.of(learned, labels, groups, CLASSES), SolverListener.NONE);
                 found.add(new Accuracies(
                         right(tested, svm.weight(), svm.bias()),
                         right(

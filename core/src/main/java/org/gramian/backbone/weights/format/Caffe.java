@@ -4,8 +4,10 @@ import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.WireFormat;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -125,11 +127,11 @@ final class Caffe {
 
     /** Before one more is read. */
     private void requireFew(String layer, int blobs) throws TensorFileException {
-        if (blobs == MAX_BLOBS || tensors.size() + blobs >= Limits.ENTRIES) {
+        if (blobs == MAX_BLOBS || tensors.size() + blobs >= FileLimits.ENTRIES) {
             throw new TensorFileException(
                     path,
                     "expected at most %d blobs in a layer and %d in all, found more in layer %s"
-                            .formatted(MAX_BLOBS, Limits.ENTRIES, QuotedText.text(layer)));
+                            .formatted(MAX_BLOBS, FileLimits.ENTRIES, QuotedText.text(layer)));
         }
     }
 
@@ -162,6 +164,39 @@ final class Caffe {
     static void skip(CodedInputStream input, int tag) throws IOException {
         if (!input.skipField(tag)) {
             throw new InvalidProtocolBufferException("a group ends without a start");
+        }
+    }
+
+    /** A segment as a stream, which skips without reading. */
+    private static final class SegmentStream extends InputStream {
+        private final MemorySegment segment;
+        private long position;
+
+        SegmentStream(MemorySegment segment) {
+            this.segment = segment;
+        }
+
+        @Override
+        public int read() {
+            return position == segment.byteSize() ? -1 : Byte.toUnsignedInt(segment.get(ValueLayout.JAVA_BYTE, position++));
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) {
+            int count = (int) Math.min(length, segment.byteSize() - position);
+            if (count == 0 && length > 0) {
+                return -1;
+            }
+            MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, position, target, offset, count);
+            position += count;
+            return count;
+        }
+
+        @Override
+        public long skip(long count) {
+            long skipped = Math.clamp(count, 0, segment.byteSize() - position);
+            position += skipped;
+            return skipped;
         }
     }
 }

@@ -4,7 +4,13 @@ import io.jhdf.HdfFile;
 import io.jhdf.api.Dataset;
 import io.jhdf.api.Group;
 import io.jhdf.api.Node;
+import io.jhdf.api.dataset.ContiguousDataset;
+import io.jhdf.object.datatype.FloatingPoint;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,6 +20,8 @@ import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.gramian.basis.QuotedText;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
@@ -48,18 +56,18 @@ final class Keras {
 
     private final Path path;
     private final Arena arena;
-    private final UnpackingLimit allowance;
+    private final FileLimits allowance;
     private final SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
     private final List<String> remarks = new ArrayList<>();
 
     private Keras(Path path, Arena arena) {
         this.path = path;
         this.arena = arena;
-        this.allowance = new UnpackingLimit(path, path.toFile().length());
+        this.allowance = new FileLimits(path, path.toFile().length());
     }
 
     static WeightFile read(Path path, Arena arena) throws TensorFileException {
-        InputFile.open(path).close(); // says better than the library what is no file
+        InputFile.open(path).close(); // fails with a better message than the library
         try (HdfFile file = new HdfFile(path)) {
             Keras keras = new Keras(path, arena);
             keras.root(file);
@@ -94,7 +102,7 @@ final class Keras {
     }
 
     /** A dataset and the names of the groups that lead to it. */
-    private record Weight(List<String> groups, Dataset data) {
+    record Weight(List<String> groups, Dataset data) {
         String leaf() {
             return data.getName();
         }
@@ -115,11 +123,11 @@ final class Keras {
             throw new TensorFileException(
                     path, "expected groups and data sets, found a link at " + QuotedText.text(place));
         }
-        if (groups.size() > MAX_DEPTH || tensors.size() + found.size() > Limits.ENTRIES) {
+        if (groups.size() > MAX_DEPTH || tensors.size() + found.size() > FileLimits.ENTRIES) {
             throw new TensorFileException(
                     path,
                     "expected at most %d groups inside each other and %d data sets, found more at %s"
-                            .formatted(MAX_DEPTH, Limits.ENTRIES, QuotedText.text(place)));
+                            .formatted(MAX_DEPTH, FileLimits.ENTRIES, QuotedText.text(place)));
         }
         if (node instanceof Dataset data) {
             found.add(new Weight(groups, data));
@@ -155,7 +163,7 @@ final class Keras {
             }
         }
         for (Map.Entry<String, Dataset> entry : named.entrySet()) {
-            tensors.put(entry.getKey(), new KerasWeight(path, entry.getKey(), entry.getValue()).read(arena, allowance));
+            tensors.put(entry.getKey(), new StoredWeight(path, entry.getKey(), entry.getValue()).read(arena, allowance));
         }
     }
 
@@ -180,5 +188,73 @@ final class Keras {
             return "kernel";
         }
         return BIAS.matcher(leaf).matches() ? "bias" : leaf;
+    }
+
+    /**
+     * One dataset of an HDF5 file as a tensor: mapped where it lies in one piece, else copied, as chunks and
+     * compression make necessary.
+     *
+     * @param path the file, for messages
+     * @param name of the weight, for messages
+     * @param data the dataset
+     */
+    record StoredWeight(Path path, String name, Dataset data) {
+        private static final ValueLayout.OfFloat FLOAT =
+                ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+        private static final ValueLayout.OfDouble DOUBLE =
+                ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+        StoredTensor read(Arena arena, FileLimits allowance) throws TensorFileException {
+            if (!(data.getDataType() instanceof FloatingPoint real) || data.isVariableLength() || data.isCompound()) {
+                throw fault("expected floating-point numbers, found HDF5 class "
+                        + data.getDataType().getDataClass());
+            }
+            Shape shape = Shape.of(data.isScalar() ? new long[0] : data.getDimensionsAsLong());
+            long size = Math.multiplyExact(shape.elements(), real.getSize());
+            long file = path.toFile().length();
+            boolean whole = data instanceof ContiguousDataset && real.getByteOrder() == ByteOrder.LITTLE_ENDIAN;
+            if (size > (whole ? file : FileLimits.unpacked(file))) {
+                throw fault("expected at most as much as the file of %d bytes can hold, found a shape of %s"
+                        .formatted(file, shape));
+            }
+            allowance.allocate(name, size);
+            DType type = switch (real.getSize()) {
+                case 2 -> DType.F16;
+                case 4 -> DType.F32;
+                case 8 -> DType.F64;
+                default -> throw fault("expected numbers of 2, 4 or 8 bytes, found " + real.getSize());
+            };
+            if (whole && size > 0) {
+                ByteBuffer mapped = ((ContiguousDataset) data).getBuffer();
+                return new StoredTensor(
+                        type,
+                        shape,
+                        MemorySegment.ofBuffer(mapped.slice(0, (int) size)).asReadOnly());
+            }
+            return copied(shape, arena);
+        }
+
+        private StoredTensor copied(Shape shape, Arena arena) throws TensorFileException {
+            Object flat = shape.elements() == 0 ? new float[0] : data.getDataFlat();
+            return switch (flat) {
+                case float[] singles -> {
+                    MemorySegment copy =
+                            arena.allocate(Math.multiplyExact((long) singles.length, Float.BYTES), Float.BYTES);
+                    MemorySegment.copy(singles, 0, copy, FLOAT, 0, singles.length);
+                    yield new StoredTensor(DType.F32, shape, copy.asReadOnly());
+                }
+                case double[] doubles -> {
+                    MemorySegment copy =
+                            arena.allocate(Math.multiplyExact((long) doubles.length, Double.BYTES), Double.BYTES);
+                    MemorySegment.copy(doubles, 0, copy, DOUBLE, 0, doubles.length);
+                    yield new StoredTensor(DType.F64, shape, copy.asReadOnly());
+                }
+                default -> throw fault("expected numbers, found " + flat.getClass().getSimpleName());
+            };
+        }
+
+        private TensorFileException fault(String problem) {
+            return new TensorFileException(path, "weight " + QuotedText.text(name) + ": " + problem);
+        }
     }
 }

@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
-import org.gramian.backbone.weights.format.Pickled.Dictionary;
-import org.gramian.backbone.weights.format.Pickled.Function;
-import org.gramian.backbone.weights.format.Pickled.None;
-import org.gramian.backbone.weights.format.Pickled.Row;
-import org.gramian.backbone.weights.format.Pickled.Storage;
-import org.gramian.backbone.weights.format.Pickled.Text;
-import org.gramian.backbone.weights.format.Pickled.View;
-import org.gramian.backbone.weights.format.Pickled.Whole;
+import org.gramian.backbone.weights.format.PickledValue.Dictionary;
+import org.gramian.backbone.weights.format.PickledValue.Function;
+import org.gramian.backbone.weights.format.PickledValue.None;
+import org.gramian.backbone.weights.format.PickledValue.Row;
+import org.gramian.backbone.weights.format.PickledValue.Storage;
+import org.gramian.backbone.weights.format.PickledValue.Text;
+import org.gramian.backbone.weights.format.PickledValue.View;
+import org.gramian.backbone.weights.format.PickledValue.Whole;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.file.TensorFileException;
@@ -66,7 +66,7 @@ final class PickleFunctions {
                 + "torch.save only the state_dict()");
     }
 
-    Pickled call(Function function, List<Pickled> arguments) throws TensorFileException {
+    PickledValue call(Function function, List<PickledValue> arguments) throws TensorFileException {
         return switch (function.path()) {
             case ORDERED_DICTIONARY -> dictionary(arguments);
             case SIZE -> new Row(row(argument(arguments, 0)));
@@ -77,17 +77,17 @@ final class PickleFunctions {
     }
 
     /** Empty, or of pairs, as very old versions of Python wrote it. */
-    private Dictionary dictionary(List<Pickled> arguments) throws TensorFileException {
+    private Dictionary dictionary(List<PickledValue> arguments) throws TensorFileException {
         Dictionary dictionary = new Dictionary();
         if (!arguments.isEmpty()) {
-            List<Pickled> pairs = row(argument(arguments, 0));
+            List<PickledValue> pairs = row(argument(arguments, 0));
             listed += pairs.size();
             if (listed > PickleReader.MAX_OPERATIONS) {
                 throw fault("expected at most " + PickleReader.MAX_OPERATIONS
                         + " items in all dictionaries made from lists, found more");
             }
-            for (Pickled pair : pairs) {
-                List<Pickled> two = row(pair);
+            for (PickledValue pair : pairs) {
+                List<PickledValue> two = row(pair);
                 if (two.size() != 2 || !(two.getFirst() instanceof Text key)) {
                     throw fault("expected pairs of a name and a value in an ordered dictionary, found something else");
                 }
@@ -98,7 +98,7 @@ final class PickleFunctions {
         return dictionary;
     }
 
-    private View tensor(List<Pickled> arguments) throws TensorFileException {
+    private View tensor(List<PickledValue> arguments) throws TensorFileException {
         if (!(argument(arguments, 0) instanceof Storage storage)) {
             throw fault("expected a tensor storage, found something else");
         }
@@ -117,7 +117,7 @@ final class PickleFunctions {
         }
     }
 
-    private View parameter(List<Pickled> arguments) throws TensorFileException {
+    private View parameter(List<PickledValue> arguments) throws TensorFileException {
         if (argument(arguments, 0) instanceof View view) {
             return view;
         }
@@ -125,8 +125,8 @@ final class PickleFunctions {
     }
 
     /** The memory that {@code ('storage', type, key, place, elements[, view])} names. */
-    Storage storage(Pickled identifier) throws TensorFileException {
-        List<Pickled> parts = row(identifier);
+    Storage storage(PickledValue identifier) throws TensorFileException {
+        List<PickledValue> parts = row(identifier);
         if (!(argument(parts, 0) instanceof Text kind) || !kind.value().equals("storage")) {
             throw fault("the file refers to an object that is not tensor storage: refused; "
                     + "torch.save only the state_dict()");
@@ -152,40 +152,40 @@ final class PickleFunctions {
 
     /** Refuses a name that is compared with others and too long for that. */
     void requireShort(Text name) throws TensorFileException {
-        if (name.value().length() > Limits.NAME_LENGTH) {
+        if (name.value().length() > FileLimits.NAME_LENGTH) {
             throw fault("expected a name of at most %d characters, found one of %d"
-                    .formatted(Limits.NAME_LENGTH, name.value().length()));
+                    .formatted(FileLimits.NAME_LENGTH, name.value().length()));
         }
     }
 
-    private List<Long> numbers(Pickled value) throws TensorFileException {
-        List<Pickled> items = row(value);
+    private List<Long> numbers(PickledValue value) throws TensorFileException {
+        List<PickledValue> items = row(value);
         // Before they are copied: a file can name one long row a million times.
-        if (items.size() > Limits.RANK) {
-            throw fault("expected at most " + Limits.RANK + " dimensions, found " + items.size());
+        if (items.size() > FileLimits.RANK) {
+            throw fault("expected at most " + FileLimits.RANK + " dimensions, found " + items.size());
         }
         List<Long> numbers = new ArrayList<>();
-        for (Pickled item : items) {
+        for (PickledValue item : items) {
             numbers.add(number(item));
         }
         return numbers;
     }
 
-    private long number(Pickled value) throws TensorFileException {
+    private long number(PickledValue value) throws TensorFileException {
         if (value instanceof Whole(BigInteger whole) && whole.signum() >= 0 && whole.bitLength() < Long.SIZE) {
             return whole.longValue();
         }
         throw fault("expected a whole number from 0 to 2^63-1, found something else");
     }
 
-    private List<Pickled> row(Pickled value) throws TensorFileException {
-        if (value instanceof Row(List<Pickled> items)) {
+    private List<PickledValue> row(PickledValue value) throws TensorFileException {
+        if (value instanceof Row(List<PickledValue> items)) {
             return items;
         }
         throw fault("expected a list or a tuple, found something else");
     }
 
-    private Pickled argument(List<Pickled> arguments, int index) throws TensorFileException {
+    private PickledValue argument(List<PickledValue> arguments, int index) throws TensorFileException {
         if (index >= arguments.size()) {
             throw fault("expected more than " + arguments.size() + " arguments, found no more");
         }

@@ -11,14 +11,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.gramian.backbone.weights.format.Pickled.Dictionary;
-import org.gramian.backbone.weights.format.Pickled.Function;
-import org.gramian.backbone.weights.format.Pickled.None;
-import org.gramian.backbone.weights.format.Pickled.Real;
-import org.gramian.backbone.weights.format.Pickled.Row;
-import org.gramian.backbone.weights.format.Pickled.Text;
-import org.gramian.backbone.weights.format.Pickled.Truth;
-import org.gramian.backbone.weights.format.Pickled.Whole;
+import org.gramian.backbone.weights.format.PickledValue.Dictionary;
+import org.gramian.backbone.weights.format.PickledValue.Function;
+import org.gramian.backbone.weights.format.PickledValue.None;
+import org.gramian.backbone.weights.format.PickledValue.Real;
+import org.gramian.backbone.weights.format.PickledValue.Row;
+import org.gramian.backbone.weights.format.PickledValue.Text;
+import org.gramian.backbone.weights.format.PickledValue.Truth;
+import org.gramian.backbone.weights.format.PickledValue.Whole;
 import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 
@@ -42,11 +42,11 @@ final class PickleReader {
     private final Path file;
     private final ByteBuffer bytes;
     private final PickleFunctions functions;
-    private final Map<Integer, Pickled> memo = new HashMap<>();
+    private final Map<Integer, PickledValue> memo = new HashMap<>();
     /** The stack, and below it those that a mark has put aside. */
-    private List<Pickled> stack = new ArrayList<>();
+    private List<PickledValue> stack = new ArrayList<>();
 
-    private final List<List<Pickled>> aside = new ArrayList<>();
+    private final List<List<PickledValue>> aside = new ArrayList<>();
 
     private PickleReader(Path file, ByteBuffer bytes, PickleFunctions functions) {
         this.file = file;
@@ -55,7 +55,7 @@ final class PickleReader {
     }
 
     /** Reads one pickle from the bytes' position on, and leaves them behind its end. */
-    static Pickled read(Path file, ByteBuffer bytes, PickleFunctions functions) throws TensorFileException {
+    static PickledValue read(Path file, ByteBuffer bytes, PickleFunctions functions) throws TensorFileException {
         PickleReader reader = new PickleReader(file, bytes.order(ByteOrder.LITTLE_ENDIAN), functions);
         try {
             return reader.run();
@@ -65,13 +65,13 @@ final class PickleReader {
         }
     }
 
-    private Pickled run() throws TensorFileException {
+    private PickledValue run() throws TensorFileException {
         for (int count = 0; count < MAX_OPERATIONS; count++) {
             int operation = Byte.toUnsignedInt(bytes.get());
             if (operation == '.') {
                 return pop();
             }
-            Pickled literal = literal(operation);
+            PickledValue literal = literal(operation);
             if (literal == null) {
                 act(operation);
             } else {
@@ -82,7 +82,7 @@ final class PickleReader {
     }
 
     /** The value that an operation pushes without looking at the stack, or null for other operations. */
-    private @Nullable Pickled literal(int operation) throws TensorFileException {
+    private @Nullable PickledValue literal(int operation) throws TensorFileException {
         return switch (operation) {
             case 'N' -> None.NONE;
             case 0x88 -> new Truth(true);
@@ -123,7 +123,7 @@ final class PickleReader {
             case 's' -> put(last(2));
             case 'u' -> put(sinceMark());
             case 'd' -> {
-                List<Pickled> entries = sinceMark();
+                List<PickledValue> entries = sinceMark();
                 push(new Dictionary());
                 put(entries);
             }
@@ -149,35 +149,35 @@ final class PickleReader {
         stack = new ArrayList<>();
     }
 
-    private List<Pickled> sinceMark() throws TensorFileException {
+    private List<PickledValue> sinceMark() throws TensorFileException {
         if (aside.isEmpty()) {
             throw fault("expected a mark, found none");
         }
-        List<Pickled> items = stack;
+        List<PickledValue> items = stack;
         stack = aside.removeLast();
         return items;
     }
 
-    private List<Pickled> last(int count) throws TensorFileException {
+    private List<PickledValue> last(int count) throws TensorFileException {
         if (stack.size() < count) {
             throw fault("expected " + count + " values on the stack, found " + stack.size());
         }
-        List<Pickled> tail = stack.subList(stack.size() - count, stack.size());
-        List<Pickled> items = new ArrayList<>(tail);
+        List<PickledValue> tail = stack.subList(stack.size() - count, stack.size());
+        List<PickledValue> items = new ArrayList<>(tail);
         tail.clear();
         return items;
     }
 
     /** Not {@code stack.add(...)}: its argument may replace the stack. */
-    private void push(Pickled value) {
+    private void push(PickledValue value) {
         stack.add(value);
     }
 
-    private Pickled pop() throws TensorFileException {
+    private PickledValue pop() throws TensorFileException {
         return last(1).getFirst();
     }
 
-    private Pickled top() throws TensorFileException {
+    private PickledValue top() throws TensorFileException {
         if (stack.isEmpty()) {
             throw fault("expected a value on the stack, found none");
         }
@@ -191,28 +191,28 @@ final class PickleReader {
         memo.put(index, top());
     }
 
-    private Pickled remembered(int index) throws TensorFileException {
-        Pickled value = memo.get(index);
+    private PickledValue remembered(int index) throws TensorFileException {
+        PickledValue value = memo.get(index);
         if (value == null) {
             throw fault("expected memo entry " + index + ", found none");
         }
         return value;
     }
 
-    private void append(List<Pickled> items) throws TensorFileException {
+    private void append(List<PickledValue> items) throws TensorFileException {
         if (!(top() instanceof Row row)) {
             throw fault("expected a list to append to, found something else");
         }
         row.items().addAll(items);
     }
 
-    private void put(List<Pickled> entries) throws TensorFileException {
+    private void put(List<PickledValue> entries) throws TensorFileException {
         if (!(top() instanceof Dictionary dictionary) || entries.size() % 2 != 0) {
             throw fault("expected a dictionary and pairs for it, found something else");
         }
         for (int i = 0; i < entries.size(); i += 2) {
-            Pickled key = entries.get(i);
-            if (key instanceof Row || key instanceof Dictionary || key instanceof Pickled.View) {
+            PickledValue key = entries.get(i);
+            if (key instanceof Row || key instanceof Dictionary || key instanceof PickledValue.View) {
                 throw fault("expected text or a number as a key of a dictionary, found a container");
             }
             if (key instanceof Text name) {
@@ -222,14 +222,14 @@ final class PickleReader {
         }
     }
 
-    private void findOnStack(List<Pickled> names) throws TensorFileException {
+    private void findOnStack(List<PickledValue> names) throws TensorFileException {
         if (!(names.getFirst() instanceof Text module) || !(names.getLast() instanceof Text name)) {
             throw fault("expected the name of a function, found something else");
         }
         push(functions.find(module.value(), name.value()));
     }
 
-    private void call(List<Pickled> parts) throws TensorFileException {
+    private void call(List<PickledValue> parts) throws TensorFileException {
         if (!(parts.getFirst() instanceof Function function) || !(parts.getLast() instanceof Row arguments)) {
             throw fault("expected a function and its arguments, found something else");
         }
@@ -237,7 +237,7 @@ final class PickleReader {
     }
 
     /** An ordered dictionary carries the versions of its modules as an attribute, which no tensor needs. */
-    private void build(Pickled state) throws TensorFileException {
+    private void build(PickledValue state) throws TensorFileException {
         if (!(top() instanceof Dictionary) || !(state instanceof Dictionary)) {
             throw fault("expected attributes of an ordered dictionary, found those of something else");
         }

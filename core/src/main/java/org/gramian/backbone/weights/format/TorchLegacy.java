@@ -11,12 +11,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.gramian.backbone.weights.format.Pickled.Dictionary;
-import org.gramian.backbone.weights.format.Pickled.Row;
-import org.gramian.backbone.weights.format.Pickled.Storage;
-import org.gramian.backbone.weights.format.Pickled.Text;
-import org.gramian.backbone.weights.format.Pickled.Truth;
-import org.gramian.backbone.weights.format.Pickled.Whole;
+import org.gramian.backbone.weights.format.PickledValue.Dictionary;
+import org.gramian.backbone.weights.format.PickledValue.Row;
+import org.gramian.backbone.weights.format.PickledValue.Storage;
+import org.gramian.backbone.weights.format.PickledValue.Text;
+import org.gramian.backbone.weights.format.PickledValue.Truth;
+import org.gramian.backbone.weights.format.PickledValue.Whole;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.TensorFileException;
@@ -43,7 +43,7 @@ final class TorchLegacy {
     private TorchLegacy(Path path, MemorySegment bytes) {
         this.path = path;
         this.bytes = bytes;
-        this.pickles = bytes.asSlice(0, Math.min(bytes.byteSize(), Limits.PICKLE_BYTES))
+        this.pickles = bytes.asSlice(0, Math.min(bytes.byteSize(), FileLimits.PICKLE_BYTES))
                 .asByteBuffer();
     }
 
@@ -56,10 +56,10 @@ final class TorchLegacy {
     private WeightFile read(Arena arena) throws TensorFileException {
         requireHeader();
         PickleFunctions functions = new PickleFunctions(path);
-        Pickled object = PickleReader.read(path, pickles, functions);
-        Pickled keys = PickleReader.read(path, pickles, new PickleFunctions(path));
-        if (!(keys instanceof Row(List<Pickled> items)) || items.size() > Limits.ENTRIES) {
-            throw fault("expected a list of at most " + Limits.ENTRIES + " storages, found something else");
+        PickledValue object = PickleReader.read(path, pickles, functions);
+        PickledValue keys = PickleReader.read(path, pickles, new PickleFunctions(path));
+        if (!(keys instanceof Row(List<PickledValue> items)) || items.size() > FileLimits.ENTRIES) {
+            throw fault("expected a list of at most " + FileLimits.ENTRIES + " storages, found something else");
         }
         Map<Storage, MemorySegment> storages = storages(items, functions.storages());
         TorchState state = new TorchState(path, storage -> {
@@ -74,9 +74,9 @@ final class TorchLegacy {
 
     private void requireHeader() throws TensorFileException {
         PickleFunctions none = new PickleFunctions(path);
-        Pickled magic = PickleReader.read(path, pickles, none);
-        Pickled version = PickleReader.read(path, pickles, none);
-        Pickled machine = PickleReader.read(path, pickles, none);
+        PickledValue magic = PickleReader.read(path, pickles, none);
+        PickledValue version = PickleReader.read(path, pickles, none);
+        PickledValue machine = PickleReader.read(path, pickles, none);
         if (!magic.equals(new Whole(MAGIC)) || !version.equals(new Whole(VERSION))) {
             throw fault("expected PyTorch's magic number and format version 1001, found others");
         }
@@ -86,11 +86,11 @@ final class TorchLegacy {
         }
     }
 
-    private Map<Storage, MemorySegment> storages(List<Pickled> keys, Map<String, Storage> described)
+    private Map<Storage, MemorySegment> storages(List<PickledValue> keys, Map<String, Storage> described)
             throws TensorFileException {
         Map<Storage, MemorySegment> storages = new HashMap<>();
         long position = pickles.position();
-        for (Pickled key : keys) {
+        for (PickledValue key : keys) {
             if (!(key instanceof Text(String text)) || !described.containsKey(text)) {
                 throw fault("the list of storages names one that no tensor describes");
             }

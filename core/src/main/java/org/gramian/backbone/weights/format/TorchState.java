@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
-import org.gramian.backbone.weights.format.Pickled.Dictionary;
-import org.gramian.backbone.weights.format.Pickled.Storage;
-import org.gramian.backbone.weights.format.Pickled.Text;
-import org.gramian.backbone.weights.format.Pickled.View;
+import org.gramian.backbone.weights.format.PickledValue.Dictionary;
+import org.gramian.backbone.weights.format.PickledValue.Storage;
+import org.gramian.backbone.weights.format.PickledValue.Text;
+import org.gramian.backbone.weights.format.PickledValue.View;
 import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.StoredTensor;
@@ -37,7 +37,7 @@ record TorchState(Path file, Memory memory) {
     }
 
     /** All tensors of the object, in its order. */
-    WeightFile read(Pickled object, WeightFormat format, Arena arena) throws TensorFileException {
+    WeightFile read(PickledValue object, WeightFormat format, Arena arena) throws TensorFileException {
         List<String> remarks = new ArrayList<>();
         SequencedMap<String, View> views = views(unwrapped(object, remarks), remarks);
         boolean parallel = !views.isEmpty() && views.keySet().stream().allMatch(name -> name.startsWith(PARALLEL));
@@ -60,8 +60,8 @@ record TorchState(Path file, Memory memory) {
         return new WeightFile(new TensorFile(file, tensors, new LinkedHashMap<>()), format, remarks);
     }
 
-    private Dictionary unwrapped(Pickled object, List<String> remarks) throws TensorFileException {
-        Pickled inner = object;
+    private Dictionary unwrapped(PickledValue object, List<String> remarks) throws TensorFileException {
+        PickledValue inner = object;
         for (int depth = 0; depth < MAX_WRAPPERS && inner instanceof Dictionary dictionary; depth++) {
             String wrapper = WRAPPERS.stream()
                     .filter(key -> dictionary.entries().get(new Text(key)) instanceof Dictionary)
@@ -82,7 +82,7 @@ record TorchState(Path file, Memory memory) {
     private SequencedMap<String, View> views(Dictionary dictionary, List<String> remarks) throws TensorFileException {
         SequencedMap<String, View> views = new LinkedHashMap<>();
         List<String> others = new ArrayList<>();
-        for (Map.Entry<Pickled, Pickled> entry : dictionary.entries().entrySet()) {
+        for (Map.Entry<PickledValue, PickledValue> entry : dictionary.entries().entrySet()) {
             String name = entry.getKey() instanceof Text(String text) ? text : "a key that is not text";
             if (entry.getKey() instanceof Text && entry.getValue() instanceof View view) {
                 views.put(name, view);
@@ -105,7 +105,7 @@ record TorchState(Path file, Memory memory) {
     /** Views that share memory could make copies of any size from a small file. */
     private void requireBounded(long copied) throws TensorFileException {
         long size = file.toFile().length();
-        if (copied > Limits.unpacked(size)) {
+        if (copied > FileLimits.unpacked(size)) {
             throw new TensorFileException(
                     file, "its transposed tensors would take " + copied + " bytes, far more than the file's " + size);
         }

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.gramian.backbone.weights.format.Pickled.Storage;
+import org.gramian.backbone.weights.format.PickledValue.Storage;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
  * Reads PyTorch's zip format: {@code NAME/data.pkl} is a pickle that refers to the storages {@code NAME/data/0},
- * {@code NAME/data/1}, …, whose bytes lie uncompressed in the archive; {@code NAME/byteorder}, where present, says
+ * {@code NAME/data/1}, …, whose bytes lie uncompressed in the archive; {@code NAME/byteorder}, if present, states
  * {@code little}.
  *
  * @see <a href="https://docs.pytorch.org/docs/stable/notes/serialization.html">the format</a>
@@ -34,13 +34,13 @@ final class TorchZip {
         String folder = folder(zip, path);
         requireLittleEndian(zip, folder + "/byteorder", arena);
         ZipDirectory.Entry pickle = zip.get(folder + PICKLE);
-        if (pickle.size() > Limits.PICKLE_BYTES) {
+        if (pickle.size() > FileLimits.PICKLE_BYTES) {
             throw new TensorFileException(
                     path,
-                    "expected a pickle of at most %d bytes, found %d".formatted(Limits.PICKLE_BYTES, pickle.size()));
+                    "expected a pickle of at most %d bytes, found %d".formatted(FileLimits.PICKLE_BYTES, pickle.size()));
         }
         PickleFunctions functions = new PickleFunctions(path);
-        Pickled object = PickleReader.read(path, zip.content(pickle, arena).asByteBuffer(), functions);
+        PickledValue object = PickleReader.read(path, zip.content(pickle, arena).asByteBuffer(), functions);
         Map<Storage, MemorySegment> storages = new HashMap<>();
         TorchState state = new TorchState(path, storage -> {
             MemorySegment memory = storages.get(storage);

@@ -19,7 +19,7 @@ public record WeightFile(TensorFile content, WeightFormat format, List<String> r
     }
 
     /**
-     * Reads a file whose format its content tells, whatever its name; the tensors live as long as the arena.
+     * Reads a file whose format is detected from its content; the tensors live as long as the arena.
      *
      * @throws TensorFileException if the file cannot be read, is of no known format, is damaged, or asks for more than
      *     tensors

@@ -10,7 +10,7 @@ import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFileException;
 
-/** The formats that weights are published in, told apart by a file's first bytes. */
+/** Format of a published weight file, detected by its first bytes. */
 public enum WeightFormat {
     /** Named tensors and metadata, see {@link Safetensors}. */
     SAFETENSORS("safetensors") {
@@ -26,7 +26,7 @@ public enum WeightFormat {
             return TorchZip.read(path, arena);
         }
     },
-    /** A state dictionary as {@code torch.save} wrote it before version 1.6, and still does when asked. */
+    /** State dictionary in the format of {@code torch.save} before version 1.6. */
     TORCH_LEGACY("PyTorch legacy") {
         @Override
         WeightFile read(Path path, Arena arena) throws TensorFileException {

@@ -47,15 +47,15 @@ final class ZipDirectory {
     private final Path path;
     private final MemorySegment bytes;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
-    private final UnpackingLimit allowance;
+    private final FileLimits allowance;
 
     private ZipDirectory(Path path, MemorySegment bytes) {
         this.path = path;
         this.bytes = bytes;
-        this.allowance = new UnpackingLimit(path, bytes.byteSize());
+        this.allowance = new FileLimits(path, bytes.byteSize());
     }
 
-    /** What the directory says of an entry. */
+    /** Directory entry. */
     record Entry(String name, int method, Extent extent, int checksum) {
         /** Bytes of the content, unpacked. */
         long size() {
@@ -63,7 +63,7 @@ final class ZipDirectory {
         }
     }
 
-    /** Sizes and place of an entry: bytes packed, bytes unpacked, position of its header. */
+    /** Sizes and position of an entry: packed bytes, unpacked bytes, offset of its header. */
     record Extent(long packed, long size, long header) {}
 
     static ZipDirectory read(Path path, MemorySegment bytes) throws TensorFileException {
@@ -105,8 +105,8 @@ final class ZipDirectory {
             count = bytes.get(LONG, end64 + 32);
             position = bytes.get(LONG, end64 + 48);
         }
-        if (count < 0 || count > Limits.ENTRIES) {
-            throw fault("expected at most " + Limits.ENTRIES + " entries in the zip archive, found "
+        if (count < 0 || count > FileLimits.ENTRIES) {
+            throw fault("expected at most " + FileLimits.ENTRIES + " entries in the zip archive, found "
                     + Long.toUnsignedString(count));
         }
         for (long i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ final class ZipDirectory {
         return nameStart + nameLength + extraLength + commentLength;
     }
 
-    /** Sizes and place; those that need 64 bits stand in an extra field, in this order. */
+    /** Reads sizes and position; 64-bit values are stored in an extra field, in this order. */
     private Extent extent(long position, MemorySegment extra) {
         long packed = unsigned(INT, position + 20);
         long size = unsigned(INT, position + 24);
@@ -214,11 +214,11 @@ final class ZipDirectory {
     /** By itself, and together with those before it. */
     private void requireBounded(Entry entry, long packed) throws TensorFileException {
         long size = entry.size();
-        if (size < 0 || size > Limits.unpacked(packed)) {
+        if (size < 0 || size > FileLimits.unpacked(packed)) {
             throw fault("%s would unpack from %d to %s bytes, too much for weights: refused"
                     .formatted(QuotedText.text(entry.name), packed, Long.toUnsignedString(size)));
         }
-        allowance.take(entry.name, size);
+        allowance.allocate(entry.name, size);
     }
 
     private MemorySegment inflated(Entry entry, MemorySegment packed, Arena arena) throws TensorFileException {

@@ -19,12 +19,12 @@
  *       {@code PickleReader} runs the pickle, {@code PickleFunctions} knows the few functions it may call, and
  *       {@code TorchState} takes the tensors out of what came of it. No code of the file is ever run: what is not a
  *       tensor is refused by name. {@code ZipDirectory} finds the entries of an archive in mapped memory.
- *   <li>{@code Keras} walks through the groups of an {@code .h5}, {@code KerasWeight} reads one dataset.
+ *   <li>{@code Keras} walks through the groups of an {@code .h5} and reads their datasets.
  *   <li>{@code Caffe} walks through the layers of a {@code .caffemodel}, {@code CaffeBlob} reads one blob.
  * </ul>
  *
- * <p>Files are not trusted: sizes are checked against the file before memory is asked for, and whatever is wrong ends in
- * a {@link org.gramian.tensor.file.TensorFileException} that says what was expected and what was found.
+ * <p>Files are not trusted: sizes are checked against the file before memory is allocated, and every problem is reported by
+ * a {@link org.gramian.tensor.file.TensorFileException} that names the expected and the found value.
  */
 @NullMarked
 package org.gramian.backbone.weights.format;

@@ -250,7 +250,7 @@ final class HostileTorchTest {
 
     @Test
     void aPickleBeyondTheLimitIsRefusedUnread() throws IOException {
-        assertRefused(zip(new byte[Limits.PICKLE_BYTES + 1]), facts("16777216"));
+        assertRefused(zip(new byte[FileLimits.PICKLE_BYTES + 1]), facts("16777216"));
     }
 
     @Test

@@ -100,12 +100,12 @@ final class KerasTest {
     @Test
     void whatDataSetsTakeIsAddedUp() throws IOException {
         Path path = PublishedFiles.keras(folder.resolve("a.h5"), Map.of("a/kernel", kernel));
-        UnpackingLimit allowance = new UnpackingLimit(path, 1);
+        FileLimits allowance = new FileLimits(path, 1);
         try (Arena arena = Arena.ofConfined();
                 HdfFile file = new HdfFile(path)) {
-            KerasWeight weight = new KerasWeight(path, "a/kernel", file.getDatasetByPath("a/kernel"));
+            Keras.StoredWeight weight = new Keras.StoredWeight(path, "a/kernel", file.getDatasetByPath("a/kernel"));
             long size = kernel.data().byteSize();
-            allowance.take("others", (64L << 20) - size);
+            allowance.allocate("others", (64L << 20) - size);
             Tensors32.assertSame(weight.read(arena, allowance), kernel, "a/kernel");
             assertThatExceptionOfType(TensorFileException.class)
                     .isThrownBy(() -> weight.read(arena, allowance))

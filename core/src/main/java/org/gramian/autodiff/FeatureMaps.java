@@ -1,0 +1,133 @@
+package org.gramian.autodiff;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.Arrays;
+import java.util.List;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.ChannelsLast;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Window;
+import org.jspecify.annotations.Nullable;
+
+/** Differentiable functions of feature maps {@code [n, c, h, w]}: convolution, pooling, response normalization. */
+public final class FeatureMaps {
+    private FeatureMaps() {}
+
+    /**
+     * Convolves feature maps.
+     *
+     * @param input {@code [n, c, h, w]}
+     * @param weight {@code [k, c/groups, s, t]}
+     * @param bias {@code [k]}
+     * @return {@code [n, k, h', w']}
+     */
+    public static Var convolve(Var input, Var weight, Var bias, Convolution convolution) {
+        return convolve(input, new Filters(weight, bias), convolution, Activation.NONE);
+    }
+
+    /** Computes convolution and ReLU in one node. */
+    public static Var convolveRelu(Var input, Var weight, Var bias, Convolution convolution) {
+        return convolve(input, new Filters(weight, bias), convolution, Activation.RELU);
+    }
+
+    /**
+     * Computes convolution and activation in one node, which keeps only the activated maps, half of what two nodes
+     * keep.
+     *
+     * <p>Maps in {@link DType#BF16} are convolved in that type (mixed precision): float32 filters are rounded for it
+     * and get float32 gradients.
+     */
+    public static Var convolve(Var input, Filters filters, Convolution convolution, Activation activation) {
+        Var weight = filters.weight();
+        Var bias = filters.bias();
+        DType exact = weight.value().type();
+        return input.tape().apply(filters.with(input), () -> {
+            Tensor x = ChannelsLast.onTensorCores(input.value());
+            Tensor w = convolution.prepared(weight.value(), x);
+            Tensor y = convolution.apply(x, w, bias == null ? null : bias.value(), activation);
+            return Result.of(
+                    y,
+                    (g, wanted) -> {
+                        boolean[] all = Arrays.copyOf(wanted, 3); // no gradient for an absent bias
+                        Convolution.Gradients gradients =
+                                convolution.backward(g, y, new Convolution.Inputs(x, w), activation, all);
+                        return list(gradients.input(), to(gradients.weight(), exact), to(gradients.bias(), exact));
+                    },
+                    w,
+                    x);
+        });
+    }
+
+    private static @Nullable Tensor to(@Nullable Tensor gradient, DType type) {
+        return gradient == null ? null : Tensors.to(gradient, type);
+    }
+
+    /** Computes the activation of the sum of two feature maps in one node. */
+    public static Var add(Var a, Var b, Activation activation) {
+        if (!a.shape().equals(b.shape())) {
+            throw new IllegalArgumentException(
+                    "sum: expected feature maps of the same shape, found " + a + " and " + b);
+        }
+        return a.tape().apply(List.of(a, b), () -> {
+            Tensor y = activation.inPlace(Elementwise.add(a.value(), b.value()));
+            return Result.of(y, (g, wanted) -> {
+                // a gradient in another order would keep it, and have it changed in every block below
+                Tensor both = activation.backward(ChannelsLast.onTensorCores(g), y);
+                return list(both, both);
+            });
+        });
+    }
+
+    /** Computes the maximum of each window. */
+    public static Var maxPool(Var input, Window window) {
+        return input.tape().apply(List.of(input), () -> {
+            Window.Maxima maxima = window.max(input.value());
+            return Result.of(
+                    maxima.values(),
+                    (g, wanted) -> list(window.maxBackward(g, input.value(), maxima.places())),
+                    maxima.places());
+        });
+    }
+
+    /** Computes the mean of each window, padding counted as zeros. */
+    public static Var averagePool(Var input, Window window) {
+        return input.tape()
+                .apply(
+                        List.of(input),
+                        () -> Result.of(
+                                window.average(input.value()),
+                                (g, wanted) -> list(window.averageBackward(g, input.value()))));
+    }
+
+    /** Averages each channel: {@code [n, c, h, w]} to {@code [n, c, 1, 1]}. */
+    public static Var globalAveragePool(Var input) {
+        Window.Pair size = new Window.Pair(
+                Math.toIntExact(input.shape().at(-2)),
+                Math.toIntExact(input.shape().at(-1)));
+        return averagePool(input, new Window(size, size, new Window.Pair(0, 0), false));
+    }
+
+    /**
+     * Computes local response normalization across channels, {@code x / (k + α·mean(x² over the window))^β}, as in
+     * AlexNet and GoogLeNet.
+     *
+     * <p>The mean runs over {@code size} adjacent channels, missing ones counted as zeros. For {@link DType#BF16} it is
+     * computed in float32, since {@code k} would absorb most of a small mean.
+     */
+    public static Var localResponseNorm(Var input, ResponseNorm norm) {
+        if (input.value().type() == DType.BF16) {
+            return Arithmetic.cast(localResponseNorm(Arithmetic.cast(input, DType.F32), norm), DType.BF16);
+        }
+        Tensor x = input.value();
+        Var squares = Shapes.reshape(Arithmetic.mul(input, input), x.size(0), 1, x.size(1), x.size(2) * x.size(3));
+        Var means = averagePool(squares, norm.window());
+        Var denominators =
+                Arithmetic.pow(Arithmetic.shift(Arithmetic.scale(means, norm.alpha()), norm.k()), norm.beta());
+        return Arithmetic.div(input, Shapes.reshape(denominators, x.shape().sizes()));
+    }
+}

@@ -1,0 +1,162 @@
+package org.gramian.check;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.pooling.Join;
+import org.gramian.pooling.Normalization;
+import org.gramian.pooling.Pooling;
+import org.gramian.pooling.SecondOrder;
+import org.gramian.pooling.Vectorization;
+import org.gramian.spd.Backward;
+import org.gramian.spd.Kernel;
+import org.gramian.spd.Rbf;
+import org.gramian.spd.Sigma;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * Function whose derivative at one point equals the backward pass of a pooling, where that is not the derivative of the
+ * pooling.
+ *
+ * <p>Constants of the backward pass ({@code sigma=mean}) are held at their value at the point. A formula that deviates
+ * from the derivative by a factor is the derivative of a layer that is scaled by that factor around the point ({@link
+ * DeviatingGradients}). Central differences of this function thus verify the stated deviation without code of a
+ * backward pass.
+ */
+final class SurrogateFunction {
+    private final Pooling pooling;
+    private final Tensor features;
+    private final boolean formulas;
+    private final Tensor maps;
+    private final List<Double> widths;
+    private final Tensor aggregated;
+    private final List<Tensor> entering = new ArrayList<>();
+    private final List<SurrogateFunction> branches = new ArrayList<>();
+
+    /**
+     * Stores the point in the open scope.
+     *
+     * @param formulas whether to follow deviating formulas; otherwise the derivative
+     */
+    private SurrogateFunction(Pooling pooling, boolean formulas, Tensor features, ParameterSet parameters) {
+        this.pooling = pooling;
+        this.features = features;
+        this.formulas = formulas;
+        try (Tape tape = Tape.inference()) {
+            Bindings bindings = Bindings.of(parameters.variables(tape));
+            Var reduced = pooling.reduce(tape.constant(features), bindings);
+            maps = Tensors.copy(reduced.value());
+            widths = meanWidths(pooling, maps);
+            Var vectors = pooling.aggregate(reduced, bindings);
+            aggregated = Tensors.copy(vectors.value());
+            for (int i = 0; i < pooling.normalizations().size(); i++) {
+                entering.add(Tensors.copy(vectors.value()));
+                vectors = pooling.normalize(i, vectors, bindings);
+            }
+        }
+        if (pooling.aggregation() instanceof Join join) {
+            for (int i = 0; i < join.branches().size(); i++) {
+                ParameterSet own = parameters.under(join.word()).under(Join.name(i));
+                branches.add(new SurrogateFunction(join.branches().get(i), formulas, maps, own));
+            }
+        }
+    }
+
+    /** For the derivative, constants held. */
+    static SurrogateFunction exact(Pooling pooling, Tensor features, ParameterSet parameters) {
+        return new SurrogateFunction(pooling, false, features, parameters);
+    }
+
+    /** For what the pooling states of its backward. */
+    static SurrogateFunction stated(Pooling pooling, Tensor features, ParameterSet parameters) {
+        return new SurrogateFunction(pooling, true, features, parameters);
+    }
+
+    Pooling pooling() {
+        return pooling;
+    }
+
+    Tensor features() {
+        return features;
+    }
+
+    private static List<Double> meanWidths(Pooling pooling, Tensor maps) {
+        List<Double> widths = new ArrayList<>();
+        if (pooling.aggregation() instanceof SecondOrder second
+                && second.kernel() instanceof Rbf rbf
+                && rbf.sigma() instanceof Sigma.Mean) {
+            for (long i = 0; i < maps.size(0); i++) {
+                widths.add(Rbf.meanDistance(Views.slice(maps, 0, i, i + 1)));
+            }
+        }
+        return widths;
+    }
+
+    /** Descriptors {@code [n, d]} of features {@code [n, c, h, w]}; those of the pooling at the point. */
+    Var apply(Var features, Bindings parameters) {
+        Var reduced = pooling.reduce(features, parameters);
+        Var x = switch (pooling.aggregation()) {
+            case SecondOrder second -> aggregate(second, reduced, parameters);
+            case Join join -> join(reduced, parameters.under(join.word()));
+            default -> pooling.aggregate(reduced, parameters);
+        };
+        for (int i = 0; i < entering.size(); i++) {
+            x = formulas && pooling.normalizations().get(i) instanceof Normalization.Root root
+                    ? DeviatingGradients.root(root, x, entering.get(i))
+                    : pooling.normalize(i, x, parameters);
+        }
+        return x;
+    }
+
+    private Var join(Var reduced, Bindings parameters) {
+        List<Var> parts = new ArrayList<>();
+        for (int i = 0; i < branches.size(); i++) {
+            parts.add(branches.get(i).apply(reduced, parameters.under(Join.name(i))));
+        }
+        return Shapes.concat(parts, 1);
+    }
+
+    private Var aggregate(SecondOrder second, Var reduced, Bindings parameters) {
+        Var matrices = second.transform(kernel(second.kernel(), reduced, parameters), parameters);
+        if (!(second.vectorization() instanceof Vectorization.Triu triu)) {
+            return second.vectorize(matrices, parameters);
+        }
+        // triu reads one triangle and answers for both: its argument counts as symmetric, as the tape has it
+        Var vectors = second.vectorize(symmetric(matrices), parameters);
+        return formulas && triu.backward() == Backward.PRINTED ? DeviatingGradients.upperTriangle(vectors, aggregated) : vectors;
+    }
+
+    private static Var symmetric(Var matrices) {
+        return Arithmetic.scale(Arithmetic.add(matrices, Shapes.transpose(matrices, 1, 2)), 0.5);
+    }
+
+    private Var kernel(Kernel kernel, Var reduced, Bindings parameters) {
+        if (!(kernel instanceof Rbf rbf)) {
+            return kernel.apply(reduced, parameters); // no other kernel has parameters
+        }
+        Bindings own = parameters.under("rbf");
+        List<Var> matrices = new ArrayList<>();
+        for (int i = 0; i < maps.size(0); i++) {
+            Var image = Shapes.slice(reduced, 0, i, i + 1);
+            Rbf held = widths.isEmpty() ? rbf : new Rbf(new Sigma.Fixed(widths.get(i)), rbf.jitter(), rbf.backward());
+            matrices.add(
+                    formulas
+                            ? DeviatingGradients.kernel(held, image, Views.slice(maps, 0, i, i + 1), own)
+                            : held.apply(image, own));
+        }
+        return Shapes.concat(matrices, 0);
+    }
+
+    /** {@code held + factor∘(x − held)}: moves by the factor from the point on. */
+    static Var moved(Var x, Tensor held, Tensor factor) {
+        Var point = x.tape().constant(held);
+        return Arithmetic.add(point, Arithmetic.mul(x.tape().constant(factor), Arithmetic.sub(x, point)));
+    }
+}

@@ -1,0 +1,95 @@
+package org.gramian.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * Rows centred to mean 0, so that squared distances keep their digits, in chunks.
+ *
+ * @param mean mean of the given rows {@code [1, d]}
+ * @param centred centred rows {@code [n, d]}
+ */
+record ChunkedRows(Tensor mean, Tensor centred) {
+    /** A chunk of 512 columns takes 16 MB in float32. */
+    private static final long CHUNK = 8192;
+
+    /**
+     * Checks and centres rows.
+     *
+     * @throws IllegalArgumentException if they are not finite rows {@code [n, d]} in F32 or F64
+     */
+    static ChunkedRows of(String method, Tensor rows) {
+        boolean exact = rows.type() == DType.F32 || rows.type() == DType.F64;
+        if (!exact || rows.shape().rank() != 2 || rows.size(0) < 1 || rows.size(1) < 1) {
+            throw new IllegalArgumentException(
+                    method + ": expected at least one row [n, d] in F32 or F64, found " + rows);
+        }
+        if (!Reductions.allFinite(rows)) {
+            throw new IllegalArgumentException(
+                    method + ": expected finite rows, found NaN or infinity in " + rows + "; check their source");
+        }
+        Tensor mean = Elementwise.mul(Reductions.sum(rows, 0), 1.0 / rows.size(0));
+        return new ChunkedRows(mean, Elementwise.sub(rows, mean));
+    }
+
+    long count() {
+        return centred.size(0);
+    }
+
+    long width() {
+        return centred.size(1);
+    }
+
+    /** Returns views of a few thousand rows each, in order. */
+    List<Tensor> chunks() {
+        List<Tensor> chunks = new ArrayList<>();
+        for (long start = 0; start < count(); start += CHUNK) {
+            chunks.add(Views.slice(centred, 0, start, Math.min(count(), start + CHUNK)));
+        }
+        return chunks;
+    }
+
+    /** What is made of every chunk, one below the other. */
+    Tensor mapChunks(UnaryOperator<Tensor> function) {
+        List<Tensor> parts = new ArrayList<>();
+        for (Tensor chunk : chunks()) {
+            try (Scope scope = Scope.open()) {
+                parts.add(scope.keep(function.apply(chunk)));
+            }
+        }
+        return Views.concat(parts, 0);
+    }
+
+    /** Squared lengths {@code [n, 1]}. */
+    Tensor squaredLengths() {
+        return mapChunks(ChunkedRows::squares);
+    }
+
+    static Tensor squares(Tensor rows) {
+        return Reductions.sum(Elementwise.mul(rows, rows), 1);
+    }
+
+    /** One of the rows, {@code [1, d]}. */
+    Tensor row(long place) {
+        return Views.slice(centred, 0, place, place + 1);
+    }
+
+    /** All zeros, like the rows. */
+    Tensor zeros(long... sizes) {
+        return Tensors.zeros(Shape.of(sizes), centred.type(), centred.device());
+    }
+
+    /** Half of the distance between 1 and the next number. */
+    double rounding() {
+        return centred.type() == DType.F64 ? 0x1p-53 : 0x1p-24;
+    }
+}

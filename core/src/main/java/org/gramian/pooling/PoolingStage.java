@@ -1,0 +1,59 @@
+package org.gramian.pooling;
+
+import java.util.random.RandomGenerator;
+import org.gramian.autodiff.Layer;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.tensor.Tensor;
+
+/** One step of a {@link Pooling}: a layer with a text form and a known number of output channels. */
+public interface PoolingStage extends Layer {
+    /** Returns the text that {@link Pooling#parse} parses, such as {@code conv:512}; default arguments are omitted. */
+    String text();
+
+    /** Returns the first word of the text, the prefix of its parameters. */
+    default String word() {
+        String text = text();
+        int colon = text.indexOf(':');
+        return colon < 0 ? text : text.substring(0, colon);
+    }
+
+    /**
+     * Returns the number of output channels, matrix rows or vector elements.
+     *
+     * @param channels number of input channels, matrix rows or vector elements
+     * @throws IllegalArgumentException if that number is not supported
+     */
+    long outputs(long channels);
+
+    /**
+     * Returns the largest number of images that its parameters are fitted to before training; 0 if it has no fitted
+     * parameters. More than {@link Fitting#USUAL_PICTURES} take memory and rarely change the result.
+     */
+    default int fittedTo() {
+        return 0;
+    }
+
+    /**
+     * Fits parameters to data.
+     *
+     * @param inputs inputs of this stage for a sample of training images, shaped as for {@link #apply}
+     * @param parameters parameters of this stage under their own names
+     * @param random source of random values
+     */
+    default void fit(Tensor inputs, ParameterSet parameters, RandomGenerator random) {}
+
+    /** Returns whether gradients reach the input; hard assignment to a vocabulary has none. */
+    default boolean isDifferentiable() {
+        return true;
+    }
+
+    /**
+     * Returns this stage with all open choices made.
+     *
+     * @param place position in the pooling
+     * @throws IllegalArgumentException if the stage cannot be used there
+     */
+    default PoolingStage settled(PoolingContext place) {
+        return this;
+    }
+}

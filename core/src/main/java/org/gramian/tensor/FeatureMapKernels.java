@@ -1,0 +1,161 @@
+package org.gramian.tensor;
+
+import java.util.Arrays;
+import org.gramian.tensor.CudaProgram.Grid;
+
+/**
+ * Passes over feature maps of BF16 with channels last for which libtorch takes more memory traffic, in CUDA kernels on a
+ * GPU: places of maxima are bytes instead of longs, and the gradient of a bias is summed while that of its ReLU is made.
+ */
+final class FeatureMapKernels {
+    /** Channels that a thread takes. */
+    private static final int VECTOR = 8;
+
+    private static final int THREADS = 256;
+    private static final int BLOCKS = 528;
+
+    private static final class Program {
+        static final CudaProgram MAPS = CudaProgram.beside(FeatureMapKernels.class, "maps.cu");
+    }
+
+    private FeatureMapKernels() {}
+
+    /** Whether maxima of maps are found by these, in windows of at most 256 places. */
+    static boolean suitMaxima(Tensor maps, Window window) {
+        return suit(maps) && (long) window.size().vertical() * window.size().horizontal() <= 256;
+    }
+
+    /** Whether the gradient of a ReLU whose value is {@code y} is passed on, and summed by channel, by these. */
+    static boolean suitSums(Tensor y) {
+        return suit(y) && y.size(1) <= (long) VECTOR * THREADS;
+    }
+
+    /** Whether the bias of a convolution by those weights is added by these. */
+    static boolean suitBias(Tensor maps, Tensor weight, Tensor bias) {
+        return bias.type() == DType.F32
+                && bias.isContiguous()
+                && maps.type() == DType.BF16
+                && maps.device().kind() == Device.Kind.CUDA
+                && weight.size(0) % VECTOR == 0
+                && maps.shape().elements() > 0
+                && CudaProgram.isAvailable();
+    }
+
+    private static boolean suit(Tensor maps) {
+        return maps.type() == DType.BF16
+                && maps.device().kind() == Device.Kind.CUDA
+                && maps.shape().rank() == 4
+                && maps.size(1) % VECTOR == 0
+                && maps.shape().elements() > 0
+                && Arrays.equals(maps.strides(), Views.channelsLastStrides(maps.shape()))
+                && CudaProgram.isAvailable();
+    }
+
+    /** Places are bytes: row times columns of the window, plus column. */
+    static Window.Maxima max(Tensor maps, Window window) {
+        Shape shape = window.outputs(maps.shape());
+        Tensor values = Tensors.emptyChannelsLast(shape, DType.BF16, maps.device());
+        Tensor places = Tensors.emptyChannelsLast(shape, DType.U8, maps.device());
+        launch("max_pool", window, maps.shape(), shape, new Tensor[] {maps, values, places});
+        return new Window.Maxima(values, places);
+    }
+
+    static Tensor maxBackward(Tensor gradient, Shape maps, Tensor places, Window window) {
+        Tensor result = Tensors.emptyChannelsLast(maps, DType.BF16, gradient.device());
+        Tensor[] tensors = {Views.channelsLast(gradient), places, result};
+        launch("max_pool_backward", window, maps, gradient.shape(), tensors);
+        return result;
+    }
+
+    /** @param tensors as the kernel takes them; a thread takes eight elements of the last */
+    private static void launch(String kernel, Window window, Shape maps, Shape windows, Tensor[] tensors) {
+        long count = tensors[2].shape().elements() / VECTOR;
+        Program.MAPS.launch(
+                kernel,
+                Grid.over(count),
+                tensors[0],
+                tensors[1],
+                tensors[2],
+                (int) maps.at(2),
+                (int) maps.at(3),
+                (int) windows.at(2),
+                (int) windows.at(3),
+                (int) maps.at(1) / VECTOR,
+                window.size().vertical(),
+                window.size().horizontal(),
+                window.stride().vertical(),
+                window.stride().horizontal(),
+                window.padding().vertical(),
+                window.padding().horizontal(),
+                count);
+    }
+
+    /**
+     * A gradient that has passed an activation.
+     *
+     * @param input with channels last
+     * @param sums of each channel, F32
+     */
+    record Passed(Tensor input, Tensor sums) {}
+
+    static Passed reluBackward(Tensor g, Tensor y, Activation activation) {
+        Tensor result = Tensors.emptyLike(y);
+        return new Passed(result, sums(g, y, result, activation));
+    }
+
+    /** A gradient as it is, with its sums. */
+    static Passed summed(Tensor g) {
+        Tensor upstream = Views.channelsLast(g);
+        return new Passed(upstream, sums(upstream, 0L, 0L, Activation.NONE));
+    }
+
+    private static Tensor sums(Tensor g, Object y, Object result, Activation activation) {
+        Tensor upstream = Views.channelsLast(g);
+        long channels = g.size(1);
+        int vectors = Math.toIntExact(channels / VECTOR);
+        long rows = g.shape().elements() / channels;
+        int blocks = (int) Math.min(BLOCKS, Math.ceilDiv(rows, (long) (THREADS / vectors)));
+        Tensor partial = Tensors.empty(Shape.of(blocks, channels), DType.F32, g.device());
+        Program.MAPS.launch(
+                "relu_backward_sums",
+                new Grid(blocks, 1, 1, THREADS, 1),
+                upstream,
+                y,
+                result,
+                partial,
+                rows,
+                vectors,
+                activation.highBits());
+        return sumRows(partial);
+    }
+
+    /** The sum of each column of a matrix, F32: where both sides are small, in less time than libtorch's operator. */
+    static Tensor sumRows(Tensor matrix) {
+        int columns = Math.toIntExact(matrix.size(1));
+        Tensor sums = Tensors.empty(Shape.of(columns), DType.F32, matrix.device());
+        Program.MAPS.launch(
+                "sum_rows",
+                new Grid(Math.ceilDiv(columns, 32), 1, 1, 32, 8),
+                matrix,
+                sums,
+                Math.toIntExact(matrix.size(0)),
+                columns);
+        return sums;
+    }
+
+    /** {@code y ← activation(y + bias)} with one bias per channel, F32; returns y. */
+    static Tensor addBias(Tensor y, Tensor bias, Activation activation) {
+        Tensor maps = Views.channelsLast(y);
+        long count = maps.shape().elements() / VECTOR;
+        Program.MAPS.launch(
+                "bias_activation",
+                Grid.over(count),
+                maps,
+                bias,
+                count,
+                (int) maps.size(1) / VECTOR,
+                activation.low,
+                activation.high);
+        return maps;
+    }
+}

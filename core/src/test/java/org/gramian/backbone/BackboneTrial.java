@@ -1,0 +1,69 @@
+package org.gramian.backbone;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/** A backbone with random parameters, of which none has its neutral value. */
+record BackboneTrial(Backbone backbone, ParameterSet parameters) implements AutoCloseable {
+    static BackboneTrial of(Backbone backbone, DType type) {
+        List<ParameterSpec> specs =
+                backbone.parameters().stream().map(BackboneTrial::disturbed).toList();
+        return new BackboneTrial(backbone, ParameterSet.initialize(specs, new SplittableRandom(7), type, Device.CPU));
+    }
+
+    private static ParameterSpec disturbed(ParameterSpec spec) {
+        Initializer disturbed = switch (spec.role()) {
+            case WEIGHT, STIEFEL -> spec.initial();
+            case BIAS ->
+                (random, shape, type) -> Elementwise.add(
+                        spec.initial().make(random, shape, type),
+                        Elementwise.mul(Tensors.gaussian(random, shape, type), 0.1));
+            case FITTED ->
+                spec.name().endsWith("running_var")
+                        ? (random, shape, type) -> Tensors.uniform(random, 0.5, 2, shape, type)
+                        : spec.name().endsWith("running_mean")
+                                ? (random, shape, type) -> Elementwise.mul(Tensors.gaussian(random, shape, type), 0.1)
+                                : spec.initial();
+        };
+        return new ParameterSpec(spec.name(), spec.shape(), spec.role(), disturbed);
+    }
+
+    /** All parameters as constants. */
+    Bindings frozen(Tape tape) {
+        return frozen(tape, Map.of());
+    }
+
+    /** All parameters as constants, except those given. */
+    Bindings frozen(Tape tape, Map<String, Var> others) {
+        Map<String, Var> bound = new LinkedHashMap<>();
+        parameters.all().forEach(parameter -> bound.put(parameter.name(), tape.constant(parameter.value())));
+        bound.putAll(others);
+        return Bindings.of(bound);
+    }
+
+    /** The features of images, computed without a record. */
+    Tensor features(Tensor images) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(
+                    backbone.apply(tape.constant(images), frozen(tape)).value());
+        }
+    }
+
+    @Override
+    public void close() {
+        parameters.close();
+    }
+}

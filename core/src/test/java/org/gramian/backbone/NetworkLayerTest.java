@@ -1,0 +1,180 @@
+package org.gramian.backbone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.backbone.ConvolutionKernel.Border;
+import org.gramian.backbone.Network.Cuts;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Single stages against their definitions, in other words than theirs. */
+class NetworkLayerTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static Map<String, Tensor> parameters(NetworkLayer stage, long channels, SplittableRandom random) {
+        Map<String, Tensor> values = new HashMap<>();
+        for (ParameterSpec spec : stage.parameters(channels)) {
+            Tensor value = Tensors.gaussian(random, spec.shape(), DType.F64);
+            values.put(spec.name(), spec.name().endsWith("running_var") ? Elementwise.mul(value, value) : value);
+        }
+        return values;
+    }
+
+    private static Tensor apply(NetworkLayer stage, Tensor maps, Map<String, Tensor> parameters) {
+        try (Tape tape = Tape.inference()) {
+            Map<String, Var> bound = new HashMap<>();
+            parameters.forEach((name, value) -> bound.put(name, tape.constant(value)));
+            Var result = stage.apply(tape.constant(maps), Bindings.of(bound));
+            Shape one = Shape.of(maps.size(1), maps.size(2), maps.size(3));
+            assertThat(result.shape()).isEqualTo(batch(maps.size(0), stage.output(one)));
+            return Tensors.copy(result.value());
+        }
+    }
+
+    private static Shape batch(long images, Shape maps) {
+        return Shape.of(images, maps.at(0), maps.at(1), maps.at(2));
+    }
+
+    private static Tensor parameter(Map<String, Tensor> parameters, String name) {
+        assertThat(parameters).containsKey(name);
+        return parameters.getOrDefault(name, Tensors.of(new double[0], Shape.of(0), DType.F64));
+    }
+
+    /** TensorFlow's rule: ⌈side/stride⌉ windows, half of the zeros they need before the maps, the odd one after. */
+    @RandomTest(times = 30)
+    void samePaddingIsTensorFlows(Seed seed) {
+        SplittableRandom random = seed.random();
+        int size = 1 + 2 * random.nextInt(3);
+        int stride = 1 + random.nextInt(2);
+        Tensor maps = Tensors.gaussian(random, Shape.of(2, 3, 1 + random.nextInt(9), 1 + random.nextInt(9)), DType.F64);
+        Conv conv = Conv.of("c", 3, size)
+                .stride(stride)
+                .border(Border.SAME)
+                .activation(Activation.RELU6)
+                .depthwise();
+        Map<String, Tensor> parameters = parameters(conv, 3, random);
+        Grid x = Grid.of(maps);
+        Grid w = Grid.of(parameter(parameters, "c.weight"));
+        Grid b = Grid.of(parameter(parameters, "c.bias"));
+        int top = before(maps.size(2), size, stride);
+        int left = before(maps.size(3), size, stride);
+        Shape outputs = Shape.of(2, 3, Math.ceilDiv(maps.size(2), stride), Math.ceilDiv(maps.size(3), stride));
+        Grid expected = Grid.make(outputs, p -> {
+            double sum = b.at(p[1]);
+            for (int i = 0; i < size * size; i++) {
+                int row = p[2] * stride - top + i / size;
+                int column = p[3] * stride - left + i % size;
+                sum += w.at(p[1], 0, i / size, i % size) * x.atOrZero(p[0], p[1], row, column);
+            }
+            return Math.min(6, Math.max(0, sum));
+        });
+        assertTensor(apply(conv, maps, parameters)).as("%s of %s", conv, maps).isCloseTo(expected, 1e-13);
+    }
+
+    private static int before(long side, int size, int stride) {
+        long zeros = Math.max(0, (Math.ceilDiv(side, stride) - 1) * stride + size - side);
+        return (int) zeros / 2;
+    }
+
+    /** A bottleneck with a shortcut: three convolutions, each normalized, around which a fourth one leads. */
+    @RandomTest(times = 5)
+    void aBlockOfResNetIsWhatItsPaperSays(Seed seed) {
+        SplittableRandom random = seed.random();
+        NetworkLayer block = Backbones.network("resnet50").stages().stream()
+                .filter(stage -> stage.name().equals("layer2.0"))
+                .findFirst()
+                .orElseThrow();
+        Map<String, Tensor> parameters = parameters(block, 256, random);
+        Tensor x = Tensors.gaussian(random, Shape.of(1, 256, 5, 4), DType.F64);
+        Tensor first = Elementwise.relu(normalized(parameters, x, "conv1", "bn1", 1, 0));
+        Tensor second = Elementwise.relu(normalized(parameters, first, "conv2", "bn2", 2, 1));
+        Tensor third = normalized(parameters, second, "conv3", "bn3", 1, 0);
+        Tensor around = normalized(parameters, x, "downsample.0", "downsample.1", 2, 0);
+        assertTensor(apply(block, x, parameters)).isCloseTo(Elementwise.relu(Elementwise.add(third, around)), 1e-12);
+    }
+
+    private static Tensor normalized(
+            Map<String, Tensor> all, Tensor x, String conv, String norm, int stride, int border) {
+        Tensor sums = new Convolution(stride, border, 1).apply(x, parameter(all, "layer2.0." + conv + ".weight"), null);
+        String prefix = "layer2.0." + norm + ".";
+        Tensor centred = Elementwise.sub(sums, column(all, prefix + "running_mean"));
+        Tensor deviation = Elementwise.sqrt(Elementwise.add(column(all, prefix + "running_var"), 1e-5));
+        Tensor scaled = Elementwise.mul(Elementwise.div(centred, deviation), column(all, prefix + "weight"));
+        return Elementwise.add(scaled, column(all, prefix + "bias"));
+    }
+
+    private static Tensor column(Map<String, Tensor> all, String name) {
+        Tensor values = parameter(all, name);
+        return Views.reshape(values, 1, values.size(0), 1, 1);
+    }
+
+    @RandomTest(times = 5)
+    void aDenseLayerReadsWholeMaps(Seed seed) {
+        SplittableRandom random = seed.random();
+        Dense dense = new Dense("fc", 4, 3, Activation.RELU);
+        Map<String, Tensor> parameters = parameters(dense, 2, random);
+        Tensor maps = Tensors.gaussian(random, Shape.of(5, 2, 3, 3), DType.F64);
+        Tensor sums = Elementwise.add(
+                Products.matmul(Views.reshape(maps, 5, 18), Views.transpose(parameter(parameters, "fc.weight"))),
+                parameter(parameters, "fc.bias"));
+        assertTensor(apply(dense, maps, parameters))
+                .isCloseTo(Views.reshape(Elementwise.relu(sums), 5, 4, 1, 1), 1e-13);
+        assertThat(dense.output(Shape.of(2, 3, 4)).elements()).isZero();
+    }
+
+    @Test
+    void branchesStackTheirMapsInOrder() {
+        SplittableRandom random = new SplittableRandom(1);
+        Conv one = Conv.of("one", 2, 1);
+        Chain two = Chain.of("two", Pool.max("pool", 3, 1).padded(1), Conv.of("conv", 3, 3));
+        Branches both = Branches.of("both", one, two);
+        Map<String, Tensor> parameters = parameters(both, 4, random);
+        Tensor maps = Tensors.gaussian(random, Shape.of(2, 4, 5, 6), DType.F64);
+        Tensor stacked = apply(both, maps, parameters);
+        assertTensor(Views.slice(stacked, 1, 0, 2)).isCloseTo(apply(one, maps, parameters), 0);
+        assertTensor(Views.slice(stacked, 1, 2, 5)).isCloseTo(apply(two, maps, parameters), 0);
+    }
+
+    @Test
+    void networksThatContradictThemselvesAreRefused() {
+        BackboneInfo about = Backbone.of("filters").about();
+        NetworkLayer stage = Conv.of("a", 3, 3);
+        assertThatThrownBy(() -> new Network("n", List.of(stage, stage), new Cuts("a", "a"), about))
+                .has(facts("a"));
+        assertThatThrownBy(() -> new Network("n", List.of(stage), new Cuts("b", "a"), about))
+                .has(facts("b"));
+        assertThatThrownBy(() -> new Network("n", List.of(stage), new Cuts("a", "c"), about))
+                .has(facts("c"));
+        assertThatThrownBy(() -> Conv.of("a", 3, 4)).has(facts("odd", "4"));
+        assertThatThrownBy(() -> Conv.of("a", 3, 3).depthwise().parameters(5)).has(facts("5"));
+    }
+}

@@ -1,0 +1,275 @@
+package org.gramian.backbone.weights;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.SequencedMap;
+import org.gramian.backbone.Licence;
+import org.gramian.backbone.weights.format.FullArena;
+import org.gramian.backbone.weights.format.PublishedFiles;
+import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
+import org.gramian.backbone.weights.format.Tensors32;
+import org.gramian.backbone.weights.format.WeightFile;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFileException;
+import org.gramian.testing.Facts;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The same weights through every publisher's format, names and layout, and what is said of wrong ones. */
+final class WeightConversionTest {
+    private final Arena arena = Arena.ofAuto();
+
+    @TempDir
+    Path folder;
+
+    private static SequencedMap<String, StoredTensor> values(ExpectedParameters blueprint) {
+        return Tensors32.random(new Random(5), blueprint.parameters());
+    }
+
+    /** The values under the names of a publisher, in our layout. */
+    private static SequencedMap<String, StoredTensor> named(ExpectedParameters blueprint, Publisher publisher) {
+        Naming naming = Naming.known(blueprint).stream()
+                .filter(known -> known.publisher().equals(publisher))
+                .findFirst()
+                .orElseThrow();
+        SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
+        values(blueprint)
+                .forEach((name, tensor) -> named.put(naming.origin(name).name(), tensor));
+        return named;
+    }
+
+    private WeightConversion convert(Path path, ExpectedParameters blueprint) throws IOException {
+        return WeightConversion.of(WeightFile.read(path, arena), blueprint, false, arena);
+    }
+
+    private WeightConversion assertConverted(Path path, ExpectedParameters blueprint, Preprocessing preprocessing)
+            throws IOException {
+        WeightConversion conversion = convert(path, blueprint);
+        Tensors32.assertSame(conversion.tensors(), values(blueprint));
+        assertThat(conversion.tensors().keySet())
+                .containsExactlyElementsOf(blueprint.parameters().keySet());
+        assertThat(conversion.preprocessing()).isEqualTo(preprocessing);
+        return conversion;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vgg16", "vgg19", "resnet18", "resnet50", "squeezenet"})
+    void torchvisionsFilesHoldTheSame(String architecture) throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of(architecture);
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        Path path = folder.resolve("file");
+        WeightConversion supposed =
+                assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION);
+        assertThat(supposed.remarks()).singleElement().has(facts("torchvision", Preprocessing.TORCHVISION.text()));
+        assertThat(supposed.licence()).isEqualTo(Weights.UNSTATED);
+        WeightConversion published = WeightConversion.of(WeightFile.read(path, arena), blueprint, true, arena);
+        assertThat(published.remarks()).isEmpty();
+        assertThat(published.licence()).isEqualTo(Licence.TORCHVISION.text());
+        assertConverted(PublishedFiles.torchLegacy(path, named), blueprint, Preprocessing.TORCHVISION);
+        Safetensors.write(path, named, Map.of());
+        assertConverted(path, blueprint, Preprocessing.TORCHVISION);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vgg16", "vgg19"})
+    void kerasFilesHoldTheSameInAnotherLayout(String architecture) throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of(architecture);
+        SequencedMap<String, StoredTensor> keras = new LinkedHashMap<>();
+        SequencedMap<String, StoredTensor> old = new LinkedHashMap<>();
+        named(blueprint, Publisher.KERAS).forEach((name, ours) -> {
+            StoredTensor theirs = switch (ours.shape().rank()) {
+                case 4 -> KerasLayout.kernel(ours);
+                case 2 -> KerasLayout.dense(ours, name.startsWith("fc1/") ? 7 : 1);
+                default -> ours;
+            };
+            String layer = name.substring(0, name.indexOf('/'));
+            keras.put(name.replace("/", "/" + layer + "/") + ":0", theirs);
+            old.put(name.replace("/kernel", "/" + layer + "_W_1:0").replace("/bias", "/" + layer + "_b_1:0"), theirs);
+        });
+        Path path = folder.resolve("file");
+        assertConverted(PublishedFiles.keras(path, keras), blueprint, Preprocessing.VGG_CAFFE);
+        assertConverted(PublishedFiles.keras(path, old), blueprint, Preprocessing.VGG_CAFFE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vgg16", "vgg19", "googlenet", "squeezenet"})
+    void caffesFilesHoldTheSameInBothKindsOfLayers(String architecture) throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of(architecture);
+        boolean vgg = architecture.startsWith("vgg");
+        Preprocessing preprocessing = vgg ? Preprocessing.VGG_CAFFE : Preprocessing.CAFFE;
+        for (CaffeLayers kind : CaffeLayers.values()) {
+            Path path = PublishedFiles.caffe(folder.resolve("file"), values(blueprint), kind);
+            WeightConversion conversion = assertConverted(path, blueprint, preprocessing);
+            assertThat(conversion.remarks()).isEmpty();
+            assertThat(conversion.licence()).has(facts("ImageNet"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vgg16", "resnet18", "googlenet", "squeezenet", "efficientnet-lite4"})
+    void ownNamesNeedNothingElse(String architecture) throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of(architecture);
+        Path path = folder.resolve("file");
+        Safetensors.write(path, values(blueprint), Map.of("input", "BGR mean=1,2,3 std=4,5,6"));
+        assertConverted(path, blueprint, Preprocessing.parse("BGR mean=1,2,3 std=4,5,6"));
+    }
+
+    @Test
+    void whatImagesMustLookLikeIsAssumedAloud() throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of("googlenet");
+        Path path = folder.resolve("file");
+        Safetensors.write(path, values(blueprint), Map.of());
+        assertThat(assertConverted(path, blueprint, Preprocessing.CAFFE).remarks())
+                .singleElement()
+                .has(facts("BGR mean=104,117,123 std=1,1,1"));
+        Safetensors.write(path, values(blueprint), Map.of("input", "grey"));
+        assertThat(assertConverted(path, blueprint, Preprocessing.CAFFE).remarks())
+                .singleElement()
+                .has(facts("grey", "BGR mean=104,117,123 std=1,1,1"));
+    }
+
+    @Test
+    void countsOfBatchesAndAuxiliaryClassifiersAreLeftOutAndSaid() throws IOException {
+        ExpectedParameters resNet = SmallNetworks.of("resnet18");
+        SequencedMap<String, StoredTensor> torch = named(resNet, Publisher.TORCHVISION);
+        torch.put(
+                "bn1.num_batches_tracked", new StoredTensor(DType.I64, Shape.of(), MemorySegment.ofArray(new byte[8])));
+        Path path = folder.resolve("file");
+        Safetensors.write(path, torch, Map.of("input", Preprocessing.TORCHVISION.text()));
+        assertThat(assertConverted(path, resNet, Preprocessing.TORCHVISION).remarks())
+                .singleElement()
+                .has(facts("1", "num_batches_tracked"));
+        ExpectedParameters googLeNet = SmallNetworks.of("googlenet");
+        SequencedMap<String, StoredTensor> caffe = values(googLeNet);
+        caffe.put("loss1/conv.weight", Tensors32.of(Shape.of(1), 1));
+        PublishedFiles.caffe(path, caffe, CaffeLayers.NEW);
+        assertThat(assertConverted(path, googLeNet, Preprocessing.CAFFE).remarks())
+                .singleElement()
+                .has(facts("loss1/conv.weight"));
+    }
+
+    @Test
+    void aFileWithoutClassifierIsGoodForFeatures() throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of("vgg16");
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        named.keySet().removeIf(name -> name.startsWith("classifier"));
+        WeightConversion conversion = convert(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint);
+        assertThat(conversion.tensors()).hasSize(26).containsKey("conv5_3.bias").doesNotContainKey("fc6.weight");
+        assertThat(conversion.remarks()).first().asString().has(facts("classifier.0.weight"));
+    }
+
+    @Test
+    void aClassifierOfOtherClassesIsLeftOutAndSaid() throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of("resnet18");
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        named.put("fc.weight", Tensors32.random(new Random(1), Shape.of(10, 16)));
+        named.put("fc.bias", Tensors32.random(new Random(2), Shape.of(10)));
+        Path path = PublishedFiles.torchZip(folder.resolve("file"), named);
+        WeightConversion conversion = convert(path, blueprint);
+        assertThat(conversion.tensors()).hasSize(100).containsKey("layer4.1.bn2.bias");
+        assertThat(conversion.remarks())
+                .first()
+                .asString()
+                .has(facts("fc.weight", "[10, 16]", "[31, 16]", "fc.bias", "[10]", "[31]"));
+        named.put("bn1.bias", Tensors32.of(Shape.of(1), 1));
+        assertRefused(PublishedFiles.torchZip(path, named), blueprint, facts("bn1.bias", "F32", "[1]"));
+    }
+
+    @Test
+    void memoryThatDoesNotSufficeIsSaid() throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of("vgg16");
+        SequencedMap<String, StoredTensor> keras = new LinkedHashMap<>();
+        named(blueprint, Publisher.KERAS)
+                .forEach((name, ours) -> keras.put(name, ours.shape().rank() == 4 ? KerasLayout.kernel(ours) : ours));
+        WeightFile file = WeightFile.read(PublishedFiles.keras(folder.resolve("file"), keras), arena);
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> WeightConversion.of(file, blueprint, false, new FullArena()))
+                .has(facts("GRAMIAN_JAVA_OPTS=-Xmx"));
+    }
+
+    @Test
+    void allThatIsWrongIsListedAtOnce() throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of("vgg16");
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        named.remove("features.0.bias");
+        named.remove("features.28.weight");
+        named.put("features.2.weight", Tensors32.of(Shape.of(1, 2), 1, 2));
+        named.put("features.99.weight", Tensors32.of(Shape.of(1), 1));
+        assertRefused(
+                PublishedFiles.torchZip(folder.resolve("file"), named),
+                blueprint,
+                facts(
+                        "vgg16",
+                        "features.0.bias",
+                        "features.28.weight",
+                        "features.2.weight",
+                        "F32",
+                        "[1, 2]",
+                        "[2, 2, 3, 3]",
+                        "features.99.weight"));
+    }
+
+    @Test
+    void longListsAreCut() throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of("resnet50");
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        named.keySet().removeIf(name -> name.startsWith("layer4"));
+        assertRefused(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint, facts("30"));
+    }
+
+    @Test
+    void weightsOfAnotherNetworkAreToldByTheirNames() throws IOException {
+        SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
+        named.put("stem.weight", Tensors32.of(Shape.of(1), 1));
+        Path path = PublishedFiles.torchZip(folder.resolve("file"), named);
+        assertRefused(
+                path,
+                SmallNetworks.of("vgg16"),
+                facts("PyTorch", "features.0.weight", "conv1_1.weight", "stem.weight"));
+        Path caffe = PublishedFiles.caffe(folder.resolve("caffe"), named, CaffeLayers.NEW);
+        assertRefused(caffe, SmallNetworks.of("resnet18"), facts("resnet18"));
+    }
+
+    @Test
+    void wholeNumbersAreNoWeights() throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of("squeezenet");
+        SequencedMap<String, StoredTensor> named = values(blueprint);
+        Shape shape = blueprint.parameters().getOrDefault("conv1.bias", Shape.of());
+        MemorySegment data = MemorySegment.ofArray(new byte[Math.toIntExact(shape.elements()) * 4]);
+        named.put("conv1.bias", new StoredTensor(DType.I32, shape, data));
+        Path path = folder.resolve("file");
+        Safetensors.write(path, named, Map.of());
+        assertRefused(path, blueprint, facts("conv1.bias", "I32", "[2]", "[2]"));
+    }
+
+    private void assertRefused(Path path, ExpectedParameters blueprint, Facts message) {
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> convert(path, blueprint))
+                .withMessageStartingWith(path + ": ")
+                .has(message);
+    }
+
+    @Test
+    void blueprintsAreWhole() {
+        assertThat(List.copyOf(ExpectedParameters.of("vgg16").parameters().keySet()))
+                .hasSize(32)
+                .startsWith("conv1_1.weight", "conv1_1.bias")
+                .endsWith("fc8.weight", "fc8.bias");
+    }
+}

@@ -30,6 +30,11 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
         return writing.apply(value);
     }
 
+    /** Returns the canonical text of a value. */
+    String normalize(String text) {
+        return write(read(text));
+    }
+
     /** Whole numbers of at least some value. */
     static Form<Integer> whole(int least) {
         String what = "a whole number of at least " + least;

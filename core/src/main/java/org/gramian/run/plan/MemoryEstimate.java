@@ -30,6 +30,9 @@ public record MemoryEstimate(long images, long extraction, long training, long s
     /** Heap and libraries of a running program. */
     private static final long PROGRAM = 500L << 20;
 
+    /** A smaller part would read 0.0 GB. */
+    private static final long SHOWN = 50_000_000;
+
     /** A decoded image of 12 megapixels. */
     private static final long IMAGE = 36L << 20;
 
@@ -104,14 +107,24 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         return gpu ? largest() : 0;
     }
 
-    /** In one line, as {@code 1.9 GB: images 0.2 GB, features 0.4 GB, training 1.2 GB}. */
+    /**
+     * Returns the estimate in one line, e.g. {@code 1.9 GB: images 0.2 GB, feature extraction 0.4 GB, training 1.2 GB}; parts
+     * that would read 0.0 GB are left out.
+     */
     public String text() {
         List<String> parts = new ArrayList<>();
-        parts.add("images " + gigabytes(images));
-        parts.add("feature extraction " + gigabytes(extraction));
-        parts.add(solver > 0 ? "solver " + gigabytes(solver) : "training " + gigabytes(training));
-        return (gpu ? gigabytes(device()) + " on the GPU and " + gigabytes(host()) : gigabytes(host())) + ": "
-                + String.join(", ", parts);
+        addPart(parts, "images", images);
+        addPart(parts, "feature extraction", extraction);
+        addPart(parts, "training", training);
+        addPart(parts, "solver", solver);
+        return (gpu ? gigabytes(device()) + " on the GPU and " + gigabytes(host()) : gigabytes(host()))
+                + (parts.isEmpty() ? "" : ": " + String.join(", ", parts));
+    }
+
+    private static void addPart(List<String> parts, String name, long bytes) {
+        if (bytes >= SHOWN) {
+            parts.add(name + " " + gigabytes(bytes));
+        }
     }
 
     private static String gigabytes(long bytes) {

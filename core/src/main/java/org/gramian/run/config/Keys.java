@@ -20,6 +20,7 @@ import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Pooling;
 import org.gramian.spd.Retraction;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.DType;
@@ -335,15 +336,15 @@ public final class Keys {
             DefaultRecipe.OPTIMIZER_RULE,
             TRAINING.option(90, "--optimizer", "NAME", "optimizer: sgd or adamw").onSpark());
 
-    /** {@link SgdOptions#defaults} says why. */
+    /** See {@link SgdOptions#defaults}. */
     public static final Key<Double> MOMENTUM =
             fixed("optimizer.momentum", "momentum of sgd", Form.below(1), SGD.momentum());
 
-    /** {@link AdamWOptions#defaults} says why. */
+    /** See {@link AdamWOptions#defaults}. */
     public static final Key<Double> BETA1 =
             fixed("optimizer.beta1", "beta1 of adamw: decay of the first moment", Form.below(1), ADAMW.beta1());
 
-    /** {@link AdamWOptions#defaults} says why. */
+    /** See {@link AdamWOptions#defaults}. */
     public static final Key<Double> BETA2 =
             fixed("optimizer.beta2", "beta2 of adamw: decay of the second moment", Form.below(1), ADAMW.beta2());
 
@@ -403,21 +404,21 @@ public final class Keys {
             Form.constant(Precision.class),
             DefaultRecipe.PRECISION_RULE);
 
-    /** {@link StiefelOptions#defaults} and {@link AdamWOptions#STIEFEL_MULTIPLIER} say why. */
+    /** See {@link StiefelOptions#defaults} and {@link AdamWOptions#STIEFEL_MULTIPLIER}. */
     public static final Key<Double> MULTIPLIER = chosen(
             "stiefel.multiplier",
             "factor on the learning rate of Stiefel matrices (orthonormal columns)",
             NUMBER,
             UpdateRule.MULTIPLIER_RULE);
 
-    /** {@link StiefelOptions#defaults} says why. */
+    /** See {@link StiefelOptions#defaults}. */
     public static final Key<Stiefel.Metric> METRIC = fixed(
             "stiefel.metric",
             "Riemannian metric of the gradient on the Stiefel manifold",
             Form.constant(Stiefel.Metric.class),
             STIEFEL.metric());
 
-    /** {@link StiefelOptions#defaults} says why. */
+    /** See {@link StiefelOptions#defaults}. */
     public static final Key<Retraction> RETRACTION = fixed(
             "stiefel.retraction",
             "retraction onto the Stiefel manifold",
@@ -536,7 +537,7 @@ public final class Keys {
                 .orElseThrow(() -> new ConfigException(KeySuggestion.of(name)));
     }
 
-    /** Sets mixup and CutMix where they are unset: they belong to the policy {@code strong}. */
+    /** Fills unset mixup and CutMix, which belong to the policy {@code strong}. */
     static Settings chooseMixing(Settings settings) {
         boolean strong = settings.get(AUGMENT).equals(Augmentation.STRONG);
         String reason = strong ? "part of data.augment=strong" : "data.augment is not strong";
@@ -552,7 +553,7 @@ public final class Keys {
         if (text.strip().equalsIgnoreCase(PoolingRace.AUTO)) {
             return PoolingRace.AUTO;
         }
-        FidelityPooling.read(text, Fidelity.CORRECTED);
+        Pooling.parse(text, Fidelity.CORRECTED);
         return text;
     }
 

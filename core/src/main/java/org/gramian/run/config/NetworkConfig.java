@@ -112,7 +112,7 @@ public record NetworkConfig(
         return settings.with(Keys.BACKBONE, backbone.name())
                 .with(Keys.LAYER, backbone.layer())
                 .with(Keys.WEIGHTS, weights)
-                .with(Keys.POOLING, auto ? PoolingRace.AUTO : FidelityPooling.write(pooling, fidelity))
+                .with(Keys.POOLING, auto ? PoolingRace.AUTO : fidelity.textOf(pooling))
                 .with(Keys.LOGIT_NORM, logitNorm);
     }
 }

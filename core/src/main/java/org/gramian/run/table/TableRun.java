@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.image.audit.AuditReport;
+import org.gramian.model.ModelFile;
 import org.gramian.run.FoldPlan;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
@@ -19,6 +20,7 @@ import org.gramian.run.RunResult;
 import org.gramian.run.RunScratch;
 import org.gramian.run.Trainer;
 import org.gramian.run.UnfitDataException;
+import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.train.loop.Cancellation;
@@ -75,7 +77,7 @@ public final class TableRun {
                 entries.add(entry(row, one, control));
             }
         }
-        SameWeights.require(entries);
+        requireSameWeights(entries);
     }
 
     private TableEntry entry(TableRow row, TableData one, Trainer.Control control) throws IOException {
@@ -190,7 +192,7 @@ public final class TableRun {
                     listener.begun(entries.get(i));
                     entries.set(i, entries.get(i).with(outcome(entries.get(i), sharing, control)));
                     listener.ended(entries.get(i));
-                    SameWeights.require(entries);
+                    requireSameWeights(entries);
                     if (entries.get(i).outcome() instanceof RowOutcome.Waiting) {
                         return Optional.of(control.breaks().due().orElse(Cancellation.Reason.ASKED));
                     }
@@ -240,5 +242,43 @@ public final class TableRun {
     /** The numbers so far. */
     public ResultTable table() throws IOException {
         return ResultTable.of(plan, data, entries);
+    }
+
+    private record RowWeights(String fingerprint, TableEntry entry) {}
+
+    /**
+     * Requires that all rows on one backbone use the same weights: the file may have changed between two rows.
+     *
+     * @throws IOException naming two finished rows with different weights
+     */
+    private static void requireSameWeights(List<TableEntry> entries) throws IOException {
+        Map<String, RowWeights> byNetwork = new HashMap<>();
+        for (TableEntry entry : entries) {
+            if (entry.outcome() instanceof RowOutcome.Finished finished
+                    && entry.work().isPresent()) {
+                String network = network(entry.work().get());
+                for (FoldResult fold : finished.folds()) {
+                    RowWeights found = new RowWeights(fingerprint(fold), entry);
+                    RowWeights first = byNetwork.putIfAbsent(network, found);
+                    if (first != null && !first.fingerprint.equals(found.fingerprint)) {
+                        throw new IOException(
+                                "expected all rows on the same weights of " + network + ", found "
+                                        + first.entry.folder() + " and " + entry.folder()
+                                        + " on different ones; use another table folder, or remove the rows with the old weights");
+                    }
+                }
+            }
+        }
+    }
+
+    private static String network(TableEntry.Work work) {
+        NetworkConfig network = work.plan().config().network();
+        return network.backbone() + network.weights().map(name -> ", " + name).orElse("");
+    }
+
+    private static String fingerprint(FoldResult fold) throws IOException {
+        return Optional.ofNullable(
+                        ModelFile.header(fold.model()).card().origin().get("weights"))
+                .orElse("none");
     }
 }

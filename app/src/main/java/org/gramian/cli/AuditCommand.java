@@ -128,14 +128,14 @@ final class AuditCommand implements Callable<Integer> {
     }
 
     /**
-     * An audit as text for the terminal: classes, contents, findings, verdict. Names come from the disk: characters that a
-     * terminal would obey are not passed on to it.
+     * An audit as text for the terminal: classes, contents, findings, verdict. Names come from the disk: characters
+     * that a terminal would obey are not passed on to it.
      *
      * @param report what is shown
      * @param all whether lists are shown whole
      */
     private record AuditTable(AuditReport report, boolean all) {
-        /** A screen holds so many classes beside the findings; beyond it the largest and the smallest halves are shown. */
+        /** Number of classes shown; beyond it the largest and the smallest halves. */
         private static final int CLASSES = 20;
 
         private static final int ITEMS = 5;

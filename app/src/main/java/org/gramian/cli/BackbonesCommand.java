@@ -118,19 +118,19 @@ final class BackbonesCommand implements Callable<Integer> {
     }
 
     /**
-     * What is shown of a backbone, in print and as JSON.
+     * Description of a backbone, as text and as JSON.
      *
-     * @param name what users type
+     * @param name its name in options
      * @param title its name in full
      * @param citation the paper
      * @param trainedAt rows and columns of the images it was trained on
-     * @param defaultLayer where it is cut unless told otherwise
-     * @param features shape of that layer's output, empty where images of the asked size do not fit
+     * @param defaultLayer default layer
+     * @param features shape of that layer's output; empty if images of the given size do not fit
      * @param parameters up to that layer
      * @param parametersInAll up to the last layer
-     * @param preprocessing what the weights expect of images
-     * @param weights where they come from
-     * @param layers all layers, where they were asked for
+     * @param preprocessing preprocessing of images for the weights
+     * @param weights their source
+     * @param layers all layers, or none
      */
     record BackboneRow(
             String name,

@@ -176,7 +176,7 @@ final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    /** Options of {@code gramian bench}: what is computed; the paper's sizes unless told otherwise. */
+    /** Sizes of the benchmark; the defaults are those of the paper. */
     private static final class BenchSizes {
         @Option(
                 names = "--pooling",

@@ -170,10 +170,10 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     /**
-     * What the demo ends with: both accuracies, whether their difference is more than luck, and what to look at and to type next.
+     * Summary of the demo: both accuracies, the significance of their difference, and the next commands.
      *
-     * @param recipe what was trained
-     * @param folder where it is kept
+     * @param recipe trained entries
+     * @param folder folder of the demo
      * @param results of its entries, in their order
      */
     private record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results) {
@@ -220,12 +220,12 @@ final class DemoCommand implements Callable<Integer> {
             return results.get(index).folds().getFirst();
         }
 
-        /** The model of the second entry. */
+        /** Returns the model of the second entry. */
         Path model() {
             return fold(1).model();
         }
 
-        /** What to type next. */
+        /** Returns the next commands. */
         String next(boolean served) {
             Path image =
                     folder.images().resolve(evaluation(1).predictions().getFirst().name());
@@ -238,7 +238,7 @@ final class DemoCommand implements Callable<Integer> {
             return lines.stream().collect(Collectors.joining(LINE + "  ", "", LINE));
         }
 
-        /** Writes the report of both runs, side by side, and says how to open it. */
+        /** Writes the report of both runs side by side, and returns how to open it. */
         String report() throws IOException {
             Path page = folder.path().resolve(RunReport.FILE);
             RunReport.write(recipe.entries().stream().map(folder::run).toList(), page, Version.number());

@@ -91,7 +91,7 @@ final class DoctorCommand implements Callable<Integer> {
         }
     }
 
-    /** What the doctor finds, topic by topic: sentences for people, details for programs, and what is wrong. */
+    /** Findings by topic: sentences for the terminal, details as JSON, and problems. */
     private static final class DoctorReport {
         private final Device device;
         private final Map<String, List<String>> lines = new LinkedHashMap<>();

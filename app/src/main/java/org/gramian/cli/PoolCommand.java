@@ -212,7 +212,7 @@ final class PoolCommand implements Callable<Integer> {
             }
         }
 
-        /** Says before the work, not after it, that the result could not be written. */
+        /** Checks before the computation that the file can be written. */
         void requireWritable() throws IOException {
             AtomicFile.require(path);
         }

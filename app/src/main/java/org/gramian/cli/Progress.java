@@ -224,8 +224,8 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
     }
 
     /**
-     * Renders a progress bar as one line, as {@code fine-tuning  40% ████░░░░  epoch 3/60  loss 1.160}. On a narrow terminal the bar
-     * itself gives way first. Without a remark it shows the number of steps and the remaining time.
+     * Renders a progress bar as one line, e.g. {@code fine-tuning  40% ████░░░░  epoch 3/60  loss 1.160}. A narrow terminal
+     * shortens the bar first. Without a remark it shows the number of steps and the remaining time.
      */
     static final class BarText implements ProgressBarRenderer {
         private static final int WIDEST = 24;

@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code gramian show}: what a model file says of itself. */
+/** {@code gramian show}: describes a model file. */
 @Command(
         name = "show",
         mixinStandardHelpOptions = true,

@@ -87,12 +87,12 @@ final class TableOptions {
     @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
     private boolean deterministic;
 
-    /** Whether a table is wanted. */
+    /** Returns whether a table is to be trained. */
     boolean wanted() {
         return !methods.isEmpty() || preset != null;
     }
 
-    /** Options that mean nothing without a table, of those that were typed. */
+    /** Returns the given options that apply to a table only. */
     List<String> typed() {
         List<String> names = new ArrayList<>();
         add(names, "--set-for", !settings.isEmpty());
@@ -137,7 +137,7 @@ final class TableOptions {
         return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
     }
 
-    /** The folder: the same for the same rows and images, so that the same command goes on. */
+    /** Returns the folder: the same for the same rows and images, so that the same command resumes. */
     Path out(List<String> images) {
         if (out != null) {
             return out;
@@ -146,7 +146,7 @@ final class TableOptions {
         return Path.of("runs", table + "-" + String.join("-", images));
     }
 
-    /** The rows and what they have in common. */
+    /** Returns the rows and their common settings. */
     TablePlan plan(Settings common) {
         List<TableRow> rows = new ArrayList<>(preset().map(TablePreset::rows).orElse(List.of()));
         for (String text : methods) {
@@ -179,7 +179,7 @@ final class TableOptions {
     }
 
     /**
-     * Finds rows of a table by what people type: the name of a row, or its title.
+     * Finds rows of a table by name or title.
      *
      * @param rows of the table
      */
@@ -189,9 +189,9 @@ final class TableOptions {
         }
 
         /**
-         * The name of a row.
+         * Returns the name of a row.
          *
-         * @param option that was typed, for the message
+         * @param option name of the option, for the message
          * @throws IllegalArgumentException if there is no such row
          */
         String one(String option, String typed) {
@@ -201,7 +201,7 @@ final class TableOptions {
                             + NearestWord.suggestion(typed, names())));
         }
 
-        /** The names of rows joined by commas; a whole text may be one, as the text of a pooling with commas. */
+        /** Returns the names of rows joined by commas; a name may itself contain commas. */
         Set<String> some(String option, List<String> typed) {
             return typed.stream()
                     .flatMap(text -> find(text).isPresent()
@@ -212,15 +212,15 @@ final class TableOptions {
         }
 
         /**
-         * A setting of one row alone, {@code ROW:KEY=VALUE}.
+         * A setting of one row, {@code ROW:KEY=VALUE}.
          *
          * @param row the name of the row
-         * @param key what is set
-         * @param value to what
+         * @param key its key
+         * @param value its value
          */
         record Own(String row, String key, String value) {}
 
-        /** The longest name or title of a row that the text begins with: a pooling's own text has colons. */
+        /** Parses a setting; takes the longest row name or title at the start, since poolings contain colons. */
         Own own(String option, String typed) {
             String row = rows.stream()
                     .flatMap(one -> Stream.of(one.name(), one.title()))

@@ -26,7 +26,7 @@ final class UsageErrors {
             "Invalid value for (?:positional parameter at index \\S+ \\((.+?)\\)|option '([^']+?)'(?: \\(.*?\\))?): (.*)",
             Pattern.DOTALL);
 
-    /** What picocli says of a wrong value: of a word from a list, and of a number. */
+    /** picocli's messages about a word of a list and about a number. */
     private static final Pattern WRONG_WORD =
             Pattern.compile("expected one of \\[(.*)] \\(case-(?:in)?sensitive\\) but was ('.*')", Pattern.DOTALL);
 
@@ -34,7 +34,7 @@ final class UsageErrors {
 
     private static final String DATA = "DIR";
 
-    /** The words to type in place of an option of another tool; the first one is an option of the command, or its folder. */
+    /** Replacements for options of other tools; the first word is an option of the command, or its folder. */
     private static final Map<String, String> OTHER_TOOLS = Map.ofEntries(
             Map.entry("--amp", "--set optimizer.precision=bf16"),
             Map.entry("--half", "--set optimizer.precision=bf16"),
@@ -194,14 +194,14 @@ final class UsageErrors {
                 .map(words -> words.equals(DATA) ? command.qualifiedName() + " " + DATA : words);
     }
 
-    /** The shortest option that begins with it, as {@code --pooling} for {@code --pool}. */
+    /** Returns the shortest option that begins with it, e.g. {@code --pooling} for {@code --pool}. */
     private static Optional<String> beginning(String typed, CommandSpec command) {
         return command.optionsMap().keySet().stream()
                 .filter(name -> typed.startsWith("--") && typed.length() > 2 && name.startsWith(typed))
                 .min(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
     }
 
-    /** A key whose last part is the option's name, as {@code optimizer.momentum}. */
+    /** Returns a key whose last part is the option's name, e.g. {@code optimizer.momentum}. */
     private static Optional<String> key(String typed, CommandSpec command) {
         String suffix = "." + typed.replaceFirst("^--?", "").replace('_', '-');
         return Keys.names().stream()

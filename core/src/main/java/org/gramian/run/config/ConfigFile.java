@@ -16,16 +16,16 @@ import org.gramian.basis.QuotedText;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A YAML file of a training run's configuration: what {@code --config} reads and a run folder keeps.
+ * YAML file with the configuration of a training run, for {@code --config} and in run folders.
  *
- * <p>Its list {@code chosen} names the keys whose values nobody asked for. They are read like all others, so the file repeats
- * its run; {@link Settings#wanted} leaves them out.
+ * <p>Its list {@code chosen} names the keys whose values were chosen automatically. They are read like all others, so that the
+ * file repeats its run; {@link Settings#wanted} leaves them out.
  */
 public final class ConfigFile {
-    /** Far more than all keys can take; what is longer is another file. */
+    /** Upper bound in bytes, far above the size of all keys. */
     static final int LARGEST = 1 << 20;
 
-    /** Words that mean themselves in YAML wherever a value may stand; {@code :} within is none at the end or before a space. */
+    /** Texts that YAML reads as plain strings: {@code :} neither at the end nor before a space. */
     private static final Pattern PLAIN =
             Pattern.compile("[A-Za-z0-9_./+-](?:[A-Za-z0-9_./+=,-]|:(?=[A-Za-z0-9_./+-]))*");
 
@@ -41,9 +41,9 @@ public final class ConfigFile {
     private ConfigFile() {}
 
     /**
-     * What a file says; keys that it leaves out have no value.
+     * Reads the settings of a file.
      *
-     * @throws ConfigException if it cannot be read or is not a configuration; with the line where that is known
+     * @throws ConfigException if it cannot be read or is not a configuration; with the line if it is known
      */
     public static Settings read(Path file) {
         return YamlSettings.read(text(file), file);
@@ -131,7 +131,7 @@ public final class ConfigFile {
         return text.toString();
     }
 
-    /** The value, in quotes where YAML would see more in it than text. */
+    /** Returns the value, in quotes if YAML would not read it as plain text. */
     private static String value(String text) {
         boolean plain = PLAIN.matcher(text).matches() && !text.equals("null") && !text.startsWith("-");
         return plain ? text : JSON.writeValueAsString(text);

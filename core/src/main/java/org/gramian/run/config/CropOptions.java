@@ -62,7 +62,7 @@ public record CropOptions(
         if (tta != null) {
             augmented(
                     new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false),
-                    tta); // says what is wrong with it
+                    tta); // rejects an unknown word
         }
         Settings settings = given;
         CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(given));

@@ -27,7 +27,7 @@ import org.gramian.run.config.Setting;
  * @param columns the datasets
  * @param lines the rows, with a cell for every column
  * @param common settings by key that all rows have on all datasets
- * @param remarks what has to be known of some rows
+ * @param remarks notes on rows
  */
 public record ResultTable(
         String baseline, List<Column> columns, List<Line> lines, Map<String, String> common, List<String> remarks) {
@@ -42,9 +42,9 @@ public record ResultTable(
      * A dataset.
      *
      * @param name of its folder
-     * @param title what it is called
-     * @param fingerprint of images, labels and folds, which all its results share; empty where no row could be planned
-     * @param folds how many
+     * @param title its title
+     * @param fingerprint of images, labels and folds, shared by all its results; empty if no row could be planned
+     * @param folds number of folds
      * @param settings by key that all rows have on it, but not on all datasets
      */
     public record Column(String name, String title, String fingerprint, int folds, Map<String, String> settings) {
@@ -90,7 +90,7 @@ public record ResultTable(
         return new ResultTable(title, columns, lines, settings.common(), TableRemarks.of(plan, baseline, entries));
     }
 
-    /** The first row that is finished on all datasets, or on one; the first row of all where there is none yet. */
+    /** Returns the first row that is finished on all datasets, else on one, else the first row. */
     private static String baseline(TablePlan plan, List<TableEntry> entries) {
         Map<Boolean, List<String>> finished = new LinkedHashMap<>();
         for (TableRow row : plan.rows()) {
@@ -157,7 +157,7 @@ public record ResultTable(
         return Optional.of(new TableCell.Numbers(accuracy, afterFirst(finished), against, best));
     }
 
-    /** The plans of a column divide its images alike; a result of another division must never stand in it. */
+    /** Requires that all rows of a column use the same folds. */
     private static void requireDivision(TableEntry entry, RowOutcome.Finished finished) {
         var expected = entry.work().orElseThrow().plan().fingerprint();
         for (Evaluation evaluation : evaluations(finished)) {
@@ -187,7 +187,7 @@ public record ResultTable(
         return first.size() < finished.folds().size() ? Optional.empty() : Optional.of(accuracy(first));
     }
 
-    /** Whether a second stage was measured anywhere. */
+    /** Returns whether any row was fine-tuned. */
     public boolean hasSecondStage() {
         return lines.stream()
                 .flatMap(line -> line.cells().stream())
@@ -196,10 +196,10 @@ public record ResultTable(
     }
 
     /**
-     * The settings of a table, each said once: those of all runs, those of all runs on a dataset, and what is left of each run.
+     * Settings of a table, each listed once: common to all runs, common to a dataset, or of one run.
      *
-     * @param all texts by key of every entry that could be planned
-     * @param common those that all have
+     * @param all values by key of every planned entry
+     * @param common values that all share
      */
     private record SharedSettings(Map<TableEntry, Map<String, String>> all, Map<String, String> common) {
         static SharedSettings of(List<TableEntry> entries) {
@@ -213,14 +213,14 @@ public record ResultTable(
         private static Map<String, String> texts(TableEntry.Work work) {
             Map<String, String> texts = new LinkedHashMap<>();
             for (Setting setting : work.plan().settings().values().values()) {
-                if (!Keys.isOutput(setting.key())) { // says nothing of the numbers
+                if (!Keys.isOutput(setting.key())) { // does not change the numbers
                     texts.put(setting.key(), text(setting));
                 }
             }
             return texts;
         }
 
-        /** Weights may be a file somewhere on this machine; where says nothing. */
+        /** Returns the text of a value; weights without their folder, which means nothing on another machine. */
         private static String text(Setting setting) {
             return setting.key().equals(Keys.WEIGHTS.name())
                     ? String.valueOf(Path.of(setting.text()).getFileName())
@@ -235,7 +235,7 @@ public record ResultTable(
             return same;
         }
 
-        /** What all rows have on a dataset, but not on all. */
+        /** Returns the settings that all rows share on a dataset, but not on all datasets. */
         Map<String, String> of(TableData data) {
             return less(
                     shared(all.entrySet().stream()
@@ -245,7 +245,7 @@ public record ResultTable(
                     common);
         }
 
-        /** What a row has of its own on its dataset. */
+        /** Returns the settings of one row on its dataset alone. */
         Map<String, String> of(TableEntry entry) {
             if (!all.containsKey(entry)) {
                 return new HashMap<>();

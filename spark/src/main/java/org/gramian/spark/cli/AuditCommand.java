@@ -91,7 +91,7 @@ final class AuditCommand implements Callable<Integer> {
     }
 
     /**
-     * What a table of facts amounts to, for people. Spark counts; what comes back are sums.
+     * Summary of an audit for the terminal. Spark computes the sums.
      *
      * @param lines about classes and contents
      * @param findings the worst first
@@ -181,7 +181,7 @@ final class AuditCommand implements Callable<Integer> {
                     .collect(Collectors.joining(", "));
         }
 
-        /** Lines for people; names come from disks, and what a terminal would obey is not passed on. */
+        /** Returns lines for the terminal, with control characters in names escaped. */
         String text() {
             StringBuilder text = new StringBuilder();
             lines.forEach(line -> text.append(line).append(System.lineSeparator()));

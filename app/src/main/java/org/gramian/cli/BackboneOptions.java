@@ -46,7 +46,7 @@ final class BackboneOptions {
     /**
      * The network with its weights.
      *
-     * @param remarks told what is to be said of the weights
+     * @param remarks receives notes on the weights
      */
     FrozenBackbone open(Device device, Consumer<String> remarks) throws IOException {
         Backbone backbone = backbone();

@@ -6,16 +6,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What to type next: a line that can be copied, with the program under the name that it was called by. */
+/** Commands to type next, with the program under the name that it was called by. */
 final class CommandHint {
-    /** The launcher tells by it how it was called, as {@code ./gramian}. */
+    /** Set by the launcher to the name that it was called by, e.g. {@code ./gramian}. */
     private static final String VARIABLE = "GRAMIAN_COMMAND";
 
     private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}_@%+=:,./-]+");
 
     private CommandHint() {}
 
-    /** The line of a command with its arguments. */
+    /** Returns the line of a command with its arguments. */
     static String of(Object... words) {
         return under(Objects.requireNonNullElse(System.getenv(VARIABLE), "gramian"), words);
     }
@@ -25,7 +25,7 @@ final class CommandHint {
         return message.replace("'gramian ", "'" + of() + " ");
     }
 
-    /** The same for a program of some name. */
+    /** Returns the line for a program of another name. */
     static String under(String program, Object... words) {
         return Stream.concat(Stream.of(program), Arrays.stream(words).map(Object::toString))
                 .map(CommandHint::quoted)

@@ -6,12 +6,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.demo.DemoFolder;
 import org.gramian.demo.DemoRecipe;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.Interval;
+import org.gramian.evaluate.PairedTest;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.report.run.RunReport;
+import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResources;
 import org.gramian.run.RunResult;
@@ -161,5 +167,82 @@ final class DemoCommand implements Callable<Integer> {
                 .setOut(spec.commandLine().getOut())
                 .setErr(spec.commandLine().getErr())
                 .execute("serve", model.toString());
+    }
+
+    /**
+     * Summary of the demo: both accuracies, the significance of their difference, and the next commands.
+     *
+     * @param recipe trained entries
+     * @param folder folder of the demo
+     * @param results of its entries, in their order
+     */
+    private record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results) {
+        private static final String LINE = System.lineSeparator();
+
+        String text() {
+            Evaluation average = evaluation(0);
+            Evaluation secondOrder = evaluation(1);
+            Columns rows = new Columns();
+            for (int i = 0; i < results.size(); i++) {
+                rows.row(recipe.entries().get(i).name(), evaluation(i).accuracy().text() + " %");
+            }
+            StringBuilder text = new StringBuilder(LINE);
+            text.append("Test accuracy on ")
+                    .append(average.predictions().size())
+                    .append(" images (95 % CI):")
+                    .append(LINE);
+            rows.appendTo(text);
+            PairedTest test = PairedTest.of(secondOrder, average);
+            return text.append(LINE)
+                    .append("second-order minus average: ")
+                    .append(test.text())
+                    .append(LINE)
+                    .append(verdict(test))
+                    .append(LINE)
+                    .toString();
+        }
+
+        private static String verdict(PairedTest test) {
+            Interval difference = test.differenceInterval();
+            if (difference.low() > 0) {
+                return "Significant: second-order pooling is better on these textures.";
+            }
+            return difference.high() < 0
+                    ? "Significant: average pooling is better on these textures."
+                    : "Not significant: the confidence interval of the difference contains 0.";
+        }
+
+        private Evaluation evaluation(int index) {
+            return fold(index).evaluation();
+        }
+
+        private FoldResult fold(int index) {
+            return results.get(index).folds().getFirst();
+        }
+
+        /** Returns the model of the second entry. */
+        Path model() {
+            return fold(1).model();
+        }
+
+        /** Returns the next commands. */
+        String next(boolean served) {
+            Path image =
+                    folder.images().resolve(evaluation(1).predictions().getFirst().name());
+            List<String> lines = new ArrayList<>(List.of("Try next:", CommandHint.of("predict", model(), image)));
+            lines.add(CommandHint.of("explain", model(), image, folder.path().resolve("explained.png")));
+            if (!served) {
+                lines.add(CommandHint.of("serve", model()) + "   and drop images on its web page");
+            }
+            lines.add(CommandHint.of("train", "DIR") + "   with one subfolder of images per class in DIR");
+            return lines.stream().collect(Collectors.joining(LINE + "  ", "", LINE));
+        }
+
+        /** Writes the report of both runs side by side, and returns how to open it. */
+        String report() throws IOException {
+            Path page = folder.path().resolve(RunReport.FILE);
+            RunReport.write(recipe.entries().stream().map(folder::run).toList(), page, Version.number());
+            return LINE + "Report: open " + page + " in a browser (" + page.toUri() + ")" + LINE;
+        }
     }
 }

@@ -30,8 +30,8 @@ final class Failures {
 
     /** Runs the given command; reports an {@link OutOfMemoryError}, which picocli does not catch, like other failures. */
     static int run(ParseResult parsed) {
-        RepeatedOptions.refuse(parsed);
-        if (BriefHelp.print(last(parsed))) {
+        UsageErrors.refuseRepeated(parsed);
+        if (HelpLayout.print(last(parsed))) {
             return Main.DONE;
         }
         try {

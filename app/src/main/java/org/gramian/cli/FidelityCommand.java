@@ -63,7 +63,7 @@ final class FidelityCommand implements Callable<Integer> {
         return Main.DONE;
     }
 
-    /** What a fidelity is told apart by from the one that it is compared with. */
+    /** Returns the differences between a fidelity and the one that it is compared with. */
     private static List<FidelityPoint> chosen(List<FidelityPoint> points, @Nullable Fidelity fidelity) {
         return fidelity == null
                 ? points

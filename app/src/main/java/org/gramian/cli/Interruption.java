@@ -51,7 +51,7 @@ final class Interruption implements AutoCloseable {
                 }));
     }
 
-    /** Returns whether a failure only says that the process is ending by a signal. */
+    /** Returns whether a failure only means that a signal ends the process. */
     static boolean isCause(Throwable failure) {
         // The message of Java's own hooks, as of File.deleteOnExit; there is no other way to ask.
         return failure instanceof IllegalStateException && "Shutdown in progress".equals(failure.getMessage());

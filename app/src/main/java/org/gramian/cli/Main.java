@@ -3,19 +3,12 @@ package org.gramian.cli;
 import java.io.PrintWriter;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.gramian.basis.FileNames;
-import org.gramian.basis.NearestWord;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Spec;
 
 /** The command line {@code gramian} and its exit codes. */
@@ -118,17 +111,6 @@ public final class Main implements Runnable {
             "--seed",
             "--help-all");
 
-    /** picocli's message about a wrong value: the name of a parameter or an option, then what is wrong. */
-    private static final Pattern WRONG_VALUE = Pattern.compile(
-            "Invalid value for (?:positional parameter at index \\S+ \\((.+?)\\)|option '([^']+?)'(?: \\(.*?\\))?): (.*)",
-            Pattern.DOTALL);
-
-    /** What picocli says of a wrong value: of a word from a list, and of a number. */
-    private static final Pattern WRONG_WORD =
-            Pattern.compile("expected one of \\[(.*)] \\(case-(?:in)?sensitive\\) but was ('.*')", Pattern.DOTALL);
-
-    private static final Pattern WRONG_NUMBER = Pattern.compile("('.*') is not an? (int|long|double)", Pattern.DOTALL);
-
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
@@ -154,10 +136,10 @@ public final class Main implements Runnable {
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(Path.class, Main::path)
                 .setUsageHelpWidth(120)
-                .setParameterExceptionHandler(Main::misused)
+                .setParameterExceptionHandler(UsageErrors::report)
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::say);
-        CommandGroups.show(line);
+        HelpLayout.groupCommands(line);
         LogOptions.install(line, "train", "compare", "demo", "audit", "features", "evaluate", "embed", "predict");
         footer(line, PoolCommand.stages(), "pool", "gradcheck");
         footer(line, Listings.layouts(), "audit", "embed");
@@ -168,8 +150,8 @@ public final class Main implements Runnable {
                 TrainOptions.keys() + Listings.protocols() + Listings.crops() + Listings.layouts() + EXIT_CODES,
                 "train",
                 "compare");
-        BriefHelp.install(subcommand(line, "train"), "[OPTIONS] DIR | --resume RUN", TRAIN_OPTIONS);
-        BriefHelp.install(
+        HelpLayout.shorten(subcommand(line, "train"), "[OPTIONS] DIR | --resume RUN", TRAIN_OPTIONS);
+        HelpLayout.shorten(
                 subcommand(line, "compare"),
                 "[OPTIONS] RESULT RESULT... | DIR... --methods ROWS | DIR... --preset WORD",
                 COMPARE_OPTIONS);
@@ -193,65 +175,5 @@ public final class Main implements Runnable {
 
     private static CommandLine subcommand(CommandLine line, String name) {
         return Objects.requireNonNull(line.getSubcommands().get(name), name);
-    }
-
-    /** Names the first unknown word, and the command or option that was probably meant. */
-    private static String unknown(CommandLine.UnmatchedArgumentException wrong) {
-        String typed = wrong.getUnmatched().getFirst();
-        CommandSpec command = wrong.getCommandLine().getCommandSpec();
-        if (typed.startsWith("-")) {
-            String name = typed.replaceFirst("=.*", "");
-            return "unknown option '" + name + "'" + meant(OptionHints.of(name, command));
-        }
-        return command.subcommands().isEmpty()
-                ? "unexpected argument '" + typed + "'"
-                : "unknown command '" + typed + "'"
-                        + meant(NearestWord.of(typed, command.subcommands().keySet())
-                                .map(name -> "did you mean '" + name + "'?"));
-    }
-
-    private static String meant(Optional<String> hint) {
-        return hint.map(text -> "; " + text).orElse("");
-    }
-
-    private static String sentence(CommandLine.ParameterException wrong) {
-        if (wrong instanceof CommandLine.UnmatchedArgumentException unmatched) {
-            return unknown(unmatched);
-        }
-        if (wrong instanceof CommandLine.OverwrittenOptionException twice
-                && twice.getOverwritten() instanceof OptionSpec option) {
-            return RepeatedOptions.sentence(option);
-        }
-        String message = Objects.toString(wrong.getMessage());
-        Matcher value = WRONG_VALUE.matcher(message);
-        if (value.matches()) {
-            return Objects.requireNonNullElse(value.group(1), value.group(2)) + ": " + expected(value.group(3));
-        }
-        return message.isEmpty() ? message : message.substring(0, 1).toLowerCase(Locale.ROOT) + message.substring(1);
-    }
-
-    /** Rewrites what is wrong with a value as what was expected and what was found. */
-    private static String expected(String problem) {
-        Matcher word = WRONG_WORD.matcher(problem);
-        if (word.matches()) {
-            return "expected "
-                    + word.group(1).toLowerCase(Locale.ROOT).replace('_', '-').replaceFirst(", ([^,]*)$", " or $1")
-                    + ", found " + word.group(2);
-        }
-        Matcher number = WRONG_NUMBER.matcher(problem);
-        return number.matches()
-                ? "expected a " + (number.group(2).equals("double") ? "" : "whole ") + "number, found "
-                        + number.group(1)
-                : problem;
-    }
-
-    /** Reports a wrong command line: the error, a suggestion, and how to get help. */
-    private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
-        PrintWriter err = wrong.getCommandLine().getErr();
-        String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
-        err.println(command + ": " + sentence(wrong));
-        Object[] help = (command + " --help").split(" ", -1);
-        err.println("try '" + CommandHint.of(Arrays.copyOfRange(help, 1, help.length)) + "'");
-        return USAGE;
     }
 }

@@ -9,7 +9,7 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 
-/** Ends work whose results reach nobody. */
+/** Ends work whose output is lost. */
 final class OutputCheck {
     static final String LOST = "cannot write results: the disk is full, or the reading program has exited";
 
@@ -44,7 +44,7 @@ final class OutputCheck {
         }
     }
 
-    /** Returns whether a failure only says that output is lost. */
+    /** Returns whether a failure only means that output is lost. */
     static boolean isCause(Exception failure) {
         return failure instanceof UncheckedIOException
                 && failure.getCause() instanceof IOException lost

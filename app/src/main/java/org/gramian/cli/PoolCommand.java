@@ -2,11 +2,16 @@ package org.gramian.cli;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.basis.AtomicFile;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Words;
@@ -16,6 +21,9 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.file.Npy;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -189,5 +197,43 @@ final class PoolCommand implements Callable<Integer> {
         text.append("\nMethods:\n");
         Methods.all().forEach(method -> text.append("  %-22s %s\n".formatted(method.name(), method.pooling())));
         return text.toString();
+    }
+
+    /** The file that {@code gramian pool} writes: {@code .safetensors}, or {@code .npy} for descriptors alone. */
+    private record PooledFile(Path path, boolean withGradients) {
+        PooledFile {
+            boolean npy = path.toString().endsWith(".npy");
+            if (!npy && !path.toString().endsWith(".safetensors")) {
+                throw new IllegalArgumentException("OUT must end with .safetensors or .npy, found " + path);
+            }
+            if (npy && withGradients) {
+                throw new IllegalArgumentException(
+                        "gradients (--upstream) need an OUT that ends with .safetensors, found " + path);
+            }
+        }
+
+        /** Checks before the computation that the file can be written. */
+        void requireWritable() throws IOException {
+            AtomicFile.require(path);
+        }
+
+        /** Rejects an output that would replace an input. */
+        void requireNoneOf(@Nullable Path... inputs) throws IOException {
+            for (Path input : inputs) {
+                if (input != null && Files.exists(path) && Files.exists(input) && Files.isSameFile(path, input)) {
+                    throw new IllegalArgumentException("OUT would overwrite the input " + input);
+                }
+            }
+        }
+
+        void write(Map<String, Tensor> results, Pooling pooling) throws IOException {
+            Map<String, StoredTensor> stored = new LinkedHashMap<>();
+            results.forEach((name, tensor) -> stored.put(name, StoredTensor.of(tensor)));
+            if (path.toString().endsWith(".npy")) {
+                Npy.write(path, Objects.requireNonNull(stored.get("descriptors")));
+            } else {
+                Safetensors.write(path, stored, Map.of("pooling", pooling.text(), "gramian", Version.number()));
+            }
+        }
     }
 }

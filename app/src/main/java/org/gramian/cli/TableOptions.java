@@ -3,10 +3,17 @@ package org.gramian.cli;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.report.table.TableFormat;
 import org.gramian.run.config.Settings;
 import org.gramian.run.table.RowList;
@@ -80,12 +87,12 @@ final class TableOptions {
     @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
     private boolean deterministic;
 
-    /** Whether a table is wanted. */
+    /** Returns whether a table is to be trained. */
     boolean wanted() {
         return !methods.isEmpty() || preset != null;
     }
 
-    /** Options that mean nothing without a table, of those that were typed. */
+    /** Returns the given options that apply to a table only. */
     List<String> typed() {
         List<String> names = new ArrayList<>();
         add(names, "--set-for", !settings.isEmpty());
@@ -130,7 +137,7 @@ final class TableOptions {
         return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
     }
 
-    /** The folder: the same for the same rows and images, so that the same command goes on. */
+    /** Returns the folder: the same for the same rows and images, so that the same command resumes. */
     Path out(List<String> images) {
         if (out != null) {
             return out;
@@ -139,7 +146,7 @@ final class TableOptions {
         return Path.of("runs", table + "-" + String.join("-", images));
     }
 
-    /** The rows and what they have in common. */
+    /** Returns the rows and their common settings. */
     TablePlan plan(Settings common) {
         List<TableRow> rows = new ArrayList<>(preset().map(TablePreset::rows).orElse(List.of()));
         for (String text : methods) {
@@ -168,6 +175,80 @@ final class TableOptions {
             rows.replaceAll(row -> row.name().equals(own.row()) ? row.with(own.key(), own.value()) : row);
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException("--set-for: " + wrong.getMessage(), wrong);
+        }
+    }
+
+    /**
+     * Finds rows of a table by name or title.
+     *
+     * @param rows of the table
+     */
+    private record RowNames(List<TableRow> rows) {
+        RowNames {
+            rows = List.copyOf(rows);
+        }
+
+        /**
+         * Returns the name of a row.
+         *
+         * @param option name of the option, for the message
+         * @throws IllegalArgumentException if there is no such row
+         */
+        String one(String option, String typed) {
+            return find(typed)
+                    .orElseThrow(() -> new IllegalArgumentException(option + ": expected one of the rows "
+                            + String.join(", ", names()) + ", found " + QuotedText.text(typed)
+                            + NearestWord.suggestion(typed, names())));
+        }
+
+        /** Returns the names of rows joined by commas; a name may itself contain commas. */
+        Set<String> some(String option, List<String> typed) {
+            return typed.stream()
+                    .flatMap(text -> find(text).isPresent()
+                            ? Stream.of(text)
+                            : Arrays.stream(text.split(",", -1)).map(String::strip))
+                    .map(text -> one(option, text))
+                    .collect(Collectors.toCollection(LinkedHashSet::new));
+        }
+
+        /**
+         * A setting of one row, {@code ROW:KEY=VALUE}.
+         *
+         * @param row the name of the row
+         * @param key its key
+         * @param value its value
+         */
+        record Own(String row, String key, String value) {}
+
+        /** Parses a setting; takes the longest row name or title at the start, since poolings contain colons. */
+        Own own(String option, String typed) {
+            String row = rows.stream()
+                    .flatMap(one -> Stream.of(one.name(), one.title()))
+                    .filter(word -> typed.startsWith(word + ":"))
+                    .max((first, second) -> Integer.compare(first.length(), second.length()))
+                    .orElseThrow(
+                            () -> new IllegalArgumentException(option + ": expected ROW:KEY=VALUE with one of the rows "
+                                    + String.join(", ", names()) + ", found " + QuotedText.text(typed)
+                                    + NearestWord.suggestion(typed.split(":", 2)[0], names())));
+            String pair = typed.substring(row.length() + 1);
+            int equals = pair.indexOf('=');
+            if (equals < 1) {
+                throw new IllegalArgumentException(
+                        option + ": expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + QuotedText.text(typed));
+            }
+            return new Own(find(row).orElseThrow(), pair.substring(0, equals).strip(), pair.substring(equals + 1));
+        }
+
+        private List<String> names() {
+            return rows.stream().map(TableRow::name).toList();
+        }
+
+        private Optional<String> find(String typed) {
+            return Stream.concat(
+                            rows.stream().filter(row -> row.name().equals(typed)),
+                            rows.stream().filter(row -> row.title().equalsIgnoreCase(typed)))
+                    .map(TableRow::name)
+                    .findFirst();
         }
     }
 }

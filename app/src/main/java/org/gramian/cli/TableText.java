@@ -117,7 +117,7 @@ final class TableText {
                 .toString();
     }
 
-    /** Why rows cannot be trained; a reason that several share is said once. */
+    /** Returns why rows cannot be trained; a shared reason appears once. */
     private static List<String> failures(List<TableEntry> entries) {
         Map<String, List<String>> places = new LinkedHashMap<>();
         for (TableEntry entry : entries) {

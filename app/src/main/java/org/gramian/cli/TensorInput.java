@@ -15,7 +15,7 @@ import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 
-/** One tensor from a {@code .npy} file, or from a {@code .safetensors} file under a key; told apart by content. */
+/** One tensor from a {@code .npy} file, or from a {@code .safetensors} file under a key; the content decides. */
 final class TensorInput {
     private static final byte[] NPY_MAGIC = "\u0093NUMPY".getBytes(StandardCharsets.ISO_8859_1);
 
@@ -33,7 +33,7 @@ final class TensorInput {
 
     private static boolean isNpy(Path path) throws IOException {
         if (!Files.isRegularFile(path)) {
-            return path.toString().endsWith(".npy"); // the reader says what is wrong
+            return path.toString().endsWith(".npy"); // the reader reports the error
         }
         try (InputStream in = Files.newInputStream(path)) {
             return Arrays.equals(in.readNBytes(NPY_MAGIC.length), NPY_MAGIC)

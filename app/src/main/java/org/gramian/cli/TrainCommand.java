@@ -207,7 +207,7 @@ final class TrainCommand implements Callable<Integer> {
                         : ""));
     }
 
-    /** Time and memory. A GPU gets no estimate of the time: one small batch says little about captured CUDA graphs. */
+    /** Returns estimated time and memory. No time on a GPU: one small batch does not predict captured CUDA graphs. */
     private static String expectation(Trainer trainer, RunPlan plan) throws IOException {
         String memory = "estimated memory " + trainer.memory(plan).text();
         return trainer.workshop().device().kind() == Device.Kind.CPU

@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian weights import}: installs weights that somebody has in a file. */
+/** {@code gramian weights import}: installs weights from a file. */
 @Command(
         name = "import",
         mixinStandardHelpOptions = true,

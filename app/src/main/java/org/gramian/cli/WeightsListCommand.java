@@ -35,7 +35,7 @@ final class WeightsListCommand implements Callable<Integer> {
     @Option(names = "--json", description = "print JSON")
     private boolean json;
 
-    /** One line of the list; {@code mebibytes} is 0 where nobody knows. */
+    /** One line of the list; {@code mebibytes} is 0 if unknown. */
     private record Row(String name, String state, double mebibytes, String licence, String source) {}
 
     @Override

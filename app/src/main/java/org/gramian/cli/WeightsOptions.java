@@ -5,7 +5,7 @@ import org.gramian.backbone.weights.WeightStore;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options of every command that reads or keeps weights: where they lie. */
+/** Folder of installed weights. */
 final class WeightsOptions {
     @Option(
             names = "--weights-dir",

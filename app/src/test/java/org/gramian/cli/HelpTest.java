@@ -31,11 +31,11 @@ class HelpTest {
     @Test
     void everyCommandIsInOneGroupWithAShortSummary() {
         CommandLine root = Main.commandLine();
-        assertThat(CommandGroups.ALL.stream().flatMap(group -> group.commands().stream()))
+        assertThat(HelpLayout.COMMANDS.stream().flatMap(group -> group.commands().stream()))
                 .doesNotHaveDuplicates()
                 .containsAll(root.getSubcommands().keySet());
         String help = Run.of("--help").out();
-        CommandGroups.ALL.forEach(group -> assertThat(help).contains(group.title() + ":"));
+        HelpLayout.COMMANDS.forEach(group -> assertThat(help).contains(group.title() + ":"));
         assertThat(help.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThan(110));
         assertThat(help.lines().filter(line -> line.matches("  [a-z]+ .*")))
                 .hasSameSizeAs(root.getSubcommands().keySet())

@@ -95,7 +95,7 @@ class ProgressTest {
                 .setTaskName("fold 2/3, fine-tuning")
                 .setInitialMax(60)
                 .setMaxRenderedLength(width)
-                .setRenderer(new BarText())
+                .setRenderer(new Progress.BarText())
                 .setConsumer(new DelegatingProgressBarConsumer(last::set, width));
         try (ProgressBar bar = builder.build()) {
             bar.setExtraMessage(remark);

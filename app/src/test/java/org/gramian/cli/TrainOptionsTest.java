@@ -148,7 +148,7 @@ class TrainOptionsTest {
         assertThat(asked("--lr=auto", "--set", "stage2.rate=0.5").get(Keys.STAGE2_RATE))
                 .hasValue(0.5);
         assertThat(asked("--fine-tune-lr=auto").values()).containsOnlyKeys("stage2.rate");
-        assertWrong(facts("--lr", "stage1.rate", "0.01", "auto", "'fast'"), "--lr=fast");
+        assertWrong(facts("--lr", "0.01", "auto", "'fast'"), "--lr=fast");
         assertWrong(facts("'auot'", "'auto'"), "--lr=auot");
     }
 
@@ -161,7 +161,7 @@ class TrainOptionsTest {
         }
     }
 
-    private static String sample(Key<?> key) {
+    static String sample(Key<?> key) {
         return switch (key.name()) {
             case "network.classifier", "stage1.refit" -> "svm:C=10";
             case "network.pooling" -> "bcnn";
@@ -205,8 +205,12 @@ class TrainOptionsTest {
     }
 
     @Test
-    void whatIsWrongIsSaidWithOptionAndKey() {
-        assertWrong(facts("--schedule", "stage1.schedule", "'plateu'", "'plateau'"), "--schedule=plateu");
+    void aMessageNamesTheOptionAndTheKeyOfSet() {
+        assertWrong(facts("--schedule", "'plateu'", "'plateau'"), "--schedule=plateu");
+        assertThatExceptionOfType(ConfigException.class)
+                .isThrownBy(() -> asked("--epochs=five"))
+                .withMessage("--epochs: expected a whole number of at least 0, found 'five'");
+        assertWrong(facts("--set", "stage1.epochs", "'five'"), "--set", "stage1.epochs=five");
         assertWrong(facts("--set", "'stage2.warmp'", "'stage2.warmup'"), "--set", "stage2.warmp=1");
         assertWrong(facts("--set", "KEY=VALUE", "stage2.warmup=1", "'seed'"), "--set", "seed");
         assertWrong(facts("--set", "seed"), "--set", "seed=");

@@ -127,10 +127,12 @@ final class PoolingParser {
         if (alone) {
             words.addAll(Methods.names());
         }
-        return new PoolingSyntaxException("unknown stage '" + name + "' in '" + text + "'"
-                + NearestWord.suggestion(name, words) + "; the stages are "
-                + Words.names() + ", and joins as " + Join.WORD.form()
-                + (alone ? "; the methods are " + String.join(", ", Methods.names()) : ""));
+        String near = NearestWord.suggestion(name, words);
+        String all = "; the stages are " + Words.names() + ", and joins as " + Join.WORD.form()
+                + (alone ? "; the methods are " + String.join(", ", Methods.names()) : "");
+        String listing = alone ? "; all methods: 'gramian methods'" : "; all stages: 'gramian pool --help'";
+        return new PoolingSyntaxException(
+                "unknown stage '" + name + "' in '" + text + "'" + near + (near.isEmpty() ? all : listing));
     }
 
     private Pooling finish() {

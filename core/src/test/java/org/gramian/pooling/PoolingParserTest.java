@@ -183,6 +183,13 @@ class PoolingParserTest {
     }
 
     @Test
+    void aTypoGetsNoListOfAllWords() {
+        assertThat(refused("bcn"))
+                .hasMessage("unknown stage 'bcn' in 'bcn' (did you mean 'bcnn'?); all methods: 'gramian methods'");
+        assertThat(refused("rbf/triuu")).hasMessageEndingWith("; all stages: 'gramian pool --help'");
+    }
+
+    @Test
     void aWordFarFromAllGetsTheListOnly() {
         assertThat(refused("zzzzzz/triu")).has(facts("'zzzzzz'", "polynomial"));
         assertThat(refused("zzzzzz")).hasMessageContainingAll("polynomial", "paper-kernel");

@@ -4,22 +4,21 @@ import java.util.List;
 import org.gramian.backbone.weights.PublicFile;
 
 /**
- * Which network is taken of those whose weights are at hand.
+ * Chooses the backbone among those with installed weights.
  *
- * <p>The order is that of the accuracy on ImageNet that their publishers state, from 80 % for EfficientNet-Lite4 to 58 % for
- * SqueezeNet. Where it was measured here it held: on Flickr's materials, with the paper's head on frozen features,
- * EfficientNet-Lite4 reached 86 % and GoogLeNet 75 %.
+ * <p>They are ranked by their published accuracy on ImageNet, from 80 % for EfficientNet-Lite4 to 58 % for SqueezeNet. On FMD,
+ * with the paper's head on frozen features, EfficientNet-Lite4 reached 86 % and GoogLeNet 75 %.
  */
 public final class BackboneRanking {
     static final List<String> BEST_FIRST =
             List.of("efficientnet-lite4", "resnet50", "vgg19", "vgg16", "resnet18", "googlenet", "squeezenet");
 
-    /** Needs no weights. */
+    /** The backbone that needs no weights. */
     static final String WITHOUT_WEIGHTS = "filters";
 
     private BackboneRanking() {}
 
-    /** The best network whose weights can be downloaded. */
+    /** Returns the weights of the best backbone that can be downloaded. */
     public static PublicFile download() {
         return BEST_FIRST.stream()
                 .flatMap(name -> PublicFile.of(name).stream())
@@ -27,7 +26,7 @@ public final class BackboneRanking {
                 .orElseThrow();
     }
 
-    /** The choice: from weights that somebody named, or by rank. */
+    /** Fills an unset backbone by rank. */
     static Settings choose(Settings settings, DefaultsContext surroundings) {
         if (settings.has(Keys.BACKBONE)) {
             return settings;

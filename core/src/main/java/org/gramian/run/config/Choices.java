@@ -17,7 +17,7 @@ public final class Choices {
     private Choices() {}
 
     /**
-     * A value for every key.
+     * Returns settings with a value for every key.
      *
      * @throws ConfigException if given values contradict each other
      */
@@ -46,11 +46,11 @@ public final class Choices {
         settings = settings.orElse(Keys.STAGE1_EPOCHS, length.epochs(), length.reason())
                 .orElse(Keys.STAGE1_SCHEDULE, length.schedule(), length.reason());
         settings = DefaultRecipe.refit(StageLength.extend(settings), images);
-        RunConfig.of(settings); // says what does not go together
+        RunConfig.of(settings); // rejects values that contradict each other
         return settings;
     }
 
-    /** Returns a learning rate of settings that have a value for every key; the one that is chosen without {@code auto} in its place. */
+    /** Returns a learning rate of complete settings; for {@code auto}, the default. */
     static double rate(Settings all, Key<OptionalDouble> key) {
         OptionalDouble given = all.get(key);
         if (given.isPresent()) {
@@ -73,12 +73,12 @@ public final class Choices {
         if (!Backbone.of(name).about().weights().needed()) {
             return settings.orElse(Keys.WEIGHTS, Optional.empty(), name + " needs no weights");
         }
-        // Where there are none, their usual name: opening them says how to get them.
+        // Without installed weights, their usual name: opening them reports how to get them.
         String weights = surroundings.weightsOf(name).map(WeightName::text).orElse(name);
         return settings.orElse(Keys.WEIGHTS, Optional.of(weights), "the weights of " + name);
     }
 
-    /** Weights of a store say by their name which network they are for. */
+    /** Fills an unset backbone from the name of the weights. */
     private static Settings fromWeights(Settings given) {
         if (!given.has(Keys.WEIGHTS) || given.has(Keys.BACKBONE)) {
             return given;

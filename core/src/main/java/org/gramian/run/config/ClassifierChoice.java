@@ -11,19 +11,19 @@ import org.gramian.pooling.Methods;
 import org.gramian.train.recipe.Recipe;
 
 /**
- * Which classifier reads descriptors: softmax, which is trained with everything before it, or one that is solved for; and
- * what has no place beside the latter.
+ * Chooses the classifier: softmax, trained by epochs, or a solver in closed form. Rejects options that do not apply to a
+ * solver.
  */
 final class ClassifierChoice {
     static final String RULE = "the classifier of the pooling method, else softmax";
 
-    /** Nothing stands for softmax. */
+    /** Empty stands for softmax. */
     static final Form<Optional<LinearSolver>> FORM =
             Form.of("CLASSIFIER", ClassifierChoice::read, ClassifierChoice::write);
 
     private static final String NO_REFIT = "none";
 
-    /** Nothing stands for none. */
+    /** Empty stands for none. */
     static final Form<Optional<LinearSolver>> REFIT_FORM = Form.of(
             "CLASSIFIER|none",
             text -> text.equals(NO_REFIT) ? Optional.empty() : Optional.of(LinearSolver.parse(text)),
@@ -53,10 +53,10 @@ final class ClassifierChoice {
     }
 
     /**
-     * The classifier, and with one that is solved for no epochs and no normalization of scores.
+     * Fills an unset classifier; a solver also sets no epochs and no normalization of logits.
      *
-     * <p>A method's own classifier counts as asked for, as the method was: in the file of a run the pooling is spelt out and
-     * names no method any more.
+     * <p>The classifier of a method counts as set by the user, like the method: the file of a run has the stages of the
+     * pooling instead of the name of the method.
      */
     static Settings choose(Settings asked) {
         Settings settings = asked;
@@ -78,7 +78,7 @@ final class ClassifierChoice {
         return settings.isWanted(Keys.CLASSIFIER) ? settings.orElse(Keys.STAGE2_EPOCHS, 0, reason) : settings;
     }
 
-    /** @throws ConfigException if something is asked for that a classifier which is solved for does not have */
+    /** @throws ConfigException if an option is set that does not apply to a solver */
     static void requireFitting(Recipe recipe, boolean logitNorm) {
         if (recipe.solver().isEmpty()) {
             return;

@@ -1,6 +1,6 @@
 package org.gramian.run.config;
 
-/** A configuration that cannot be used; the message names the key, what was expected and what was found. */
+/** Reports an invalid configuration; the message names the key, the expected and the found value. */
 public final class ConfigException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 

@@ -2,6 +2,7 @@ package org.gramian.run.config;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
@@ -23,12 +24,36 @@ public record CropOptions(
     /** Words of {@code --tta}. */
     public static final List<String> TTA = List.of("none", "flips", "five", "ten");
 
+    private static final KeyOption IMAGE_SIZE = KeyOption.Group.DATA
+            .option(40, "--image-size", "N", "image size: side of all crops in pixels, e.g. 320")
+            .alias("--img-size", "--imgsz")
+            .onSpark();
+    private static final KeyOption TEST_SIZE = KeyOption.Group.DATA
+            .option(50, "--test-size", "N", "image size for validation, test and prediction")
+            .onSpark("image size for validation and prediction");
+    private static final KeyOption TEST_AUGMENTATION = KeyOption.Group.DATA
+            .option(60, "--tta", "WORD", "test-time augmentation: none, flips, five or ten crops")
+            .onSpark();
+
+    /** The options as part of the table of {@link Keys#options}. */
+    static final List<KeyOption> OPTIONS = List.of(IMAGE_SIZE, TEST_SIZE, TEST_AUGMENTATION);
+
     private static final Form<Integer> SIZE = Form.whole(1);
+
+    /**
+     * Takes these options out of given ones.
+     *
+     * @param typed text of each given option, by its name
+     */
+    public static CropOptions of(Map<String, String> typed) {
+        return new CropOptions(
+                typed.get(IMAGE_SIZE.name()), typed.get(TEST_SIZE.name()), typed.get(TEST_AUGMENTATION.name()));
+    }
 
     /**
      * Applies the options to settings: sizes change those of the plans that are set or default.
      *
-     * @throws ConfigException naming the option, if a value is none
+     * @throws ConfigException naming the option, if a value is invalid
      */
     public Settings applyTo(Settings given) {
         if (imageSize == null && testSize == null && tta == null) {
@@ -37,13 +62,13 @@ public record CropOptions(
         if (tta != null) {
             augmented(
                     new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false),
-                    tta); // says what is wrong with it
+                    tta); // rejects an unknown word
         }
         Settings settings = given;
         CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(given));
         if (imageSize != null) {
-            crops = resized(crops, imageSize, "--image-size");
-            settings = settings.with(Keys.CROPS.name(), crops.text(), Origin.flag("--image-size"));
+            crops = resized(crops, imageSize, IMAGE_SIZE.name());
+            settings = settings.with(Keys.CROPS.name(), crops.text(), Origin.flag(IMAGE_SIZE.name()));
         }
         if (testSize == null && tta == null) {
             return settings;
@@ -53,9 +78,9 @@ public record CropOptions(
             test = augmented(test, tta);
         }
         if (testSize != null) {
-            test = resized(test, testSize, "--test-size");
+            test = resized(test, testSize, TEST_SIZE.name());
         }
-        String option = testSize == null ? "--tta" : "--test-size";
+        String option = (testSize == null ? TEST_AUGMENTATION : TEST_SIZE).name();
         return settings.with(Keys.TEST_CROPS.name(), test.text(), Origin.flag(option));
     }
 

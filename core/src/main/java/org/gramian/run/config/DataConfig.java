@@ -6,16 +6,16 @@ import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.tensor.DType;
 
 /**
- * What of the images a run sees.
+ * Dataset, splits and crops of a run.
  *
- * @param layout text of the layout, as {@code fmd}
- * @param protocol who trains and who tests
- * @param crops what is cut from each image
+ * @param layout text of the layout, e.g. {@code fmd}
+ * @param protocol splits
+ * @param crops crops of each image
  * @param testCrops crops of validation, test and prediction; empty: the test crops of {@code crops}
- * @param validation share of the training images that epochs are judged by, where the protocol names no others; 0: by the
- *     training loss
+ * @param validation fraction of the training images for the validation set, if the protocol has none; 0: none, the training
+ *     loss selects the best epoch
  * @param nearDuplicates whether random splits and cross-validation keep near-duplicates on one side
- * @param featureType in which features are kept
+ * @param featureType precision of cached features
  */
 public record DataConfig(
         String layout,
@@ -25,7 +25,7 @@ public record DataConfig(
         double validation,
         boolean nearDuplicates,
         DType featureType) {
-    /** The plan whose test crops validation, test and prediction take. */
+    /** Returns the plan of the crops for validation, test and prediction. */
     public CropPlan testPlan() {
         return testCrops.orElse(crops);
     }

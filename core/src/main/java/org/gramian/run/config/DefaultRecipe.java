@@ -176,7 +176,7 @@ final class DefaultRecipe {
             Pooling pooling = Pooling.parse(text).settled(backbone, Integer.MAX_VALUE);
             return pooling.hasTrainable(backbone.channels());
         } catch (IllegalArgumentException misfit) {
-            return true; // said where the configuration is checked as a whole
+            return true; // RunConfig reports the conflict
         }
     }
 

@@ -11,13 +11,13 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.tensor.Device;
 
 /**
- * What choices depend on besides the configuration.
+ * Dataset, weights and device, which defaults depend on.
  *
- * @param layout how the images lie on disk
- * @param protocol the usual one for them
- * @param images how many there are
- * @param weights those at hand, sorted by name
- * @param device what computes
+ * @param layout layout of the dataset
+ * @param protocol default protocol of the layout
+ * @param images number of images
+ * @param weights installed weights, sorted by name
+ * @param device device of training
  */
 public record DefaultsContext(
         String layout, Protocol protocol, int images, List<WeightName> weights, Device.Kind device) {
@@ -25,7 +25,7 @@ public record DefaultsContext(
         weights = List.copyOf(weights);
     }
 
-    /** A dataset, some weights and a kind of device. */
+    /** Returns the context of a dataset, given weights and a kind of device. */
     public DefaultsContext(Dataset dataset, List<WeightName> weights, Device.Kind device) {
         this(
                 dataset.source().layout(),
@@ -35,12 +35,12 @@ public record DefaultsContext(
                 device);
     }
 
-    /** A dataset, the weights of a folder and a device. */
+    /** Returns the context of a dataset, the weights of a folder and a device. */
     public static DefaultsContext of(Dataset dataset, WeightStore store, Device device) throws IOException {
         return new DefaultsContext(dataset, store.names(), device.kind());
     }
 
-    /** Weights for a network: those of its own name, else the first that there are. */
+    /** Returns weights for a backbone: those of its own name, else its first. */
     Optional<WeightName> weightsOf(String backbone) {
         List<WeightName> own = weights.stream()
                 .filter(name -> name.architecture().equals(backbone))

@@ -14,15 +14,15 @@ import org.gramian.spd.Backward;
 import org.gramian.train.StiefelOptions;
 
 /**
- * One point in which the three fidelities are told apart: what it is under each, and how to say it oneself.
+ * A difference between the three fidelities: its value under each, and the key that sets it.
  *
- * <p>Every value is worded from what the program itself uses, so that the list cannot say anything else.
+ * <p>Every text is made from the value that the program uses, so that the list cannot be out of date.
  *
  * @param name what it is about, as {@code jitter}; of the recipe the name of a key
  * @param way the argument or the key that sets it, as {@code rbf:jitter=}
  * @param paper as printed
  * @param authors as in the authors' code
- * @param corrected as it is unless told otherwise
+ * @param corrected value of the default fidelity
  */
 public record FidelityPoint(String name, String way, String paper, String authors, String corrected) {
     private static final String DERIVATIVE = "the derivative";
@@ -41,7 +41,7 @@ public record FidelityPoint(String name, String way, String paper, String author
         };
     }
 
-    /** Whether two fidelities are told apart by it. */
+    /** Returns whether two fidelities differ in this point. */
     public boolean differs(Fidelity one, Fidelity other) {
         return !of(one).equals(of(other));
     }
@@ -49,9 +49,9 @@ public record FidelityPoint(String name, String way, String paper, String author
     /** Formulas, first values and steps, in the order of the data. */
     public static List<FidelityPoint> mathematics() {
         List<FidelityPoint> all = new ArrayList<>(pooling());
-        all.add(of("Stiefel gradient", Keys.METRIC.name(), f -> EnumWords.text(steps(f).metric())));
+        all.add(of("Stiefel gradient", Keys.METRIC.name(), f -> EnumWords.text(StiefelOptions.of(f).metric())));
         all.add(of("learning rate of W", Keys.MULTIPLIER + ", " + Keys.CONSTANT_RATE, FidelityPoint::step));
-        all.add(of("retraction", Keys.RETRACTION.name(), f -> EnumWords.text(steps(f).retraction())));
+        all.add(of("retraction", Keys.RETRACTION.name(), f -> EnumWords.text(StiefelOptions.of(f).retraction())));
         all.add(of(
                 "output of the classifier",
                 Keys.LOGIT_NORM.name(),
@@ -127,12 +127,8 @@ public record FidelityPoint(String name, String way, String paper, String author
         };
     }
 
-    private static StiefelOptions steps(Fidelity fidelity) {
-        return StiefelOptions.of(fidelity);
-    }
-
     private static String step(Fidelity fidelity) {
-        StiefelOptions steps = steps(fidelity);
+        StiefelOptions steps = StiefelOptions.of(fidelity);
         if (steps.constantRate().isPresent()) {
             return "constant " + Keys.CONSTANT_RATE.form().write(steps.constantRate()) + ", no momentum, no decay";
         }

@@ -5,30 +5,22 @@ import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.train.loop.PoolingRace;
 
-/** The pooling of a text under a fidelity, which decides what the text leaves out; and back. */
+/** The pooling of settings: the fidelity decides parameters that its text leaves out. */
 final class FidelityPooling {
     private FidelityPooling() {}
 
-    static Pooling read(String text, Fidelity fidelity) {
-        return Pooling.parse(text, fidelity);
-    }
-
-    static String write(Pooling pooling, Fidelity fidelity) {
-        return fidelity.textOf(pooling);
-    }
-
-    /** Whether settings leave the pooling to a race on the training images. */
+    /** Returns whether settings leave the pooling to a race on the training images. */
     static boolean isAuto(Settings settings) {
         return settings.get(Keys.POOLING).equals(PoolingRace.AUTO);
     }
 
-    /** The pooling of settings that have both keys; where a race chooses it, its baseline. */
+    /** Returns the pooling of settings that have both keys; the baseline if a race chooses it. */
     static Pooling of(Settings settings) {
         if (isAuto(settings)) {
             return PoolingRace.baseline(NetworkConfig.backbone(settings));
         }
         try {
-            return read(settings.get(Keys.POOLING), settings.get(Keys.FIDELITY));
+            return Pooling.parse(settings.get(Keys.POOLING), settings.get(Keys.FIDELITY));
         } catch (ConfigException e) {
             throw e;
         } catch (IllegalArgumentException e) {
@@ -36,13 +28,13 @@ final class FidelityPooling {
         }
     }
 
-    /** The same settings with all stages in place of a preset's name, which may mean something else in a later version. */
+    /** Replaces the name of a method by its stages, as a later version may define the method differently. */
     static Settings spellOut(Settings settings) {
         if (isAuto(settings)) {
             return settings;
         }
         Origin origin = Objects.requireNonNull(settings.values().get(Keys.POOLING.name()))
                 .origin();
-        return settings.with(Keys.POOLING.name(), write(of(settings), settings.get(Keys.FIDELITY)), origin);
+        return settings.with(Keys.POOLING.name(), settings.get(Keys.FIDELITY).textOf(of(settings)), origin);
     }
 }

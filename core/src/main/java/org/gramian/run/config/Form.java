@@ -12,12 +12,12 @@ import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 
 /**
- * How the values of a key are written: the way from text to value and back, {@code read(write(v)) = v}.
+ * Text form of the values of a key: {@code read(write(v)) = v}.
  *
  * @param <T> type of the values
- * @param expected what is written, for help, as {@code NUMBER} or {@code f32|f16}
- * @param reading throws IllegalArgumentException for text that is none
- * @param writing the text that is read back
+ * @param expected notation in the help, e.g. {@code NUMBER} or {@code f32|f16}
+ * @param reading parser; throws IllegalArgumentException for invalid text
+ * @param writing inverse of the parser
  */
 public record Form<T>(String expected, Function<String, T> reading, Function<T, String> writing) {
     private static final String DECIMAL = "[+-]?(\\d{1,20}\\.?\\d{0,30}|\\.\\d{1,30})([eE][+-]?\\d{1,3})?";
@@ -30,7 +30,12 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
         return writing.apply(value);
     }
 
-    /** Whole numbers of at least some value. */
+    /** Returns the canonical text of a value. */
+    String normalize(String text) {
+        return write(read(text));
+    }
+
+    /** Returns the form of whole numbers of at least some value. */
     static Form<Integer> whole(int least) {
         String what = "a whole number of at least " + least;
         return new Form<>(
@@ -44,7 +49,7 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                 String::valueOf);
     }
 
-    /** Any whole number of 64 bits. */
+    /** Returns the form of 64-bit integers. */
     static Form<Long> anyWhole() {
         return new Form<>(
                 "N",
@@ -58,12 +63,12 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                 String::valueOf);
     }
 
-    /** Numbers of at least 0. */
+    /** Returns the form of numbers of at least 0. */
     static Form<Double> number() {
         return number(Double.MAX_VALUE, "a number of at least 0");
     }
 
-    /** Numbers of at least 0, or a word, which reads as empty. */
+    /** Returns the form of numbers of at least 0, or a word, which reads as empty. */
     static Form<OptionalDouble> numberOr(String word) {
         Form<Double> number = number();
         return new Form<>(
@@ -85,12 +90,12 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                 value -> value.isEmpty() ? word : number.write(value.getAsDouble()));
     }
 
-    /** Numbers from 0 to just below a bound. */
+    /** Returns the form of numbers from 0 to below a bound. */
     static Form<Double> below(double bound) {
         return number(Math.nextDown(bound), "a number from 0 to below " + decimal(bound));
     }
 
-    /** Numbers above 0 and at most 1. */
+    /** Returns the form of numbers above 0 and at most 1. */
     static Form<Double> share() {
         return number(Double.MIN_VALUE, 1, "a number above 0 and at most 1");
     }
@@ -112,7 +117,7 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                 Form::decimal);
     }
 
-    /** The shortest decimal that is read back to the same number, as {@code 0.0005} or {@code 1e-5}. */
+    /** Returns the shortest decimal that reads as the same number, e.g. {@code 0.0005} or {@code 1e-5}. */
     private static String decimal(double value) {
         String shortest = Double.toString(value);
         return shortest.contains("E") && (value < 1e-4 || value >= 1e7)
@@ -120,17 +125,17 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                 : new BigDecimal(shortest).stripTrailingZeros().toPlainString();
     }
 
-    /** {@code true} or {@code false}. */
+    /** Returns the form of {@code true} and {@code false}. */
     static Form<Boolean> truth() {
         return word(List.of(true, false), String::valueOf);
     }
 
-    /** The constants of an enumeration, as {@code cholesky-qr}. */
+    /** Returns the form of an enumeration's constants, e.g. {@code cholesky-qr}. */
     static <E extends Enum<E>> Form<E> constant(Class<E> type) {
         return word(Arrays.asList(type.getEnumConstants()), EnumWords::text);
     }
 
-    /** One of few words. */
+    /** Returns the form of a list of words. */
     static <T> Form<T> word(List<T> values, Function<T, String> writing) {
         List<String> words = values.stream().map(writing).toList();
         return new Form<>(
@@ -147,7 +152,7 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                 writing);
     }
 
-    /** Any name, but none that is empty. */
+    /** Returns the form of names, which are not empty. */
     static Form<String> name(String expected) {
         return of(
                 expected,
@@ -160,7 +165,7 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                 text -> text);
     }
 
-    /** A value with a text form of its own. */
+    /** Returns the form of values with their own parser. */
     static <T> Form<T> of(String expected, Function<String, T> reading, Function<T, String> writing) {
         return new Form<>(expected, reading, writing);
     }

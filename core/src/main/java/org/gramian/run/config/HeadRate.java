@@ -10,14 +10,13 @@ import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
 
 /**
- * The learning rate of new layers, which belongs to the pooling: it decides how long descriptors are.
+ * Chooses the learning rate of the head, which depends on the norm of the descriptors and so on the pooling.
  *
- * <p>Descriptors of length 1 want large steps of the classifier, {@value #USUAL}, as the reference figures on Flickr's
- * materials have it; the matrices on the Stiefel manifold then move at a thousandth of that, see {@link
- * org.gramian.train.StiefelOptions}. Others are longer, by their square between 1,000 and 300,000 times on the networks here, and
- * their rate is that divided by the mean square of their lengths about the mean ({@link Keys#PER_LENGTH}): docs/adr/0011 has what was measured.
- * Words that are trained together with the classifier lose what k-means gave them at 1 (the loss of NetVLAD rises for epochs)
- * and want {@value #WORDS}.
+ * <p>Descriptors of norm 1 need the rate {@value #USUAL} (reference results on FMD); matrices on the Stiefel manifold use a
+ * thousandth of it, see {@link org.gramian.train.StiefelOptions}. The squared norm of other descriptors is 1,000 to 300,000 on
+ * the backbones here, and the classifier's rate is divided by the mean squared norm about the mean ({@link Keys#PER_LENGTH},
+ * measured in docs/adr/0011). Codewords that are trained with the classifier lose their k-means values at rate 1 (the loss of
+ * NetVLAD rises for epochs) and use {@value #WORDS}.
  */
 final class HeadRate {
     static final double USUAL = 1;
@@ -50,8 +49,8 @@ final class HeadRate {
     }
 
     /**
-     * Whether descriptors have length 1. Behind {@code l2/scale} they have the length of the scale, 30 at first, so that the
-     * classifier's rate follows from their length.
+     * Returns whether descriptors have norm 1. Behind {@code l2/scale} their norm is the scale, initially 30, so that the
+     * classifier's rate depends on it.
      */
     static boolean isNormalized(Pooling pooling) {
         return pooling.normalizations().reversed().stream()

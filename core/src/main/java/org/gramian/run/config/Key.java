@@ -3,50 +3,44 @@ package org.gramian.run.config;
 import java.util.Optional;
 
 /**
- * One thing that can be configured.
+ * A configuration key.
  *
  * @param <T> type of its values
- * @param name section and name, as {@code stage1.rate}
- * @param meaning in one line, for help
- * @param form how values are written
- * @param usual what holds where nobody says otherwise
+ * @param name section and name, e.g. {@code stage1.rate}
+ * @param meaning description in one line, for help
+ * @param form text form of its values
+ * @param usual default
+ * @param option option of the command line; empty if only {@code --set} and files reach the key
  */
-public record Key<T>(String name, String meaning, Form<T> form, Usual<T> usual) {
+public record Key<T>(
+        String name, String meaning, Form<T> form, Usual<T> usual, Optional<KeyOption> option) {
     /**
-     * What holds where nobody says otherwise.
+     * Default of a key.
      *
      * @param <T> type of the value
      */
     public sealed interface Usual<T> {
         /**
-         * Always the same value.
+         * A fixed value.
          *
          * @param <T> type of the value
-         * @param value it
+         * @param value the default
          */
         record Fixed<T>(T value) implements Usual<T> {}
 
         /**
-         * A value that {@link Choices} finds.
+         * A value that {@link Choices} finds for the images and the machine.
          *
          * @param <T> type of the value
-         * @param rule how, for help
+         * @param rule description of the choice, for help
          */
         record Chosen<T>(String rule) implements Usual<T> {}
     }
 
-    static <T> Key<T> fixed(String name, String meaning, Form<T> form, T value) {
-        return new Key<>(name, meaning, form, new Usual.Fixed<>(value));
-    }
-
-    static <T> Key<T> chosen(String name, String meaning, Form<T> form, String rule) {
-        return new Key<>(name, meaning, form, new Usual.Chosen<>(rule));
-    }
-
     /**
-     * A value of a text.
+     * Parses a value.
      *
-     * @throws ConfigException naming the key, if it is none
+     * @throws ConfigException naming the key, if the text is invalid
      */
     T read(String text) {
         try {
@@ -56,17 +50,17 @@ public record Key<T>(String name, String meaning, Form<T> form, Usual<T> usual) 
         }
     }
 
-    /** The same text as this key writes it itself: equal values have equal texts. */
+    /** Returns the canonical text of a value: equal values have equal texts. */
     String normalize(String text) {
         return form.write(read(text));
     }
 
-    /** The fixed value's text, if there is one. */
+    /** Returns the text of a fixed default. */
     public Optional<String> fixedText() {
         return usual instanceof Usual.Fixed<T>(T value) ? Optional.of(form.write(value)) : Optional.empty();
     }
 
-    /** What holds where nobody says otherwise, in words. */
+    /** Returns the default in words. */
     public String usualText() {
         return switch (usual) {
             case Usual.Fixed<T>(T value) -> form.write(value);

@@ -5,17 +5,17 @@ import java.util.Optional;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 
-/** Says which key somebody may have meant who wrote one that is none. */
+/** Suggests a key for an unknown name. */
 final class KeySuggestion {
     private KeySuggestion() {}
 
-    /** What is wrong with a name, and what there is. */
+    /** Returns the message about an unknown name, with the nearest key. */
     static String of(String name) {
         return "unknown key " + QuotedText.text(name)
                 + meant(name).map(key -> " (did you mean '" + key + "'?)").orElse("") + "; " + listing(name);
     }
 
-    /** The same key of another section, else the nearest of the section, else the nearest of all. */
+    /** Returns the same key of another section, else the nearest of the section, else the nearest of all. */
     private static Optional<String> meant(String name) {
         return inside(Keys.names(), lastPart(name))
                 .or(() -> nearestPart(name, sameSection(name)))
@@ -47,7 +47,7 @@ final class KeySuggestion {
                 .toList();
     }
 
-    /** All sections, in order. */
+    /** Returns all sections, in order. */
     static List<String> sections() {
         return Keys.names().stream()
                 .filter(name -> name.contains("."))

@@ -1,12 +1,17 @@
 package org.gramian.run.config;
 
-import static org.gramian.run.config.Key.chosen;
-import static org.gramian.run.config.Key.fixed;
+import static org.gramian.run.config.KeyOption.Group.DATA;
+import static org.gramian.run.config.KeyOption.Group.MODEL;
+import static org.gramian.run.config.KeyOption.Group.TRAINING;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
@@ -15,6 +20,7 @@ import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Pooling;
 import org.gramian.spd.Retraction;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.DType;
@@ -26,12 +32,17 @@ import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration keys of a training run: name, description and default, each with its reason. The YAML file, the options
- * and the help of the command line are made from this table.
+ * The configuration keys of a training run: name, description, values, default with its reason, and the option of the command
+ * line where there is one. The keys of YAML files, the options of {@code train}, {@code compare} and Spark's {@code train},
+ * their help and docs/options.md are made from this table.
  */
 public final class Keys {
+    /** Keys in the order of their declarations. */
+    private static final List<Key<?>> ALL = new ArrayList<>();
+
     private static final SgdOptions SGD = SgdOptions.defaults(0);
     private static final AdamWOptions ADAMW = AdamWOptions.defaults(0);
     private static final StiefelOptions STIEFEL = StiefelOptions.defaults();
@@ -51,20 +62,23 @@ public final class Keys {
             "data.layout",
             "directory layout of the dataset",
             Form.of("LAYOUT", Keys::layout, text -> text),
-            "detected");
+            "detected",
+            DATA.option(10, "--layout", "LAYOUT", "directory layout of the dataset (default: detected)"));
 
     public static final Key<Protocol> PROTOCOL = chosen(
             "data.protocol",
             "train/test splits, e.g. holdout:0.2 or thirds:3",
             Form.of("PROTOCOL", Protocols::parse, Protocol::text),
-            "the official split of a known dataset, else holdout:0.2");
+            "the official split of a known dataset, else holdout:0.2",
+            DATA.option(20, "--protocol", "PROTOCOL", "train/test splits, e.g. thirds:3 (default: holdout:0.2)"));
 
     /** The whole image, once: a centre crop hides a quarter of it, the 15 crops of the paper cost 15 times as much. */
     public static final Key<CropPlan> CROPS = chosen(
             "data.crops",
             "crops of an image, e.g. resize:320 (the whole image), center:224+flips or paper",
             Form.of("CROPS", CropPlan::parse, CropPlan::text),
-            DefaultRecipe.CROPS_RULE);
+            DefaultRecipe.CROPS_RULE,
+            DATA.option(30, "--crops", "CROPS", "crops of an image, e.g. center:224+flips or paper").onSpark());
 
     /** None without fine-tuning: frozen features are computed once. */
     public static final Key<Augmentation> AUGMENT = chosen(
@@ -74,7 +88,12 @@ public final class Keys {
                     String.join("|", Augmentation.names()) + "[+PART:VALUE]...",
                     Augmentation::parse,
                     Augmentation::text),
-            DefaultRecipe.AUGMENT_RULE);
+            DefaultRecipe.AUGMENT_RULE,
+            DATA.option(
+                    80,
+                    "--augment",
+                    "POLICY",
+                    "augmentation in fine-tuning: none, light, standard or strong, or light+erase:0.25"));
 
     /** The test crops of {@link #CROPS}: a model is tested as it was trained. A larger size often gains accuracy. */
     public static final Key<Optional<CropPlan>> TEST_CROPS = fixed(
@@ -84,14 +103,25 @@ public final class Keys {
                     "CROPS|same",
                     Keys::testCrops,
                     plan -> plan.map(CropPlan::text).orElse("same")),
-            Optional.empty());
+            Optional.empty(),
+            DATA.option(
+                    70,
+                    "--test-crops",
+                    "CROPS",
+                    "crops for validation, test and prediction, e.g. resize:288+flips"));
 
     /** A tenth: fewer images cannot rank epochs, more would be missing in training. */
     public static final Key<Double> VALIDATION = chosen(
             "data.validation",
             "fraction of training images for the validation set, if the protocol has none; 0: no validation set",
             Form.below(1),
-            DefaultRecipe.VALIDATION_RULE);
+            DefaultRecipe.VALIDATION_RULE,
+            DATA.option(
+                            90,
+                            "--validation",
+                            "FRACTION",
+                            "fraction of training images for the validation set; 0: none")
+                    .onSpark("fraction of images for the validation set; 0: none"));
 
     /**
      * Kept on one side: a test image that almost equals a training image makes the accuracy too good. In cross-validation on
@@ -101,7 +131,12 @@ public final class Keys {
             "data.near-duplicates",
             "near-duplicates: on one side of random splits, in one fold (together), or like other images (ignore)",
             Form.word(List.of(true, false), together -> together ? "together" : "ignore"),
-            "together; ignore with fidelity paper or authors");
+            "together; ignore with fidelity paper or authors",
+            DATA.option(
+                    100,
+                    "--near-duplicates",
+                    "WORD",
+                    "in random splits and cross-validation: together (on one side) or ignore"));
 
     /**
      * float32: float16 overflows in backbones without normalization. On FMD it changed no accuracy beyond noise and took half
@@ -117,19 +152,32 @@ public final class Keys {
             "network.backbone",
             "backbone, e.g. googlenet; 'gramian backbones' lists all",
             Form.of("NAME", name -> Backbone.of(name).name(), name -> name),
-            "the best with installed weights; filters if none are installed");
+            "the best with installed weights; filters if none are installed",
+            MODEL.option(
+                            10,
+                            "--backbone",
+                            "NAME",
+                            "backbone, e.g. googlenet (default: the best with installed weights)")
+                    .onSpark("backbone, e.g. googlenet"));
 
     public static final Key<String> LAYER = chosen(
             "network.layer",
             "layer whose feature maps are pooled; a+b concatenates the channels of two layers",
             Form.name("LAYER"),
-            DefaultRecipe.LAYER_RULE);
+            DefaultRecipe.LAYER_RULE,
+            MODEL.option(20, "--layer", "LAYER", "layer whose feature maps are pooled").onSpark());
 
     public static final Key<Optional<String>> WEIGHTS = chosen(
             "network.weights",
             "pretrained weights: a name of 'gramian weights list' or a file; none: no weights",
             Form.of("FILE", Keys::weights, weights -> weights.orElse("none")),
-            "the installed weights of the backbone");
+            "the installed weights of the backbone",
+            MODEL.option(
+                            30,
+                            "--weights",
+                            "FILE",
+                            "pretrained weights: a file, or a name of 'gramian weights list'")
+                    .onSpark("pretrained weights: a file on the driver, or a name of 'gramian weights list'"));
 
     /**
      * {@link org.gramian.pooling.Methods} gives the reasons. The value is text: {@link #FIDELITY} completes it, see {@link
@@ -139,31 +187,48 @@ public final class Keys {
             "network.pooling",
             "pooling: auto (compares methods on training images), a method, or stages joined by '/'",
             Form.of("SPEC", Keys::pooling, text -> text),
-            DefaultRecipe.POOLING_RULE);
+            DefaultRecipe.POOLING_RULE,
+            MODEL.option(
+                            40,
+                            "--pooling",
+                            "SPEC",
+                            "pooling: auto, a method of 'gramian methods' such as bcnn, or stages joined by '/'")
+                    .onSpark("pooling: a method such as bcnn, or stages joined by '/'"));
 
     /** A method that was published with another classifier uses that one; all others use softmax. */
     public static final Key<Optional<LinearSolver>> CLASSIFIER = chosen(
             "network.classifier",
             "softmax (trained by epochs), svm[:C=NUMBER], logistic[:C=NUMBER], mean, lda[:shrinkage=NUMBER]",
             ClassifierChoice.FORM,
-            ClassifierChoice.RULE);
+            ClassifierChoice.RULE,
+            MODEL.option(
+                    50,
+                    "--classifier",
+                    "WORD",
+                    "classifier: softmax (trained by epochs), svm, logistic, mean or lda"));
 
     /** Off, as in the paper; the authors' code has it. */
     public static final Key<Boolean> LOGIT_NORM =
             fixed("network.logit-norm", "batch normalization of the logits", Form.truth(), false);
 
     public static final Key<Double> DROPOUT =
-            chosen("network.dropout", "dropout rate before the classifier", Form.below(1), DefaultRecipe.DROPOUT_RULE);
+            chosen("network.dropout", "dropout rate before the classifier", Form.below(1), DefaultRecipe.DROPOUT_RULE,
+            TRAINING.option(160, "--dropout", "FRACTION", "dropout rate before the classifier").onSpark());
 
     public static final Key<Integer> STAGE1_EPOCHS = chosen(
             "stage1.epochs",
             "maximum epochs of training the head on a frozen backbone; 0: none",
             EPOCHS,
-            StageLength.EPOCHS_RULE);
+            StageLength.EPOCHS_RULE,
+            TRAINING.option(20, "--epochs", "N", "maximum epochs of training the head on a frozen backbone")
+                    .onSpark("maximum epochs"));
 
     /** Empty: a range test finds it. */
     public static final Key<OptionalDouble> STAGE1_RATE =
-            chosen("stage1.rate", "learning rate of the head; auto: learning rate range test", RATE, HeadRate.RULE);
+            chosen("stage1.rate", "learning rate of the head; auto: learning rate range test", RATE, HeadRate.RULE,
+            TRAINING.option(30, "--lr", "RATE", "learning rate of the head; auto: range test, also for fine-tuning")
+                    .alias("--learning-rate")
+                    .onSpark("learning rate; auto: range test"));
 
     public static final Key<Boolean> PER_LENGTH = chosen(
             "stage1.per-length",
@@ -176,7 +241,13 @@ public final class Keys {
             "stage1.schedule",
             "learning rate schedule: constant, steps:6,7, cosine or plateau[:PATIENCE[,DROPS]]",
             SCHEDULES,
-            StageLength.SCHEDULE_RULE);
+            StageLength.SCHEDULE_RULE,
+            TRAINING.option(
+                            40,
+                            "--schedule",
+                            "SCHEDULE",
+                            "learning rate schedule of the head, e.g. cosine or steps:6,7")
+                    .onSpark("learning rate schedule, e.g. cosine or steps:6,7"));
 
     /** None: the head starts from small random weights, so there is nothing to protect. */
     public static final Key<Double> STAGE1_WARMUP = fixed("stage1.warmup", "warm-up epochs", NUMBER, 0.0);
@@ -199,17 +270,24 @@ public final class Keys {
             "stage2.epochs",
             "maximum epochs of fine-tuning all layers; 0: frozen backbone",
             EPOCHS,
-            DefaultRecipe.EPOCHS_RULE);
+            DefaultRecipe.EPOCHS_RULE,
+            TRAINING.option(50, "--fine-tune", "N", "maximum epochs of fine-tuning all layers; 0: frozen backbone"));
 
     /** The paper's for SGD; {@link UpdateRule} has that of AdamW. Empty: a range test finds it. */
     public static final Key<OptionalDouble> STAGE2_RATE = chosen(
             "stage2.rate",
             "learning rate of fine-tuning; auto: learning rate range test",
             RATE,
-            UpdateRule.STAGE2_RATE_RULE);
+            UpdateRule.STAGE2_RATE_RULE,
+            TRAINING.option(60, "--fine-tune-lr", "RATE", "learning rate of fine-tuning, or auto"));
 
     public static final Key<Double> BACKBONE_RATE = chosen(
-            "stage2.backbone-rate", "factor on stage2.rate for the backbone", NUMBER, DefaultRecipe.BACKBONE_RATE_RULE);
+            "stage2.backbone-rate", "factor on stage2.rate for the backbone", NUMBER, DefaultRecipe.BACKBONE_RATE_RULE,
+            TRAINING.option(
+                    70,
+                    "--backbone-rate",
+                    "FACTOR",
+                    "factor on the learning rate of the backbone in fine-tuning"));
 
     /** None: no measurement here shows a gain yet. */
     public static final Key<Double> LAYER_DECAY = fixed(
@@ -241,7 +319,10 @@ public final class Keys {
             Form.whole(1),
             DefaultRecipe.IMAGE_SIZE_RULE);
 
-    public static final Key<Integer> BATCH = chosen("optimizer.batch", "batch size", Form.whole(1), BatchSize.RULE);
+    public static final Key<Integer> BATCH = chosen("optimizer.batch", "batch size", Form.whole(1), BatchSize.RULE,
+            TRAINING.option(80, "--batch", "N", "batch size")
+                    .alias("--batch-size")
+                    .onSpark("batch size over all executors"));
 
     /** One batch per step, as in the paper; more imitate a larger batch where memory is short. */
     public static final Key<Integer> ACCUMULATE =
@@ -252,53 +333,66 @@ public final class Keys {
             "optimizer.name",
             "optimizer: sgd (with momentum) or adamw (with Riemannian Adam on the Stiefel manifold)",
             Form.constant(UpdateRule.class),
-            DefaultRecipe.OPTIMIZER_RULE);
+            DefaultRecipe.OPTIMIZER_RULE,
+            TRAINING.option(90, "--optimizer", "NAME", "optimizer: sgd or adamw").onSpark());
 
-    /** {@link SgdOptions#defaults} says why. */
+    /** See {@link SgdOptions#defaults}. */
     public static final Key<Double> MOMENTUM =
             fixed("optimizer.momentum", "momentum of sgd", Form.below(1), SGD.momentum());
 
-    /** {@link AdamWOptions#defaults} says why. */
+    /** See {@link AdamWOptions#defaults}. */
     public static final Key<Double> BETA1 =
             fixed("optimizer.beta1", "beta1 of adamw: decay of the first moment", Form.below(1), ADAMW.beta1());
 
-    /** {@link AdamWOptions#defaults} says why. */
+    /** See {@link AdamWOptions#defaults}. */
     public static final Key<Double> BETA2 =
             fixed("optimizer.beta2", "beta2 of adamw: decay of the second moment", Form.below(1), ADAMW.beta2());
 
     public static final Key<Double> WEIGHT_DECAY =
-            chosen("optimizer.weight-decay", "weight decay", NUMBER, UpdateRule.WEIGHT_DECAY_RULE);
+            chosen("optimizer.weight-decay", "weight decay", NUMBER, UpdateRule.WEIGHT_DECAY_RULE,
+            TRAINING.option(100, "--weight-decay", "NUMBER", "weight decay").onSpark());
 
     /** None, as in the paper. */
     public static final Key<Double> CLIP = chosen(
             "optimizer.clip",
             "gradient clipping: maximum norm over all parameters; 0: off",
             NUMBER,
-            DefaultRecipe.CLIP_RULE);
+            DefaultRecipe.CLIP_RULE,
+            TRAINING.option(110, "--clip", "NORM", "gradient clipping: maximum norm; 0: off").onSpark());
 
     /** Off: an average over many steps lags behind in short runs. */
     public static final Key<Double> EMA = fixed(
             "optimizer.ema",
             "decay of the exponential moving average of the weights (EMA); 0: off",
             Form.below(1),
-            0.0);
+            0.0,
+            TRAINING.option(
+                            120,
+                            "--ema",
+                            "DECAY",
+                            "exponential moving average of the weights: decay, e.g. 0.999; 0: off")
+                    .onSpark());
 
     /** Off with SGD, as in the paper. */
     public static final Key<Double> LABEL_SMOOTHING =
-            chosen("optimizer.label-smoothing", "label smoothing", Form.below(1), DefaultRecipe.SMOOTHING_RULE);
+            chosen("optimizer.label-smoothing", "label smoothing", Form.below(1), DefaultRecipe.SMOOTHING_RULE,
+            TRAINING.option(130, "--label-smoothing", "FRACTION", "label smoothing, e.g. 0.1"));
 
     /** None: most datasets here are balanced, and accuracy weights every image equally. */
     public static final Key<ClassWeights> CLASS_WEIGHTS = fixed(
             "optimizer.class-weights",
             "class weights of the loss: none, or balanced (inverse to the class size)",
             Form.constant(ClassWeights.class),
-            ClassWeights.NONE);
+            ClassWeights.NONE,
+            TRAINING.option(170, "--class-weights", "WORD", "class weights of the loss: none or balanced"));
 
     public static final Key<Double> MIXUP =
-            chosen("optimizer.mixup", "mixup alpha in fine-tuning; 0: off", ALPHA, MIXUP_RULE);
+            chosen("optimizer.mixup", "mixup alpha in fine-tuning; 0: off", ALPHA, MIXUP_RULE,
+            TRAINING.option(140, "--mixup", "ALPHA", "mixup alpha in fine-tuning; 0: off"));
 
     public static final Key<Double> CUTMIX =
-            chosen("optimizer.cutmix", "CutMix alpha in fine-tuning; 0: off", ALPHA, CUTMIX_RULE);
+            chosen("optimizer.cutmix", "CutMix alpha in fine-tuning; 0: off", ALPHA, CUTMIX_RULE,
+            TRAINING.option(150, "--cutmix", "ALPHA", "CutMix alpha in fine-tuning; 0: off"));
 
     /**
      * float32 gives the same results on every device. On an H200, GoogLeNet with batch size 32 fine-tunes on 1,750 crops per
@@ -310,21 +404,21 @@ public final class Keys {
             Form.constant(Precision.class),
             DefaultRecipe.PRECISION_RULE);
 
-    /** {@link StiefelOptions#defaults} and {@link AdamWOptions#STIEFEL_MULTIPLIER} say why. */
+    /** See {@link StiefelOptions#defaults} and {@link AdamWOptions#STIEFEL_MULTIPLIER}. */
     public static final Key<Double> MULTIPLIER = chosen(
             "stiefel.multiplier",
             "factor on the learning rate of Stiefel matrices (orthonormal columns)",
             NUMBER,
             UpdateRule.MULTIPLIER_RULE);
 
-    /** {@link StiefelOptions#defaults} says why. */
+    /** See {@link StiefelOptions#defaults}. */
     public static final Key<Stiefel.Metric> METRIC = fixed(
             "stiefel.metric",
             "Riemannian metric of the gradient on the Stiefel manifold",
             Form.constant(Stiefel.Metric.class),
             STIEFEL.metric());
 
-    /** {@link StiefelOptions#defaults} says why. */
+    /** See {@link StiefelOptions#defaults}. */
     public static final Key<Retraction> RETRACTION = fixed(
             "stiefel.retraction",
             "retraction onto the Stiefel manifold",
@@ -343,90 +437,74 @@ public final class Keys {
             "quality",
             "fast: frozen backbone; balanced: may fine-tune on a GPU; best: larger images, longer training",
             Form.constant(Quality.class),
-            Quality.BALANCED);
+            Quality.BALANCED,
+            TRAINING.option(
+                    10,
+                    "--quality",
+                    "WORD",
+                    "fast (frozen backbone), balanced or best (larger images, longer fine-tuning)"));
 
     /** Fixed, so that runs are repeatable by default. */
     public static final Key<Long> SEED =
-            fixed("seed", "random seed of initialization, shuffling, crops and splits", Form.anyWhole(), 0L);
+            fixed("seed", "random seed of initialization, shuffling, crops and splits", Form.anyWhole(), 0L,
+            TRAINING.option(180, "--seed", "N", "random seed").onSpark());
 
     /** Corrected formulas rather than the printed or released ones. */
     public static final Key<Fidelity> FIDELITY = fixed(
             "fidelity",
             "formulas and recipe: corrected, paper (as printed) or authors (as in their code)",
             Form.word(Arrays.asList(Fidelity.values()), Fidelity::text),
-            Fidelity.CORRECTED);
+            Fidelity.CORRECTED,
+            MODEL.option(60, "--fidelity", "WORD", "formulas and recipe: corrected, paper or authors"));
 
     /** It costs little beside training, and the report needs it. Tables of methods leave it out by default. */
     public static final Key<Boolean> GALLERY = fixed(
             "gallery",
             "store thumbnails, short descriptors and statistics of the pooling for the report",
             Form.truth(),
-            true);
+            true,
+            TRAINING.flag(190, "--no-gallery", "false", "do not store thumbnails and descriptors for the report"));
 
     /** Off: {@code history.csv} has the same values. */
     public static final Key<Boolean> TENSORBOARD = fixed(
-            "tensorboard", "write loss, accuracy and learning rate of each epoch for TensorBoard", Form.truth(), false);
-
-    private static final List<Key<?>> ALL = List.of(
-            LAYOUT,
-            PROTOCOL,
-            CROPS,
-            AUGMENT,
-            TEST_CROPS,
-            VALIDATION,
-            NEAR_DUPLICATES,
-            FEATURE_TYPE,
-            BACKBONE,
-            LAYER,
-            WEIGHTS,
-            POOLING,
-            CLASSIFIER,
-            LOGIT_NORM,
-            DROPOUT,
-            STAGE1_EPOCHS,
-            STAGE1_RATE,
-            PER_LENGTH,
-            STAGE1_SCHEDULE,
-            STAGE1_WARMUP,
-            STAGE1_EXTEND,
-            STAGE1_REFIT,
-            STAGE2_EPOCHS,
-            STAGE2_RATE,
-            BACKBONE_RATE,
-            LAYER_DECAY,
-            STAGE2_SCHEDULE,
-            STAGE2_WARMUP,
-            STAGE2_EXTEND,
-            STAGE2_IMAGE_SIZE,
-            BATCH,
-            ACCUMULATE,
-            OPTIMIZER,
-            MOMENTUM,
-            BETA1,
-            BETA2,
-            WEIGHT_DECAY,
-            CLIP,
-            EMA,
-            LABEL_SMOOTHING,
-            CLASS_WEIGHTS,
-            MIXUP,
-            CUTMIX,
-            PRECISION,
-            MULTIPLIER,
-            METRIC,
-            RETRACTION,
-            CONSTANT_RATE,
-            QUALITY,
-            SEED,
-            FIDELITY,
-            GALLERY,
-            TENSORBOARD);
+            "tensorboard", "write loss, accuracy and learning rate of each epoch for TensorBoard", Form.truth(), false,
+            TRAINING.flag(200, "--tensorboard", "true", "write the values of each epoch for TensorBoard"));
 
     private Keys() {}
 
+    private static <T> Key<T> fixed(String name, String meaning, Form<T> form, T value) {
+        return add(name, meaning, form, new Key.Usual.Fixed<>(value), null);
+    }
+
+    private static <T> Key<T> fixed(String name, String meaning, Form<T> form, T value, KeyOption option) {
+        return add(name, meaning, form, new Key.Usual.Fixed<>(value), option);
+    }
+
+    private static <T> Key<T> chosen(String name, String meaning, Form<T> form, String rule) {
+        return add(name, meaning, form, new Key.Usual.Chosen<>(rule), null);
+    }
+
+    private static <T> Key<T> chosen(String name, String meaning, Form<T> form, String rule, KeyOption option) {
+        return add(name, meaning, form, new Key.Usual.Chosen<>(rule), option);
+    }
+
+    private static <T> Key<T> add(
+            String name, String meaning, Form<T> form, Key.Usual<T> usual, @Nullable KeyOption option) {
+        Key<T> key = new Key<>(name, meaning, form, usual, Optional.ofNullable(option));
+        ALL.add(key);
+        return key;
+    }
+
     /** Returns all keys, grouped by section. */
     public static List<Key<?>> all() {
-        return ALL;
+        return Collections.unmodifiableList(ALL);
+    }
+
+    /** Returns the options of training in the order of the help: those of keys and those of {@link CropOptions}. */
+    public static List<KeyOption> options() {
+        return Stream.concat(ALL.stream().flatMap(key -> key.option().stream()), CropOptions.OPTIONS.stream())
+                .sorted(Comparator.comparing(KeyOption::group).thenComparingInt(KeyOption::order))
+                .toList();
     }
 
     /**
@@ -459,7 +537,7 @@ public final class Keys {
                 .orElseThrow(() -> new ConfigException(KeySuggestion.of(name)));
     }
 
-    /** Sets mixup and CutMix where they are unset: they belong to the policy {@code strong}. */
+    /** Fills unset mixup and CutMix, which belong to the policy {@code strong}. */
     static Settings chooseMixing(Settings settings) {
         boolean strong = settings.get(AUGMENT).equals(Augmentation.STRONG);
         String reason = strong ? "part of data.augment=strong" : "data.augment is not strong";
@@ -475,7 +553,7 @@ public final class Keys {
         if (text.strip().equalsIgnoreCase(PoolingRace.AUTO)) {
             return PoolingRace.AUTO;
         }
-        FidelityPooling.read(text, Fidelity.CORRECTED);
+        Pooling.parse(text, Fidelity.CORRECTED);
         return text;
     }
 

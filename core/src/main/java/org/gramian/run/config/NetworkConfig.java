@@ -9,15 +9,15 @@ import org.gramian.tensor.Shape;
 import org.gramian.train.loop.PoolingRace;
 
 /**
- * What is trained: backbone, pooling and the kind of classifier.
+ * The model: backbone, pooling and kind of classifier.
  *
- * @param backbone the network, cut at a layer
- * @param weights a name in the store of weights, or a file; nothing for a network that needs none
- * @param pooling features to descriptor; where a race chooses it, its baseline
+ * @param backbone backbone up to a layer
+ * @param weights name of installed weights, or a file; empty for a backbone that needs none
+ * @param pooling from feature maps to the descriptor; the baseline if a race chooses it
  * @param auto whether a race on the training images chooses the pooling
- * @param fineTuned the pooling that is fine-tuned where it is another one than the frozen features have; see {@link
+ * @param fineTuned pooling in fine-tuning, if it differs from that on frozen features; see {@link
  *     PoolingRace#fineTuned}
- * @param logitNorm whether scores are batch-normalized
+ * @param logitNorm whether logits are batch-normalized
  */
 public record NetworkConfig(
         Backbone backbone,
@@ -26,7 +26,7 @@ public record NetworkConfig(
         boolean auto,
         Optional<Pooling> fineTuned,
         boolean logitNorm) {
-    /** @throws ConfigException if weights are missing or not wanted, or the pooling does not fit the layer */
+    /** @throws ConfigException if weights are missing or superfluous, or the pooling does not fit the layer */
     public NetworkConfig {
         boolean needed = backbone.about().weights().needed();
         if (needed != weights.isPresent()) {
@@ -56,7 +56,7 @@ public record NetworkConfig(
                 all.get(Keys.LOGIT_NORM));
     }
 
-    /** The same with the pooling that a race chose. */
+    /** Returns the same model with the pooling that a race chose. */
     public NetworkConfig with(Pooling chosen) {
         return new NetworkConfig(backbone, weights, chosen, false, Optional.empty(), logitNorm);
     }
@@ -72,15 +72,15 @@ public record NetworkConfig(
     }
 
     /**
-     * What stands on the backbone.
+     * Returns the head.
      *
-     * @param images how many there are to train on
+     * @param images number of training images
      */
     public Head head(int classes, int images) {
         return new Head(pooling.settled(backbone, images), classes, logitNorm);
     }
 
-    /** Whether the head begins with weights of what follows the layer in the network. */
+    /** Returns whether the head starts from weights of the layers behind the cut. */
     public boolean usesTail() {
         return !fineTuned
                 .orElse(pooling)
@@ -89,7 +89,7 @@ public record NetworkConfig(
                 .isEmpty();
     }
 
-    /** @throws ConfigException if the layer cannot be reached by crops of that size, or the pooling cannot take their maps */
+    /** @throws ConfigException if crops of that size are too small for the layer or for the pooling */
     void requireFits(int size) {
         Shape maps = maps(size);
         try {
@@ -112,7 +112,7 @@ public record NetworkConfig(
         return settings.with(Keys.BACKBONE, backbone.name())
                 .with(Keys.LAYER, backbone.layer())
                 .with(Keys.WEIGHTS, weights)
-                .with(Keys.POOLING, auto ? PoolingRace.AUTO : FidelityPooling.write(pooling, fidelity))
+                .with(Keys.POOLING, auto ? PoolingRace.AUTO : fidelity.textOf(pooling))
                 .with(Keys.LOGIT_NORM, logitNorm);
     }
 }

@@ -3,35 +3,34 @@ package org.gramian.run.config;
 import java.nio.file.Path;
 
 /**
- * Where a value of the configuration came from, in words for people, and whether anybody wanted it.
+ * Origin of a configuration value.
  *
- * @param text as {@code default}, {@code run.yaml, line 3}, {@code --lr} or {@code chosen: …}
- * @param wanted whether somebody asked for this very value; others suit what was asked for beside them, and may not suit
- *     anything else
+ * @param text e.g. {@code default}, {@code run.yaml, line 3}, {@code --lr} or {@code chosen: …}
+ * @param wanted whether the user set the value; other values suit the set ones and may not suit different ones
  */
 public record Origin(String text, boolean wanted) {
-    /** Nobody asked for anything else. */
+    /** Fixed default of the key. */
     public static final Origin DEFAULT = new Origin("default", false);
 
-    /** Set by a program that uses this library. */
+    /** Set by a program that uses the library. */
     public static final Origin CODE = new Origin("code", true);
 
-    /** A line of a file, by its name alone: the folders of a machine mean nothing elsewhere. */
+    /** Returns a line of a file, by its name without folders, which mean nothing on another machine. */
     static Origin file(Path file, int line) {
         return new Origin(file.getFileName() + ", line " + line, true);
     }
 
-    /** An option of the command line, as {@code --lr}. */
+    /** Returns an option of the command line, e.g. {@code --lr}. */
     public static Origin flag(String name) {
         return new Origin(name, true);
     }
 
-    /** Chosen to suit the other values, the data or the machine. */
+    /** Returns the origin of a value that suits the other values, the data or the machine. */
     static Origin chosen(String reason) {
         return new Origin("chosen: " + reason, false);
     }
 
-    /** The same place, of a value that nobody asked for. */
+    /** Returns the same origin for a value that the user did not set. */
     Origin unwanted() {
         return new Origin(text, false);
     }

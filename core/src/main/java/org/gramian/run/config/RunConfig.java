@@ -8,16 +8,16 @@ import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.StageRecipe;
 
 /**
- * All that decides a training run, besides the images themselves and the device: nothing in it is left to be chosen.
+ * The complete configuration of a training run, besides images and device.
  *
- * <p>It is what a YAML file holds, {@code RunConfig.of(config.settings()).equals(config)}.
+ * <p>A YAML file holds the same values: {@code RunConfig.of(config.settings()).equals(config)}.
  *
- * @param data what of the images it sees
- * @param network what is trained
- * @param recipe how
- * @param quality what decided about options that were not given
- * @param fidelity which mathematics
- * @param gallery whether people get something to look at beside the model
+ * @param data dataset, splits and crops
+ * @param network the model
+ * @param recipe stages, optimizer and loss
+ * @param quality effort that unset options were chosen for
+ * @param fidelity formulas and recipe
+ * @param gallery whether thumbnails and descriptors are stored for the report
  * @param tensorboard whether epochs are also written for TensorBoard
  */
 public record RunConfig(
@@ -28,12 +28,11 @@ public record RunConfig(
         Fidelity fidelity,
         boolean gallery,
         boolean tensorboard) {
-    /** In stage 1 the network is frozen. */
+    /** The backbone is frozen in stage 1. */
     private static final double FROZEN = 0;
 
     /**
-     * @throws ConfigException if nothing would be trained, something does not fit the classifier, or the pooling cannot take
-     *     what crops of that size give
+     * @throws ConfigException if nothing would be trained, an option does not apply to the classifier, or crops are too small
      */
     public RunConfig {
         ClassifierChoice.requireFitting(recipe, network.logitNorm());
@@ -47,7 +46,7 @@ public record RunConfig(
     }
 
     /**
-     * The configuration of settings in which every key has a value, as those of {@link Choices#complete} do.
+     * Returns the configuration of settings with a value for every key, such as those of {@link Choices#complete}.
      *
      * @throws ConfigException naming the key, if a value is missing or does not fit the others
      */
@@ -102,7 +101,7 @@ public record RunConfig(
                 .build();
     }
 
-    /** The value of every key, with the origin {@link Origin#CODE}. */
+    /** Returns the value of every key, with the origin {@link Origin#CODE}. */
     public Settings settings() {
         Settings settings = network.addTo(data.addTo(Settings.NONE), fidelity);
         return optimizer(stages(settings))

@@ -17,7 +17,7 @@ import tools.jackson.dataformat.yaml.YAMLParser;
 
 /**
  * Reads settings from YAML token by token: sections with keys below them, or keys with their section before a dot.
- * A list {@value #CHOSEN} names the keys whose values nobody asked for.
+ * A list {@value #CHOSEN} names the keys whose values were chosen automatically.
  *
  * <p>Other lists, anchors, aliases and tags have no meaning here and are refused before they are followed, so nothing can grow.
  */

@@ -1,17 +1,15 @@
 /**
- * The configuration of a training run: the same values as Java records, as a YAML file and as options of the command line,
- * each with where it came from.
+ * The configuration of a training run, as Java records, YAML files and options of the command line.
  *
- * <p>{@link org.gramian.run.config.Keys} is the table of all that can be said, with the default of each {@link
- * org.gramian.run.config.Key} and its reason. What was said, in a file read by {@link org.gramian.run.config.ConfigFile} or
- * on the command line, are {@link org.gramian.run.config.Settings}, layers of which lie one over the other. {@link
- * org.gramian.run.config.Choices} fills in the rest to suit the {@link org.gramian.run.config.Surroundings}: the dataset, the
- * weights at hand, the device. What then has a value for every key is a {@link org.gramian.run.config.RunConfig}, in
- * which nothing is left open and everything has its proper type.
+ * <p>{@link org.gramian.run.config.Keys} is the table of all keys: name, values, default with its reason, and option. {@link
+ * org.gramian.run.config.Settings} are values with their origins, read from files by {@link org.gramian.run.config.ConfigFile}
+ * or from a command line; one layer overrides another. {@link org.gramian.run.config.Choices} fills unset keys with values that
+ * suit the {@link org.gramian.run.config.DefaultsContext}: dataset, installed weights, device. Settings with a value for every
+ * key become a {@link org.gramian.run.config.RunConfig}, whose components have their proper types.
  *
  * <pre>{@code
- * Settings asked = Settings.NONE.with(Keys.POOLING, "bcnn").over(ConfigFile.read(Path.of("run.yaml")));
- * Settings all = Choices.complete(asked, Surroundings.of(dataset, WeightStore.ofProcess(), device));
+ * Settings given = Settings.NONE.with(Keys.POOLING, "bcnn").over(ConfigFile.read(Path.of("run.yaml")));
+ * Settings all = Choices.complete(given, DefaultsContext.of(dataset, WeightStore.ofProcess(), device));
  * ConfigFile.write(folder.resolve("config.yaml"), all);   // repeats the run by --config
  * RunConfig config = RunConfig.of(all);
  * Recipe recipe = config.recipe();

@@ -14,7 +14,7 @@ import org.gramian.tensor.Libtorch;
 import org.gramian.train.feature.FeatureExtractor;
 
 /**
- * Memory that a run takes at its largest, in bytes, estimated before anything is computed.
+ * Estimated peak memory of a run, in bytes.
  *
  * <p>Feature extraction, the solver and the training stages follow each other, so the largest of them counts, on the device of
  * the model. Decoded images are in main memory beside them. Cached features are mapped from disk and need none.
@@ -22,21 +22,24 @@ import org.gramian.train.feature.FeatureExtractor;
  * @param images decoded images and batches of crops
  * @param extraction frozen backbone and the feature maps of the batches in work; rough
  * @param training parameters, gradients, optimizer state and the feature maps of one batch of the larger stage; rough
- * @param solver descriptors and matrices of a classifier that is solved for; 0 where it is trained
- * @param parameters of those, what certainly must be there: parameters with gradients and optimizer state, or the solver's
- * @param gpu whether all but the images is on a GPU
+ * @param solver descriptors and matrices of a closed-form classifier; 0 if it is trained by epochs
+ * @param parameters lower bound: parameters with gradients and optimizer state, or the memory of the solver
+ * @param gpu whether all but the images are on a GPU
  */
 public record MemoryEstimate(long images, long extraction, long training, long solver, long parameters, boolean gpu) {
     /** Heap and libraries of a running program. */
     private static final long PROGRAM = 500L << 20;
 
+    /** A smaller part would read 0.0 GB. */
+    private static final long SHOWN = 50_000_000;
+
     /** A decoded image of 12 megapixels. */
     private static final long IMAGE = 36L << 20;
 
     /**
-     * Estimates.
+     * Estimates the memory of a workload.
      *
-     * @param threads threads that decode
+     * @param threads decoding threads
      */
     public static MemoryEstimate of(Workload work, Device device, int threads) {
         boolean gpu = device.kind() == Device.Kind.CUDA;
@@ -68,7 +71,7 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         return work.folds().stream().mapToLong(FoldSize::training).max().orElse(0) * work.trainingCrops();
     }
 
-    /** Bytes that it takes to solve for the classifier at the end of stage 1; 0 where that is left out. */
+    /** Returns the memory of refitting the classifier after stage 1; 0 without refit. */
     private static long refit(Workload work) {
         Optional<LinearSolver> solver = work.config().recipe().refit();
         if (solver.isEmpty() || work.config().recipe().stage1().epochs() == 0) {
@@ -82,7 +85,7 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         }
     }
 
-    /** Elements of the largest feature maps of one crop. */
+    /** Returns the number of elements of the largest feature maps of one crop. */
     private static long largestMaps(Backbone backbone, int size) {
         return backbone.layersUsed().stream()
                 .mapToLong(layer -> backbone.cutAt(layer).features(size, size).elements())
@@ -94,47 +97,57 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         return Math.max(extraction, Math.max(training, solver));
     }
 
-    /** Bytes of main memory. */
+    /** Returns the bytes of main memory. */
     public long host() {
         return PROGRAM + images + (gpu ? 0 : largest());
     }
 
-    /** Bytes of GPU memory; 0 without a GPU. */
+    /** Returns the bytes of GPU memory; 0 without a GPU. */
     public long device() {
         return gpu ? largest() : 0;
     }
 
-    /** In one line, as {@code 1.9 GB: images 0.2 GB, features 0.4 GB, training 1.2 GB}. */
+    /**
+     * Returns the estimate in one line, e.g. {@code 1.9 GB: images 0.2 GB, feature extraction 0.4 GB, training 1.2 GB}; parts
+     * that would read 0.0 GB are left out.
+     */
     public String text() {
         List<String> parts = new ArrayList<>();
-        parts.add("images " + gigabytes(images));
-        parts.add("feature extraction " + gigabytes(extraction));
-        parts.add(solver > 0 ? "solver " + gigabytes(solver) : "training " + gigabytes(training));
-        return (gpu ? gigabytes(device()) + " on the GPU and " + gigabytes(host()) : gigabytes(host())) + ": "
-                + String.join(", ", parts);
+        addPart(parts, "images", images);
+        addPart(parts, "feature extraction", extraction);
+        addPart(parts, "training", training);
+        addPart(parts, "solver", solver);
+        return (gpu ? gigabytes(device()) + " on the GPU and " + gigabytes(host()) : gigabytes(host()))
+                + (parts.isEmpty() ? "" : ": " + String.join(", ", parts));
+    }
+
+    private static void addPart(List<String> parts, String name, long bytes) {
+        if (bytes >= SHOWN) {
+            parts.add(name + " " + gigabytes(bytes));
+        }
     }
 
     private static String gigabytes(long bytes) {
         return String.format(Locale.ROOT, "%.1f GB", bytes / 1e9);
     }
 
-    /** Main memory of this machine, or of its container. */
+    /** Returns the main memory of this machine or its container. */
     public static long hostMemory() {
         return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
                 ? system.getTotalMemorySize()
                 : Long.MAX_VALUE;
     }
 
-    /** Free memory of the GPU, where it is known. */
+    /** Returns the free memory of the GPU; unlimited if unknown. */
     public static long deviceMemory() {
         return Libtorch.load().cudaMemoryFree().orElse(Long.MAX_VALUE);
     }
 
     /**
-     * Compares with the memory that there is.
+     * Compares the estimate with the available memory.
      *
-     * @return a warning, where the run may be too large; empty where it fits
-     * @throws ConfigException if the run cannot fit; the message says how much it takes and what to try
+     * @return a warning if the run may be too large; empty if it fits
+     * @throws ConfigException if the run cannot fit; the message has the required memory and advice
      */
     public Optional<String> requireFits(long hostMemory, long deviceMemory) {
         long there = gpu ? deviceMemory : hostMemory;

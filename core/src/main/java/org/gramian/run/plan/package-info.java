@@ -1,5 +1,5 @@
 /**
- * What a run will do, told before it is begun.
+ * Estimates of a run before it starts: work, time and memory.
  *
  * <p>A {@link org.gramian.run.plan.Workload} counts images, crops, parameters and bytes from the configuration and the
  * folds alone. A {@link org.gramian.run.plan.Probe} measures a {@link org.gramian.run.plan.Pace} on one small batch, and an

@@ -19,8 +19,8 @@ import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainEvent.Stepped;
 
 /**
- * How long the epochs of stage 1 took, judging included, as a run's events tell: kept as {@value #FILE} in its folder, so that
- * a table that goes on still knows. Of an epoch that a break cut in two nothing is known.
+ * Times of the epochs of stage 1, validation included, collected from the events of a run and stored as {@value #FILE} in its
+ * folder for a resumed table. An interrupted epoch has no time.
  */
 public final class EpochTimes implements Consumer<RunEvent> {
     static final String FILE = "times.csv";
@@ -47,7 +47,7 @@ public final class EpochTimes implements Consumer<RunEvent> {
         this.nanoseconds = nanoseconds;
     }
 
-    /** What a run's folder has; nothing where there is none. */
+    /** Reads the times of a run folder; empty without the file. */
     static EpochTimes open(Path folder) throws IOException {
         return open(folder, System::nanoTime);
     }
@@ -115,7 +115,7 @@ public final class EpochTimes implements Consumer<RunEvent> {
         }
     }
 
-    /** The median: the first epoch reads features that the others find in memory. */
+    /** Returns the median: only the first epoch reads features from disk. */
     OptionalDouble perEpoch() {
         double[] sorted = seconds.values().stream()
                 .mapToDouble(Double::doubleValue)

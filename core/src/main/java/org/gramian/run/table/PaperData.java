@@ -7,11 +7,11 @@ import java.util.Set;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * The datasets of the paper, and the accuracies in percent that it reports for them (VGG-16 at 224 unless something else is
- * said): Gao, Wu, Bu, Jia, Learning a Robust Representation via a Deep Network on Symmetric Positive Definite Manifolds,
- * Pattern Recognition 92, 2019, tables 1 and 2.
+ * The datasets of the paper, and the accuracies in percent that it reports for them (VGG-16 at 224 pixels unless
+ * noted): Gao, Wu, Bu, Jia, Learning a Robust Representation via a Deep Network on Symmetric Positive Definite
+ * Manifolds, Pattern Recognition 92, 2019, tables 1 and 2.
  *
- * <p>A figure is only shown beside the whole dataset: of a part of its classes or images it would say nothing.
+ * <p>A reported accuracy is shown for the whole dataset only; it does not apply to a part of its classes or images.
  */
 public enum PaperData {
     DTD("DTD", "dtd", 47, 5640, "Describable Textures Dataset, Oxford VGG: images/ and labels/"),
@@ -23,7 +23,7 @@ public enum PaperData {
     private static final Set<String> MATERIALS =
             Set.of("fabric", "foliage", "glass", "leather", "metal", "paper", "plastic", "stone", "water", "wood");
 
-    /** In the order of the constants; an empty text where the paper has nothing. */
+    /** In the order of the constants; empty where the paper reports nothing. */
     private static final Map<String, List<String>> FIGURES = Map.ofEntries(
             Map.entry("fv-cnn", List.of("67.3", "73.5", "73.3", "49.9", "")),
             Map.entry("fv-fc-cnn", List.of("69.8", "76.4", "73.8", "54.9", "")),
@@ -51,7 +51,7 @@ public enum PaperData {
         this.source = source;
     }
 
-    /** Which of them a dataset is, all of it. */
+    /** Returns which of them a dataset is, if it is complete. */
     public static Optional<PaperData> of(Dataset dataset) {
         for (PaperData one : values()) {
             if (one.isWhole(dataset)) {
@@ -67,29 +67,29 @@ public enum PaperData {
                 && (dataset.source().layoutName().equals(layout) || (this == FMD && hasMaterials(dataset)));
     }
 
-    /** In plain folders too, or listed by a file with the folds of somebody's figures. */
+    /** Recognizes plain folders and CSV files with folds as well. */
     private static boolean hasMaterials(Dataset dataset) {
         return Set.copyOf(dataset.classes()).equals(MATERIALS);
     }
 
-    /** What the paper reports for a row. */
+    /** Returns the accuracy that the paper reports for a row. */
     public Optional<String> figure(TableRow row) {
         return Optional.ofNullable(FIGURES.get(row.name()))
                 .map(all -> all.get(List.of(values()).indexOf(this)))
                 .filter(text -> !text.isEmpty());
     }
 
-    /** Its name. */
+    /** Returns its name. */
     public String title() {
         return title;
     }
 
-    /** The layout that it comes in, as {@code fmd}. */
+    /** Returns its layout, e.g. {@code fmd}. */
     public String layout() {
         return layout;
     }
 
-    /** Who publishes it, and what of it to name. */
+    /** Returns its publisher and the folder to pass. */
     public String source() {
         return source;
     }

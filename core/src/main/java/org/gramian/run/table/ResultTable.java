@@ -1,11 +1,15 @@
 package org.gramian.run.table;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.gramian.evaluate.Comparison;
@@ -13,6 +17,8 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.Spread;
 import org.gramian.run.FoldResult;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Setting;
 
 /**
  * The numbers of a table: method by dataset.
@@ -21,7 +27,7 @@ import org.gramian.run.FoldResult;
  * @param columns the datasets
  * @param lines the rows, with a cell for every column
  * @param common settings by key that all rows have on all datasets
- * @param remarks what has to be known of some rows
+ * @param remarks notes on rows
  */
 public record ResultTable(
         String baseline, List<Column> columns, List<Line> lines, Map<String, String> common, List<String> remarks) {
@@ -36,9 +42,9 @@ public record ResultTable(
      * A dataset.
      *
      * @param name of its folder
-     * @param title what it is called
-     * @param fingerprint of images, labels and folds, which all its results share; empty where no row could be planned
-     * @param folds how many
+     * @param title its title
+     * @param fingerprint of images, labels and folds, shared by all its results; empty if no row could be planned
+     * @param folds number of folds
      * @param settings by key that all rows have on it, but not on all datasets
      */
     public record Column(String name, String title, String fingerprint, int folds, Map<String, String> settings) {
@@ -84,7 +90,7 @@ public record ResultTable(
         return new ResultTable(title, columns, lines, settings.common(), TableRemarks.of(plan, baseline, entries));
     }
 
-    /** The first row that is finished on all datasets, or on one; the first row of all where there is none yet. */
+    /** Returns the first row that is finished on all datasets, else on one, else the first row. */
     private static String baseline(TablePlan plan, List<TableEntry> entries) {
         Map<Boolean, List<String>> finished = new LinkedHashMap<>();
         for (TableRow row : plan.rows()) {
@@ -151,7 +157,7 @@ public record ResultTable(
         return Optional.of(new TableCell.Numbers(accuracy, afterFirst(finished), against, best));
     }
 
-    /** The plans of a column divide its images alike; a result of another division must never stand in it. */
+    /** Requires that all rows of a column use the same folds. */
     private static void requireDivision(TableEntry entry, RowOutcome.Finished finished) {
         var expected = entry.work().orElseThrow().plan().fingerprint();
         for (Evaluation evaluation : evaluations(finished)) {
@@ -181,11 +187,77 @@ public record ResultTable(
         return first.size() < finished.folds().size() ? Optional.empty() : Optional.of(accuracy(first));
     }
 
-    /** Whether a second stage was measured anywhere. */
+    /** Returns whether any row was fine-tuned. */
     public boolean hasSecondStage() {
         return lines.stream()
                 .flatMap(line -> line.cells().stream())
                 .flatMap(cell -> cell.numbers().stream())
                 .anyMatch(numbers -> numbers.afterFirst().isPresent());
+    }
+
+    /**
+     * Settings of a table, each listed once: common to all runs, common to a dataset, or of one run.
+     *
+     * @param all values by key of every planned entry
+     * @param common values that all share
+     */
+    private record SharedSettings(Map<TableEntry, Map<String, String>> all, Map<String, String> common) {
+        static SharedSettings of(List<TableEntry> entries) {
+            Map<TableEntry, Map<String, String>> all = new LinkedHashMap<>();
+            for (TableEntry entry : entries) {
+                entry.work().ifPresent(work -> all.put(entry, texts(work)));
+            }
+            return new SharedSettings(all, shared(all.values()));
+        }
+
+        private static Map<String, String> texts(TableEntry.Work work) {
+            Map<String, String> texts = new LinkedHashMap<>();
+            for (Setting setting : work.plan().settings().values().values()) {
+                if (!Keys.isOutput(setting.key())) { // does not change the numbers
+                    texts.put(setting.key(), text(setting));
+                }
+            }
+            return texts;
+        }
+
+        /** Returns the text of a value; weights without their folder, which means nothing on another machine. */
+        private static String text(Setting setting) {
+            return setting.key().equals(Keys.WEIGHTS.name())
+                    ? String.valueOf(Path.of(setting.text()).getFileName())
+                    : setting.text();
+        }
+
+        private static Map<String, String> shared(Collection<Map<String, String>> some) {
+            Optional<Map<String, String>> first = some.stream().findFirst();
+            Map<String, String> same = new LinkedHashMap<>(first.orElse(Map.of()));
+            some.forEach(other ->
+                    same.entrySet().removeIf(entry -> !entry.getValue().equals(other.get(entry.getKey()))));
+            return same;
+        }
+
+        /** Returns the settings that all rows share on a dataset, but not on all datasets. */
+        Map<String, String> of(TableData data) {
+            return less(
+                    shared(all.entrySet().stream()
+                            .filter(entry -> entry.getKey().data().equals(data))
+                            .map(Map.Entry::getValue)
+                            .toList()),
+                    common);
+        }
+
+        /** Returns the settings of one row on its dataset alone. */
+        Map<String, String> of(TableEntry entry) {
+            if (!all.containsKey(entry)) {
+                return new HashMap<>();
+            }
+            Map<String, String> rest = less(Objects.requireNonNull(all.get(entry)), common);
+            return less(rest, of(entry.data()));
+        }
+
+        private static Map<String, String> less(Map<String, String> texts, Map<String, String> others) {
+            Map<String, String> rest = new LinkedHashMap<>(texts);
+            rest.keySet().removeAll(others.keySet());
+            return rest;
+        }
     }
 }

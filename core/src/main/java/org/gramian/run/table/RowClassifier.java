@@ -15,14 +15,14 @@ import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 
 /**
- * Which classifier a row has in its table, and what of the table's wishes has no place beside it: one that is solved for has no
- * epochs, no softened labels and no normalization of scores.
+ * Classifier of a row, and the settings of the table that do not apply to it: a closed-form solver has no epochs, no label
+ * smoothing and no normalization of logits.
  *
  * @param row the row
- * @param common what the table asks for
+ * @param common settings of the table
  */
 record RowClassifier(TableRow row, Settings common) {
-    /** Keys of training, with what holds beside a classifier that is solved for. */
+    /** Keys of training by epochs, with their value for a solver. */
     private static final Map<Key<?>, Object> WITHOUT = Map.of(
             Keys.LOGIT_NORM,
             false,
@@ -35,7 +35,7 @@ record RowClassifier(TableRow row, Settings common) {
             Keys.DROPOUT,
             0.0);
 
-    /** What solves for it; nothing for softmax, which is trained. */
+    /** Returns the solver; empty for softmax, which is trained by epochs. */
     Optional<LinearSolver> solver() {
         return read(text());
     }
@@ -52,7 +52,7 @@ record RowClassifier(TableRow row, Settings common) {
         return Settings.NONE.with(Keys.CLASSIFIER.name(), text, Origin.CODE).get(Keys.CLASSIFIER);
     }
 
-    /** What the table asks for and this row cannot have. */
+    /** Returns the settings of the table that do not apply to this row. */
     List<Setting> refused() {
         List<Setting> refused = new ArrayList<>();
         if (solver().isPresent()) {
@@ -68,14 +68,14 @@ record RowClassifier(TableRow row, Settings common) {
         return refused;
     }
 
-    /** What the table asks for, less what this row cannot have. */
+    /** Returns the settings of the table that apply to this row. */
     Settings fitting() {
         Map<String, Setting> rest = new LinkedHashMap<>(common.values());
         refused().forEach(setting -> rest.remove(setting.key()));
         return new Settings(rest);
     }
 
-    /** What a table asks for, but for the classifier and what goes with some only. */
+    /** Returns the settings of a table without the classifier and those that apply to some classifiers only. */
     static Settings leftOpen(Settings common) {
         Map<String, Setting> rest = new LinkedHashMap<>(common.values());
         rest.remove(Keys.CLASSIFIER.name());
@@ -83,7 +83,7 @@ record RowClassifier(TableRow row, Settings common) {
         return new Settings(rest);
     }
 
-    /** A title under which the row is not taken for its method where it has another classifier than that. */
+    /** Returns a title that names the classifier if it is not that of the method. */
     String titled(String title) {
         Optional<Method> method =
                 Methods.find(row.name()).filter(some -> some.name().equals(row.pooling()));

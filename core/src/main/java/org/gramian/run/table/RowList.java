@@ -13,10 +13,10 @@ import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Words;
 
 /**
- * Reads rows as people type them: {@code average,bcnn,mine=conv:64/covariance/log/triu}, names of methods, poolings, and
+ * Parses rows of the command line: {@code average,bcnn,mine=conv:64/covariance/log/triu}, names of methods, poolings, and
  * poolings under a label, joined by commas.
  *
- * <p>Poolings have commas of their own, as {@code rbf:sigma=mean,jitter=1e-4}: the longest piece that is a row is taken.
+ * <p>Poolings contain commas, e.g. {@code rbf:sigma=mean,jitter=1e-4}: the longest piece that is a row is taken.
  */
 public final class RowList {
     /** No stage of a pooling is written with a sign of equality before its first colon. */
@@ -28,7 +28,7 @@ public final class RowList {
     private RowList() {}
 
     /**
-     * The rows of a text.
+     * Parses the rows of a text.
      *
      * @throws IllegalArgumentException if a piece is neither a method nor a pooling; the message names the nearest method
      */

@@ -8,7 +8,7 @@ public sealed interface RowOutcome {
     /**
      * All folds are trained.
      *
-     * @param folds what came of each
+     * @param folds results of the folds
      */
     record Finished(List<FoldResult> folds) implements RowOutcome {
         public Finished {
@@ -17,17 +17,17 @@ public sealed interface RowOutcome {
     }
 
     /**
-     * Something is left to train.
+     * Some folds are not trained yet.
      *
-     * @param done how many folds are finished
-     * @param all how many there are
+     * @param done number of finished folds
+     * @param all number of folds
      */
     record Waiting(int done, int all) implements RowOutcome {}
 
     /**
-     * It cannot be trained.
+     * The row cannot be trained.
      *
-     * @param cause why
+     * @param cause failure
      */
     record Failed(Throwable cause) implements RowOutcome {}
 }

@@ -10,13 +10,13 @@ import org.gramian.evaluate.Spread;
 import org.gramian.run.plan.Workload;
 
 /**
- * What a table knows of one row on one dataset.
+ * Results of one row on one dataset.
  *
- * @param numbers how good it is, if it is finished
- * @param outcome what became of it
- * @param size of what was trained, if it could be planned
- * @param secondsPerEpoch of stage 1, if they were measured
- * @param published what the paper reports for this row on this dataset, with VGG-16
+ * @param numbers accuracy, if the row is finished
+ * @param outcome state of the row
+ * @param size size of the head, if it could be planned
+ * @param secondsPerEpoch time per epoch of stage 1, if measured
+ * @param published accuracy in the paper, with VGG-16
  * @param own settings by key in which it differs from other rows on this dataset
  */
 public record TableCell(
@@ -31,24 +31,23 @@ public record TableCell(
     }
 
     /**
-     * How good it is.
+     * Accuracy and paired test.
      *
      * @param accuracy over the folds, at the end of training
-     * @param afterFirst the same after stage 1, where a second one followed
-     * @param against this row as the first, the baseline as the second; nothing for the baseline itself, and while the baseline
-     *     is not finished
+     * @param afterFirst accuracy after stage 1, if fine-tuning followed
+     * @param against paired test of this row against the baseline; empty for the baseline itself and while it is not finished
      * @param best whether no finished row on this dataset has a higher mean
      */
     public record Numbers(Spread accuracy, Optional<Spread> afterFirst, Optional<Comparison> against, boolean best) {}
 
     /**
-     * How large it is.
+     * Size of the head.
      *
      * @param descriptor length of the descriptor
-     * @param parameters numbers of pooling and classifier that are learned
+     * @param parameters number of trained parameters of pooling and classifier
      */
     public record Size(long descriptor, long parameters) {
-        /** Of what is to be done. */
+        /** Returns the size of a plan. */
         public static Size of(Workload load) {
             return new Size(load.descriptorSize(), load.trainedParameters());
         }

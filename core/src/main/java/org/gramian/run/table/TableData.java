@@ -16,16 +16,16 @@ import org.gramian.image.dataset.layout.Layouts;
 /**
  * A dataset, which is a column of a table.
  *
- * @param name what it is called in the table, and its folder
- * @param place where it lies
+ * @param name its name in the table and of its folder
+ * @param place its folder or CSV file
  * @param dataset its images
  */
 public record TableData(String name, Path place, Dataset dataset) {
     /**
-     * Datasets under the names of their folders; of equal names, the later ones have a number behind them.
+     * Opens datasets under the names of their folders; a repeated name gets a number.
      *
-     * @param layout in which they lie; without it what each folder shows
-     * @throws IllegalArgumentException if one is there twice
+     * @param layout layout of all; detected if empty
+     * @throws IllegalArgumentException if one is given twice
      */
     public static List<TableData> open(List<Path> places, Optional<String> layout) throws IOException {
         List<TableData> all = new ArrayList<>();
@@ -48,7 +48,7 @@ public record TableData(String name, Path place, Dataset dataset) {
         return name.isEmpty() ? "images" : name;
     }
 
-    /** Which dataset of the paper it is. */
+    /** Returns which dataset of the paper it is. */
     public Optional<PaperData> paper() {
         return PaperData.of(dataset);
     }

@@ -10,18 +10,18 @@ import org.gramian.run.plan.Workload;
  *
  * @param data the dataset
  * @param row the row
- * @param title of the row on the network that is used
+ * @param title of the row on the backbone in use
  * @param folder of the run
- * @param work what is to be done; nothing where it cannot even be planned
- * @param outcome what became of it so far
+ * @param work the plan; empty if planning failed
+ * @param outcome its state
  */
 public record TableEntry(
         TableData data, TableRow row, String title, Path folder, Optional<Work> work, RowOutcome outcome) {
     /**
-     * What is to be done.
+     * A planned run.
      *
-     * @param plan who trains and who tests
-     * @param load how much it is
+     * @param plan its settings and folds
+     * @param load its workload
      */
     public record Work(RunPlan plan, Workload load) {}
 

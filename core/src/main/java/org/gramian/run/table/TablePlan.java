@@ -10,15 +10,15 @@ import org.gramian.basis.QuotedText;
 import org.gramian.run.config.Settings;
 
 /**
- * The rows of a table, and what they have in common.
+ * The rows of a table and their common settings.
  *
  * @param rows from top to bottom; each has a name and a folder of its own
- * @param common what is asked for in every row
- * @param baseline the name of the row that the others are tested against; without it the first one that is finished
+ * @param common settings of all rows
+ * @param baseline name of the row that the others are tested against; empty: the first finished one
  * @param only names of the rows that are trained; others are shown if they are finished
  */
 public record TablePlan(List<TableRow> rows, Settings common, Optional<String> baseline, Set<String> only) {
-    /** @throws IllegalArgumentException if there is no row, one is there twice, or one that is named is not there */
+    /** @throws IllegalArgumentException if there is no row, a row is given twice, or a named row is missing */
     public TablePlan {
         rows = List.copyOf(rows);
         only = Set.copyOf(only);
@@ -33,7 +33,7 @@ public record TablePlan(List<TableRow> rows, Settings common, Optional<String> b
         }
     }
 
-    /** All rows, the first one that is finished as the baseline. */
+    /** Returns a plan that trains all rows, with the first finished one as the baseline. */
     public static TablePlan of(List<TableRow> rows, Settings common) {
         return new TablePlan(
                 rows,
@@ -42,12 +42,12 @@ public record TablePlan(List<TableRow> rows, Settings common, Optional<String> b
                 Set.copyOf(rows.stream().map(TableRow::name).toList()));
     }
 
-    /** The same with another baseline. */
+    /** Returns the same plan with another baseline. */
     public TablePlan against(String other) {
         return new TablePlan(rows, common, Optional.of(other), only);
     }
 
-    /** The same table, of which only some rows are trained. */
+    /** Returns the same plan that trains some rows only. */
     public TablePlan training(Set<String> some) {
         return new TablePlan(rows, common, baseline, some);
     }

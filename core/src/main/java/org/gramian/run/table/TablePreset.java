@@ -8,7 +8,7 @@ import org.gramian.basis.EnumWords;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 
-/** Tables with a name: the two of the paper, and the second-order family; every row under the title of its method. */
+/** Named tables: the two of the paper, and the second-order family. */
 public enum TablePreset {
     /** The paper's comparison with others. */
     TABLE1("the paper's Table 1: other methods and the full method") {
@@ -52,7 +52,7 @@ public enum TablePreset {
     private static final String PAPER_TAIL = "paper-tail";
     private static final String VGG = "VGG-16";
 
-    /** It needs two layers, as {@code conv5_2+conv5_3}, and all rows of a table stand on the same one unless told otherwise. */
+    /** Left out: it needs two layers, e.g. {@code conv5_2+conv5_3}, and all rows of a table share one by default. */
     private static final String TWO_LAYERS = "cross-layer";
 
     private final String meaning;
@@ -61,15 +61,15 @@ public enum TablePreset {
         this.meaning = meaning;
     }
 
-    /** Its rows, in the order of the paper. */
+    /** Returns its rows, in the order of the paper. */
     public abstract List<TableRow> rows();
 
-    /** What it shows, in one line. */
+    /** Returns its description in one line. */
     public String meaning() {
         return meaning;
     }
 
-    /** The preset of a word, as {@code table2}. */
+    /** Parses a word such as {@code table2}. */
     public static TablePreset parse(String text) {
         return EnumWords.parse(TablePreset.class, "the preset", text);
     }
@@ -81,8 +81,8 @@ public enum TablePreset {
     }
 
     /**
-     * The title of a row on a network: a tail is called after the network whose it is, VGG-16's as in the paper, and the
-     * convolution before a tail has as many channels as the layer.
+     * Returns the title of a row on a backbone: a tail is named after its backbone (VGG-16's as in the paper), and the
+     * convolution before it has as many channels as the layer.
      */
     static String title(TableRow row, Backbone backbone) {
         String tail = backbone.name().equals("vgg16") ? VGG : "tail of " + backbone.name();
@@ -92,7 +92,7 @@ public enum TablePreset {
         return isMethod(row, PAPER_TAIL) ? backbone.channels() + " conv1×1 + " + tail : row.title();
     }
 
-    /** A pooling of somebody's own may have the label of a method. */
+    /** Returns whether the row is that method: a custom pooling may have the same label. */
     private static boolean isMethod(TableRow row, String name) {
         return row.name().equals(name) && row.pooling().equals(name);
     }

@@ -10,11 +10,11 @@ import org.gramian.pooling.Pooling;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Setting;
 
-/** What has to be known of the rows of a table to read its numbers, each thing said once for all rows that it is true of. */
+/** Notes on the rows of a table that are needed to read its numbers, each once for all rows that it applies to. */
 final class TableRemarks {
     private TableRemarks() {}
 
-    /** @param baseline the name of the row that the others are tested against */
+    /** @param baseline name of the row that the others are tested against */
     static List<String> of(TablePlan plan, String baseline, List<TableEntry> entries) {
         List<String> remarks = new ArrayList<>();
         List<TableEntry> planned =
@@ -62,7 +62,7 @@ final class TableRemarks {
                                 && !pooling.pretrained().containsKey(spec.name()));
     }
 
-    /** Where results stand without the one that they would be tested against. */
+    /** Notes results without a finished baseline. */
     private static void untested(String baseline, List<TableEntry> entries, List<String> remarks) {
         for (TableEntry base : entries) {
             boolean others = entries.stream()

@@ -15,15 +15,15 @@ import org.gramian.run.config.Origin;
 import org.gramian.run.config.Settings;
 
 /**
- * One line of a table: a method, or a pooling of one's own, with the settings that are its alone.
+ * One row of a table: a method or a custom pooling, with its own settings.
  *
- * @param name what it is called in options and folders, as {@code bcnn}
- * @param title what it is called in the table
+ * @param name its name in options and folders, e.g. {@code bcnn}
+ * @param title its name in the table
  * @param pooling text of its pooling, or the name of its method, which brings its own classifier
- * @param own texts by key that hold for this row alone, whatever the table says
+ * @param own values by key that override those of the table
  */
 public record TableRow(String name, String title, String pooling, Map<String, String> own) {
-    /** What all rows share: results on other images or crops say nothing about methods. */
+    /** Keys that all rows share: results on other images or crops do not compare methods. */
     private static final List<Key<?>> SHARED = List.of(
             Keys.LAYOUT, Keys.PROTOCOL, Keys.CROPS, Keys.TEST_CROPS, Keys.VALIDATION, Keys.NEAR_DUPLICATES, Keys.SEED);
 
@@ -35,20 +35,20 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         }
     }
 
-    /** The row of a method. */
+    /** Returns the row of a method. */
     public static TableRow of(Method method) {
         return new TableRow(method.name(), method.title(), method.name(), Map.of());
     }
 
-    /** The row of a pooling. */
+    /** Returns the row of a pooling. */
     static TableRow of(String label, String pooling) {
         return new TableRow(label, label, pooling, Map.of());
     }
 
     /**
-     * The same row with a setting of its own.
+     * Returns the same row with one more setting of its own.
      *
-     * @throws IllegalArgumentException if the key is one that all rows share, or the text is none of its values
+     * @throws IllegalArgumentException if the key is one that all rows share, or the text is invalid
      */
     public TableRow with(String key, String text) {
         if (key.equals(Keys.POOLING.name())) {
@@ -58,16 +58,16 @@ public record TableRow(String name, String title, String pooling, Map<String, St
             throw new IllegalArgumentException(
                     key + " must be the same for all rows: results on other images or crops are not comparable");
         }
-        Settings.NONE.with(key, text, Origin.CODE); // says what is wrong with it
+        Settings.NONE.with(key, text, Origin.CODE); // rejects invalid values
         Map<String, String> more = new LinkedHashMap<>(own);
         more.put(key, text);
         return new TableRow(name, title, pooling, more);
     }
 
     /**
-     * What is asked for in this row: of the table's wishes those that its classifier can have, and its own.
+     * Returns the settings of this row: those of the table that apply to its classifier, and its own.
      *
-     * @param wished what the table asks for
+     * @param wished settings of the table
      * @throws org.gramian.run.config.ConfigException if this version knows no such pooling or key
      */
     Settings asked(Settings wished) {
@@ -97,12 +97,12 @@ public record TableRow(String name, String title, String pooling, Map<String, St
                 : all.with(Keys.GALLERY.name(), "false", new Origin("tables have none by default", false));
     }
 
-    /** The name of its folder. */
+    /** Returns the name of its folder. */
     String folder() {
         return folder(name);
     }
 
-    /** A name that every file system takes. */
+    /** Returns a name that is valid in every file system. */
     static String folder(String name) {
         return name.toLowerCase(Locale.ROOT)
                 .replaceAll("[^\\p{L}\\p{N}._-]+", "-")

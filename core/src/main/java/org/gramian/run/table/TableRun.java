@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.image.audit.AuditReport;
+import org.gramian.model.ModelFile;
 import org.gramian.run.FoldPlan;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
@@ -19,23 +20,24 @@ import org.gramian.run.RunResult;
 import org.gramian.run.RunScratch;
 import org.gramian.run.Trainer;
 import org.gramian.run.UnfitDataException;
+import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 
 /**
- * Trains all rows of a table on all its datasets, each as an ordinary run in a folder of its own: on the same folds and crops,
- * with features that are computed once. What is finished is read, what was broken goes on, and what cannot be trained does
- * not end the others.
+ * Trains all rows of a table on all its datasets, each as an ordinary run in its own folder, on the same folds and crops, with
+ * features that are computed once. Finished rows are read, interrupted ones are resumed, and a failing row does not end the
+ * others.
  */
 public final class TableRun {
-    /** Told of rows as they begin and end. */
+    /** Listens to the start and end of rows. */
     public interface Listener {
-        /** A row is about to be trained. */
+        /** Called before a row is trained. */
         void begun(TableEntry entry) throws IOException;
 
-        /** It is finished, broken, or failed. */
+        /** Called when a row is finished, interrupted or failed. */
         void ended(TableEntry entry) throws IOException;
     }
 
@@ -55,12 +57,12 @@ public final class TableRun {
     }
 
     /**
-     * Looks at all images, decides everything and finds what is finished; writes nothing. A row whose settings do not go
-     * together, or do not go with that many images, fails alone.
+     * Audits all images, plans all rows and reads finished ones; writes nothing. A row with contradicting settings, or with
+     * too few images for them, fails alone.
      *
-     * @throws UnfitDataException if images do not allow what is asked
+     * @throws UnfitDataException if the images do not suit the settings
      * @throws IOException naming what differs, if a row was begun with another configuration or other images
-     * @throws InterruptedTrainingException if somebody asked for a break
+     * @throws InterruptedTrainingException if interrupted
      */
     public void prepare(Trainer.Control control) throws IOException, InterruptedException {
         entries.clear();
@@ -75,7 +77,7 @@ public final class TableRun {
                 entries.add(entry(row, one, control));
             }
         }
-        SameWeights.require(entries);
+        requireSameWeights(entries);
     }
 
     private TableEntry entry(TableRow row, TableData one, Trainer.Control control) throws IOException {
@@ -103,7 +105,7 @@ public final class TableRun {
                 kept.size() == all ? new RowOutcome.Finished(kept) : new RowOutcome.Waiting(kept.size(), all));
     }
 
-    /** What should be known of the folds is said for the first row: it is the same for all. */
+    /** Reports notes on the folds for the first row: they are the same for all. */
     private RunPlan plan(TableRow row, TableData one, Trainer.Control control) throws IOException {
         boolean first = entries.stream().noneMatch(entry -> entry.data().equals(one));
         Trainer.Control told = first ? control : new Trainer.Control(_ -> {}, control.breaks(), control.keepEvery());
@@ -114,27 +116,27 @@ public final class TableRun {
         return new Trainer(one.dataset(), asked, workshop, control);
     }
 
-    /** What was found in the images of a dataset. */
+    /** Returns the audit of a dataset. */
     public AuditReport audit(TableData one) {
         return Objects.requireNonNull(audits.get(one), "call prepare first");
     }
 
-    /** What was found in the images of each dataset. */
+    /** Returns the audit of each dataset. */
     public List<AuditReport> audits() {
         return data.stream().map(this::audit).toList();
     }
 
-    /** Every row on every dataset, row by row. */
+    /** Returns every row on every dataset, row by row. */
     public List<TableEntry> entries() {
         return List.copyOf(entries);
     }
 
-    /** What there is to train. */
+    /** Returns the entries to train. */
     public List<TableEntry> due() {
         return entries.stream().filter(this::isDue).toList();
     }
 
-    /** What was to be trained and cannot be. */
+    /** Returns the failures of entries that cannot be trained. */
     public List<Throwable> failures() {
         return entries.stream()
                 .filter(entry -> plan.only().contains(entry.row().name()))
@@ -171,11 +173,11 @@ public final class TableRun {
     }
 
     /**
-     * Trains what is due.
+     * Trains all entries that are due.
      *
-     * @param control told what happens in the run of the present row; a break ends the table after the present step
-     * @return why it ended early; nothing if it came to its end
-     * @throws IOException if rows stand on different weights
+     * @param control listener and cancellation; an interrupt ends the table after the current step
+     * @return why training ended early; empty if it is complete
+     * @throws IOException if rows use different weights
      */
     public Optional<Cancellation.Reason> train(Trainer.Control control, Listener listener) throws IOException {
         Files.createDirectories(out);
@@ -190,7 +192,7 @@ public final class TableRun {
                     listener.begun(entries.get(i));
                     entries.set(i, entries.get(i).with(outcome(entries.get(i), sharing, control)));
                     listener.ended(entries.get(i));
-                    SameWeights.require(entries);
+                    requireSameWeights(entries);
                     if (entries.get(i).outcome() instanceof RowOutcome.Waiting) {
                         return Optional.of(control.breaks().due().orElse(Cancellation.Reason.ASKED));
                     }
@@ -237,8 +239,46 @@ public final class TableRun {
                 Trainer.kept(planned, folder).size(), planned.folds().size());
     }
 
-    /** The numbers so far. */
+    /** Returns the results so far. */
     public ResultTable table() throws IOException {
         return ResultTable.of(plan, data, entries);
+    }
+
+    private record RowWeights(String fingerprint, TableEntry entry) {}
+
+    /**
+     * Requires that all rows on one backbone use the same weights: the file may have changed between two rows.
+     *
+     * @throws IOException naming two finished rows with different weights
+     */
+    private static void requireSameWeights(List<TableEntry> entries) throws IOException {
+        Map<String, RowWeights> byNetwork = new HashMap<>();
+        for (TableEntry entry : entries) {
+            if (entry.outcome() instanceof RowOutcome.Finished finished
+                    && entry.work().isPresent()) {
+                String network = network(entry.work().get());
+                for (FoldResult fold : finished.folds()) {
+                    RowWeights found = new RowWeights(fingerprint(fold), entry);
+                    RowWeights first = byNetwork.putIfAbsent(network, found);
+                    if (first != null && !first.fingerprint.equals(found.fingerprint)) {
+                        throw new IOException(
+                                "expected all rows on the same weights of " + network + ", found "
+                                        + first.entry.folder() + " and " + entry.folder()
+                                        + " on different ones; use another table folder, or remove the rows with the old weights");
+                    }
+                }
+            }
+        }
+    }
+
+    private static String network(TableEntry.Work work) {
+        NetworkConfig network = work.plan().config().network();
+        return network.backbone() + network.weights().map(name -> ", " + name).orElse("");
+    }
+
+    private static String fingerprint(FoldResult fold) throws IOException {
+        return Optional.ofNullable(
+                        ModelFile.header(fold.model()).card().origin().get("weights"))
+                .orElse("none");
     }
 }

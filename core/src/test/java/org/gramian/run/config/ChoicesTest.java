@@ -398,7 +398,7 @@ final class ChoicesTest {
     void whatWasChosenIsChosenAnewWhereSomethingElseIsAskedFor() {
         DefaultsContext here = at(Device.Kind.CPU);
         Settings before = Choices.complete(asked("stage1.epochs=9"), here);
-        Settings again = ConfigFileTest.parse(YamlText.of(before)).wanted();
+        Settings again = ConfigFileTest.parse(ConfigFile.text(before)).wanted();
         assertThat(again.values()).containsOnlyKeys("stage1.epochs");
         Settings average = Choices.complete(asked("network.pooling=average").over(again), here);
         assertThat(average.get(Keys.PER_LENGTH)).isTrue();

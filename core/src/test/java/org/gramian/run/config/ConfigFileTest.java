@@ -31,7 +31,7 @@ final class ConfigFileTest {
     @RandomTest(times = 200)
     void whatIsWrittenIsReadBack(Seed seed) {
         RunConfig config = new RandomConfigs(seed.random()).next();
-        assertThat(RunConfig.of(parse(YamlText.of(config.settings())))).isEqualTo(config);
+        assertThat(RunConfig.of(parse(ConfigFile.text(config.settings())))).isEqualTo(config);
         assertThat(RunConfig.of(config.settings())).isEqualTo(config);
     }
 
@@ -50,7 +50,7 @@ final class ConfigFileTest {
         for (Key<?> key : Keys.all()) {
             String text = new RandomConfigs(seed.random()).text(key);
             Settings wanted = Settings.NONE.with(key.name(), text, Origin.CODE);
-            assertThat(texts(parse(YamlText.of(wanted)))).isEqualTo(texts(wanted));
+            assertThat(texts(parse(ConfigFile.text(wanted)))).isEqualTo(texts(wanted));
             Settings dotted = parse(key.name() + ": '" + text.replace("'", "''") + "'");
             assertThat(texts(dotted)).isEqualTo(texts(wanted));
         }
@@ -64,10 +64,10 @@ final class ConfigFileTest {
         for (String key : Keys.names()) {
             whole = random.nextBoolean() ? whole.unwanted(key) : whole;
         }
-        Settings read = parse(YamlText.of(whole));
+        Settings read = parse(ConfigFile.text(whole));
         assertThat(texts(read)).isEqualTo(texts(whole));
         assertThat(texts(read.wanted())).isEqualTo(texts(whole.wanted()));
-        assertThat(texts(parse(YamlText.of(read)).wanted())).isEqualTo(texts(whole.wanted()));
+        assertThat(texts(parse(ConfigFile.text(read)).wanted())).isEqualTo(texts(whole.wanted()));
     }
 
     @Test

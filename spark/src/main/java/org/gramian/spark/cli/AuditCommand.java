@@ -1,13 +1,31 @@
 package org.gramian.spark.cli;
 
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.count;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.max;
+import static org.apache.spark.sql.functions.min;
+import static org.apache.spark.sql.functions.percentile_approx;
+
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.util.SerializableConfiguration;
+import org.gramian.basis.QuotedText;
+import org.gramian.image.audit.AuditOptions;
+import org.gramian.image.audit.ClassCount;
+import org.gramian.image.audit.ClassFindings;
+import org.gramian.image.audit.Finding;
 import org.gramian.image.audit.Severity;
 import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.PartitionAudit;
@@ -70,5 +88,113 @@ final class AuditCommand implements Callable<Integer> {
         ImageColumn column = new ImageColumn(
                 2, new SerializableConfiguration(session.sessionState().newHadoopConf()));
         return named.mapPartitions(new PartitionAudit(column, 0, 1), Encoders.row(PartitionAudit.SCHEMA));
+    }
+
+    /**
+     * Summary of an audit for the terminal. Spark computes the sums.
+     *
+     * @param lines about classes and contents
+     * @param findings the worst first
+     */
+    private record AuditSummary(List<String> lines, List<Finding> findings) {
+        /** A screen holds so many classes; of more, the largest. */
+        private static final int CLASSES = 20;
+
+        /** How exact medians are: one part in so many. */
+        private static final int ACCURACY = 10_000;
+
+        /** Counts facts, the rows of {@link org.gramian.spark.executor.PartitionAudit}. */
+        static AuditSummary of(Dataset<Row> facts) {
+            List<ClassCount> classes = classes(facts);
+            List<String> lines = new ArrayList<>(lines(classes));
+            lines.addAll(contents(facts.where("error IS NULL")));
+            List<Finding> findings = new ArrayList<>(new ClassFindings(classes, AuditOptions.DEFAULT).find());
+            findings.addAll(AuditFindings.ofImages(facts));
+            findings.addAll(AuditFindings.ofCopies(facts));
+            findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
+            return new AuditSummary(List.copyOf(lines), List.copyOf(findings));
+        }
+
+        private static List<ClassCount> classes(Dataset<Row> facts) {
+            return facts.groupBy("label").agg(count(lit(1)), count("format")).collectAsList().stream()
+                    .map(row -> new ClassCount(
+                            String.valueOf(row.getString(0)),
+                            Math.toIntExact(row.getLong(1)),
+                            Math.toIntExact(row.getLong(2)),
+                            List.of()))
+                    .sorted(Comparator.comparing(ClassCount::name))
+                    .toList();
+        }
+
+        private static List<String> lines(List<ClassCount> classes) {
+            List<String> lines = classes.stream()
+                    .sorted(Comparator.comparingInt(ClassCount::images).reversed())
+                    .limit(CLASSES)
+                    .map(each -> String.format(
+                            Locale.ROOT,
+                            "  %s: %,d images, %,d readable",
+                            QuotedText.visible(each.name()),
+                            each.images(),
+                            each.readable()))
+                    .collect(Collectors.toCollection(ArrayList::new));
+            if (classes.size() > CLASSES) {
+                lines.add("  ... and " + (classes.size() - CLASSES) + " more classes");
+            }
+            return lines;
+        }
+
+        private static List<String> contents(Dataset<Row> readable) {
+            Map<String, Long> formats = new TreeMap<>();
+            Map<String, Long> colours = new TreeMap<>();
+            for (Row row : readable.groupBy("format", "colour").count().collectAsList()) {
+                formats.merge(row.getString(0), row.getLong(2), Long::sum);
+                colours.merge(row.getString(1), row.getLong(2), Long::sum);
+            }
+            if (formats.isEmpty()) {
+                return List.of();
+            }
+            Row spread = readable.agg(
+                            min("width"),
+                            percentile_approx(col("width"), lit(0.5), lit(ACCURACY)),
+                            max("width"),
+                            min("height"),
+                            percentile_approx(col("height"), lit(0.5), lit(ACCURACY)),
+                            max("height"))
+                    .head();
+            return List.of(
+                    "format: " + counts(formats),
+                    "colour: " + counts(colours),
+                    String.format(
+                            Locale.ROOT,
+                            "width: min %,d, median %,d, max %,d; height: min %,d, median %,d, max %,d",
+                            spread.getInt(0),
+                            spread.getInt(1),
+                            spread.getInt(2),
+                            spread.getInt(3),
+                            spread.getInt(4),
+                            spread.getInt(5)));
+        }
+
+        private static String counts(Map<String, Long> counts) {
+            return counts.entrySet().stream()
+                    .map(entry -> String.format(Locale.ROOT, "%,d %s", entry.getValue(), entry.getKey()))
+                    .collect(Collectors.joining(", "));
+        }
+
+        /** Returns lines for the terminal, with control characters in names escaped. */
+        String text() {
+            StringBuilder text = new StringBuilder();
+            lines.forEach(line -> text.append(line).append(System.lineSeparator()));
+            for (Finding finding : findings) {
+                text.append(String.format(
+                        Locale.ROOT, "%-8s%s%n", finding.severity().text(), QuotedText.visible(finding.sentence())));
+                finding.items()
+                        .forEach(item -> text.append("        - ")
+                                .append(QuotedText.visible(item.toString()))
+                                .append(System.lineSeparator()));
+                text.append("        ").append(finding.advice()).append(System.lineSeparator());
+            }
+            return text.toString();
+        }
     }
 }

@@ -23,7 +23,7 @@ final class Console {
         err.flush();
     }
 
-    /** What the program is called in Spark's pages. */
+    /** Returns the name of the program in Spark's pages. */
     String name() {
         return command.qualifiedName();
     }

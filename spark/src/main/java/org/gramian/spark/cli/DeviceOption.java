@@ -3,7 +3,7 @@ package org.gramian.spark.cli;
 import org.gramian.spark.executor.TaskResources;
 import picocli.CommandLine.Option;
 
-/** The option that says where executors compute. */
+/** Option for the device of the executors. */
 final class DeviceOption {
     @Option(
             names = "--device",

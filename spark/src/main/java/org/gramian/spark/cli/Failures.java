@@ -17,8 +17,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
 
 /**
- * What is said when a command fails. Spark wraps what its tasks and its own parts throw, some of it several times: the first cause
- * that says what a person can do about it is the one that is shown.
+ * Reports failures of commands. Spark wraps exceptions of its tasks, sometimes several times: the first cause with
+ * advice for the user is shown.
  */
 final class Failures {
     private Failures() {}

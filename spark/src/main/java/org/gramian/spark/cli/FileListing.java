@@ -25,7 +25,7 @@ import org.gramian.image.dataset.layout.ImageNames;
  * word, where each should be a row with its reason.
  *
  * @param images their full paths; those of a folder sorted
- * @param remarks what was left out of folders, in sentences
+ * @param remarks sentences about files that were left out
  */
 record FileListing(List<String> images, List<String> remarks) {
     /**
@@ -48,7 +48,7 @@ record FileListing(List<String> images, List<String> remarks) {
                 Collections.unmodifiableList(listing.images), Collections.unmodifiableList(listing.remarks));
     }
 
-    /** What a place means: first of all what bears its very name, for names may hold the signs of patterns. */
+    /** Resolves a place: a file of that very name comes first, since names may contain pattern characters. */
     private static FileStatus[] found(String place, Configuration hadoop) throws IOException {
         Path path = new Path(place);
         FileSystem files = path.getFileSystem(hadoop);

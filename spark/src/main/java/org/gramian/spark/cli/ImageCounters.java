@@ -42,7 +42,7 @@ final class ImageCounters {
     }
 
     /**
-     * What was counted.
+     * The counted values.
      *
      * @param reasons the column that has them
      * @param images all of them
@@ -81,7 +81,7 @@ final class ImageCounters {
         return rows.observe(observation, count(lit(1)).as(PICTURES), kinds.toArray(Column[]::new));
     }
 
-    /** What was counted once all rows were written. */
+    /** Returns the counters after all rows are written. */
     Counted counted() throws InterruptedException {
         Map<String, Object> found = observation.getAsJava();
         Map<String, Long> errors = new TreeMap<>();

@@ -6,8 +6,8 @@ import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Ends work when the program is asked to end, by Ctrl-C or a signal: the work is told, and the program waits until it has put things
- * in order: removed what was half written, or kept a checkpoint. Without it, Spark would leave {@code _temporary} behind.
+ * Stops work on Ctrl-C or a signal, and waits until it has removed incomplete output or kept a checkpoint. Without
+ * it, Spark would leave {@code _temporary} behind.
  */
 final class Interruption implements AutoCloseable {
     /** Before the hooks that stop Spark (40) and close file systems (10), which are still needed. */
@@ -15,7 +15,7 @@ final class Interruption implements AutoCloseable {
 
     private static final int LONGEST_SECONDS = 25;
 
-    /** The work is told again after so long: a job may have been planned but not begun when it was told first. */
+    /** Time between two stop requests: a planned job that has not begun ignores the first. */
     private static final int AGAIN_MILLISECONDS = 250;
 
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -38,7 +38,7 @@ final class Interruption implements AutoCloseable {
         return by(() -> session.sparkContext().cancelAllJobs());
     }
 
-    /** Until it is closed, work is told to stop in some way, if need be several times. */
+    /** Requests work to stop on a signal, repeatedly if needed, until closed. */
     static Interruption by(Runnable stop) {
         Interruption interruption = new Interruption(stop);
         ShutdownHookManager.get().addShutdownHook(interruption.hook, PRIORITY, LONGEST_SECONDS, TimeUnit.SECONDS);

@@ -41,7 +41,7 @@ final class JobProgress extends SparkListener implements AutoCloseable {
     /**
      * Begins to listen.
      *
-     * @param work what is done, in words; empty where the command's name says it
+     * @param work description of the work; empty if the command's name suffices
      * @param unit of the rows that are written, as {@code images}; empty where none are
      */
     static JobProgress of(SparkSession session, Console console, String work, String unit) {

@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** The program that {@code gramian spark} gives to {@code spark-submit}: its commands hang below this one. */
+/** The program that {@code gramian spark} passes to {@code spark-submit}, with its commands. */
 @Command(
         name = "gramian spark",
         mixinStandardHelpOptions = true,
@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
         },
         subcommands = {PredictCommand.class, EmbedCommand.class, AuditCommand.class, TrainCommand.class})
 public final class Main implements Runnable {
-    /** The commands' exit codes, those of {@code gramian}. */
+    /** Exit codes of all commands, the same as those of {@code gramian}. */
     static final int DONE = 0;
 
     static final int FAILED = 1;
@@ -42,7 +42,7 @@ public final class Main implements Runnable {
 
     private Main() {}
 
-    /** Without a command: the help. */
+    /** Prints the help. */
     @Override
     public void run() {
         spec.commandLine().usage(spec.commandLine().getOut());
@@ -68,7 +68,7 @@ public final class Main implements Runnable {
                 .setExecutionExceptionHandler(Failures::say);
     }
 
-    /** A wrong command line: what is wrong, what may have been meant, and where help is; not the whole help. */
+    /** Reports a wrong command line: the error, a suggestion, and how to get help. */
     private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
         PrintWriter err = wrong.getCommandLine().getErr();
         CommandSpec command = wrong.getCommandLine().getCommandSpec();

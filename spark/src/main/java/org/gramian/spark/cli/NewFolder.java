@@ -30,7 +30,7 @@ final class NewFolder implements AutoCloseable {
     /**
      * Makes it.
      *
-     * @param replace whether what is there is removed
+     * @param replace whether an existing folder is removed
      * @throws IllegalArgumentException if something is there that is not to be replaced
      */
     static NewFolder begin(String place, boolean replace, Configuration hadoop) throws IOException {
@@ -74,7 +74,7 @@ final class NewFolder implements AutoCloseable {
         try (FSDataInputStream mark = files.open(mark())) {
             return mark.readUTF().equals(owner);
         } catch (FileNotFoundException _) {
-            return false; // somebody else has replaced it
+            return false; // another job has replaced it
         }
     }
 

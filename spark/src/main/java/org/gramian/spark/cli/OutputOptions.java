@@ -52,7 +52,7 @@ final class OutputOptions {
         LocalPathCheck.warn(session, out, sentence -> console.say("--out: " + sentence));
     }
 
-    /** Writes rows with a column of kinds of errors, and tells what was counted on the way. */
+    /** Writes rows with a column of error kinds, and returns the counters. */
     ImageCounters.Counted write(ImageCounters tally, Dataset<Row> rows, Console console)
             throws IOException, InterruptedException {
         SparkSession session = rows.sparkSession();
@@ -77,7 +77,7 @@ final class OutputOptions {
         }
     }
 
-    /** Writes rows with a column of kinds of errors, says what was counted on the way, and gives the exit code. */
+    /** Writes rows with a column of error kinds, prints the counters, and returns the exit code. */
     int finish(ImageCounters tally, Dataset<Row> rows, Console console) throws IOException, InterruptedException {
         ImageCounters.Counted counted = write(tally, rows, console);
         console.out().print(counted.text(out));

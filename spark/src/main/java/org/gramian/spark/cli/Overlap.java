@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.gramian.spark.train.LocalPathCheck;
 
-/** Keeps apart what is read and what is replaced: a place that is removed when the work begins must not hold what the work reads. */
+/** Checks that a replaced output folder, which is removed first, holds none of the inputs. */
 final class Overlap {
     private Overlap() {}
 
@@ -18,7 +18,7 @@ final class Overlap {
      * Looks at places as they are meant: patterns by what they match, and on this machine links by where they lead. Images that the
      * rows of a table name are not looked at.
      *
-     * @param replaced what is to be removed
+     * @param replaced folder to be removed
      * @param read what must stay
      * @throws IllegalArgumentException if one is the other, or within it
      */

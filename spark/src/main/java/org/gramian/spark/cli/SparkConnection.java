@@ -7,7 +7,7 @@ import org.apache.spark.sql.SparkSession;
 /** The connection to Spark of a command, and what its exit codes may be there. */
 final class SparkConnection {
     /**
-     * What executors are started with where nobody says otherwise: code is compiled after five times as many calls as usual. An
+     * Default Java options of executors: code is compiled after five times as many calls as usual. An
      * executor loads some 16,000 classes, most of which run a few times, and has but its own cores to compile them on beside its
      * first task.
      */
@@ -33,7 +33,7 @@ final class SparkConnection {
         return code == Main.DATA && isRemote(session.sparkContext().conf()) ? Main.DONE : code;
     }
 
-    /** What was given, with our own where nothing was. */
+    /** Returns the given configuration with defaults for unset keys. */
     static SparkConf settings(SparkConf given, String ours) {
         return given.setAppName(name(given, ours))
                 .setIfMissing("spark.executor.defaultJavaOptions", FOR_EXECUTORS)

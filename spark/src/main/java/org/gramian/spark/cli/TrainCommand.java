@@ -87,7 +87,7 @@ final class TrainCommand implements Callable<Integer> {
             throw new IllegalArgumentException("expected a column of classes, found the columns "
                     + String.join(", ", images.rows().columns()) + "; set it with --label-column");
         }
-        Optional<Column> judges = options.heldBack(images).map(column -> column.as(HELD_BACK));
+        Optional<Column> judges = options.validationColumn(images).map(column -> column.as(HELD_BACK));
         TrainingJob job = new TrainingJob(
                 labels.named(images, input.isFiles(), judges.stream().toArray(Column[]::new)),
                 new TrainingColumns(

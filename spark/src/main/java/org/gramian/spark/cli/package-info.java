@@ -1,15 +1,15 @@
 /**
- * {@code gramian spark}: the commands of one machine over whatever Spark reads, as a program for {@code spark-submit}.
+ * {@code gramian spark}: the commands of one machine on data that Spark reads, as a program for {@code spark-submit}.
  *
- * <p>{@link org.gramian.spark.cli.Main} finds the command and turns what fails into a sentence and an exit code ({@code
- * Failures}). {@code PredictCommand}, {@code EmbedCommand} and {@code AuditCommand} each begin with {@code InputOptions}, which
- * makes a table of images of folders (by {@code FileListing}) or of a table, and end in a new table by {@code OutputOptions}, in a
- * {@code NewFolder}, with {@code ResultColumns} beside those of the input; {@code Overlap} and {@code OwnDisks} refuse and warn where
- * that would go wrong. Of the table of an audit an {@code AuditSummary} is made. {@code TrainCommand} ends in the folder of a run.
- * While that is computed, {@code JobProgress} says how far it is ({@code TrainingProgressLog}, of a training) and {@code Interruption} cares
- * for Ctrl-C; {@code ImageCounters} then says how many images there were and what was wrong with some.
+ * <p>{@link org.gramian.spark.cli.Main} runs a command and reports {@code Failures} with an exit code. {@code PredictCommand},
+ * {@code EmbedCommand} and {@code AuditCommand} read images by {@code InputOptions}, from folders ({@code FileListing}) or from
+ * a table, and write a new table by {@code OutputOptions} into a {@code NewFolder}, with {@code ResultColumns} beside those of
+ * the input; {@code Overlap} rejects an output that would remove an input. {@code TrainCommand} writes a run folder; its
+ * {@code TrainingOptions} are generated from {@link org.gramian.run.config.Keys}. {@code JobProgress} and
+ * {@code TrainingProgressLog} show progress, {@code Interruption} handles Ctrl-C, and {@code ImageCounters} count images and
+ * errors.
  *
- * <p>Options of Spark itself are not here: {@code spark-submit} takes them, and the launcher passes them to it.
+ * <p>The launcher passes options of Spark itself to {@code spark-submit}.
  */
 @NullMarked
 package org.gramian.spark.cli;

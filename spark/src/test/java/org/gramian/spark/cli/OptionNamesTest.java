@@ -7,14 +7,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.gramian.run.config.Key;
+import org.gramian.run.config.KeyOption;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Origin;
+import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.SparkHome;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** What the launcher makes of options before our program sees them. */
 class OptionNamesTest {
@@ -41,10 +50,57 @@ class OptionNamesTest {
     void theKeyThatTheHelpOfTrainNamesIsThere() {
         String help = Objects.requireNonNull(Main.commandLine().getSubcommands().get("train"))
                 .getUsageMessage();
-        Matcher example = Pattern.compile("(?:as|e\\.g\\.) --set\\s+(\\S+);").matcher(help);
+        Matcher example = Pattern.compile("e\\.g\\. --set\\s+(\\S+);").matcher(help);
 
         assertThat(example.find()).as(help).isTrue();
         assertThat(Settings.NONE.typedPair(example.group(1), "a=b")).isNotEqualTo(Settings.NONE);
+    }
+
+    @Test
+    void trainHasTheOptionsOfTheTableThatApplyOnSpark() {
+        CommandSpec train = Objects.requireNonNull(
+                        Main.commandLine().getSubcommands().get("train"))
+                .getCommandSpec();
+        for (KeyOption option : Keys.options()) {
+            option.names()
+                    .forEach(name -> assertThat(train.optionsMap().containsKey(name))
+                            .as(name)
+                            .isEqualTo(option.sparkHelp().isPresent()));
+            option.sparkHelp()
+                    .ifPresent(help ->
+                            assertThat(train.findOption(option.name()).description()).containsExactly(help));
+        }
+    }
+
+    @Test
+    void everyKeyWithADefaultCanBeSet() {
+        for (Key<?> key : Keys.all()) {
+            key.fixedText()
+                    .ifPresent(text -> assertThat(asked("--set", key.name() + "=" + text)
+                                    .values())
+                            .isEqualTo(Map.of(key.name(), new Setting(key.name(), text, Origin.flag("--set")))));
+        }
+    }
+
+    @Test
+    void anOptionSetsItsKeyOrTheCrops() {
+        assertThat(asked("--learning-rate=0.5", "--imgsz=96", "--set=stage1.warmup=1").values())
+                .isEqualTo(Map.of(
+                        "data.crops", new Setting("data.crops", "resize:96", Origin.flag("--image-size")),
+                        "stage1.rate", new Setting("stage1.rate", "0.5", Origin.flag("--lr")),
+                        "stage1.warmup", new Setting("stage1.warmup", "1", Origin.flag("--set"))));
+    }
+
+    @Command(name = "train")
+    private static final class Train {
+        @Mixin
+        private final TrainingOptions options = new TrainingOptions();
+    }
+
+    private static Settings asked(String... arguments) {
+        Train train = new Train();
+        new CommandLine(train).parseArgs(arguments);
+        return train.options.asked();
     }
 
     /** The launcher takes away {@code -Xmxnone}, and reads words that end with a zero. */

@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
@@ -121,11 +122,36 @@ public final class Layouts {
         }
     }
 
+    /** Returns the path that a missing one probably means, else the nearest folder that exists. */
+    private static String nearest(Path missing) throws IOException {
+        Path name = missing.toAbsolutePath().normalize();
+        Path folder = name.getParent();
+        while (folder != null && !Files.isDirectory(folder)) {
+            name = folder;
+            folder = folder.getParent();
+        }
+        if (folder == null || !Files.isReadable(folder)) {
+            return "check the path";
+        }
+        List<String> found;
+        try (Stream<Path> entries = Files.list(folder)) {
+            found = entries.filter(entry -> Files.isDirectory(entry) || new Csv().matches(entry))
+                    .map(entry -> entry.getFileName().toString())
+                    .filter(entry -> !entry.startsWith("."))
+                    .toList();
+        }
+        Path there = missing.isAbsolute() ? folder : Path.of("").toAbsolutePath().relativize(folder);
+        return NearestWord.of(name.getFileName().toString(), found)
+                .map(word -> "did you mean '" + there.resolve(word) + "'?")
+                .orElse("the nearest existing folder is " + folder);
+    }
+
     /** The layout that a folder's or a file's content shows. */
     public static Layout detect(Path place) throws IOException {
         if (!Files.exists(place)) {
             throw new DatasetException(
-                    place, "expected a folder of images or a CSV file, found no such file or folder");
+                    place,
+                    "expected a folder of images or a CSV file, found no such file or folder; " + nearest(place));
         }
         Csv csv = new Csv();
         if (!Files.isDirectory(place)) {

@@ -43,6 +43,17 @@ final class LayoutsTest {
     }
 
     @Test
+    void aMissingFolderNamesTheNearestOne() throws IOException {
+        Path flowers = Files.createDirectory(root.resolve("flowers"));
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(root.resolve("flwers")))
+                .withMessageEndingWith("did you mean '" + flowers + "'?");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(flowers.resolve("train").resolve("a")))
+                .withMessageEndingWith("the nearest existing folder is " + flowers);
+    }
+
+    @Test
     void aPlaceThatIsNoDataSetIsRefused() throws IOException {
         Path nothing = root.resolve("nothing");
         assertThatExceptionOfType(DatasetException.class)

@@ -7,22 +7,57 @@ import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_PARAMETER_L
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.IHelpSectionRenderer;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParseResult;
 
 /**
- * Splits the help of a command with many options: {@code --help} shows the common ones, {@code --help-all} everything.
+ * Layout of the help: commands by group, and a short {@code --help} beside {@code --help-all} for commands with many options.
  *
  * <p>picocli knows one help option per command, so {@code --help-all} is an ordinary one that {@link #print} answers.
  */
-final class BriefHelp {
+final class HelpLayout {
     private static final String ALL = "--help-all";
 
-    private BriefHelp() {}
+    /** A heading and the commands below it. */
+    record Group(String title, List<String> commands) {}
+
+    static final List<Group> COMMANDS = List.of(
+            new Group("Start", List.of("demo")),
+            new Group("Data", List.of("audit", "features")),
+            new Group("Train", List.of("train", "evaluate", "compare", "report")),
+            new Group("Use", List.of("predict", "nearest", "explain", "embed", "serve", "export", "show")),
+            new Group("Research", List.of("methods", "fidelity", "pool", "gradcheck", "bench")),
+            new Group("System", List.of("doctor", "backbones", "weights", "cache", "completion", "help")));
+
+    private HelpLayout() {}
+
+    /** Replaces the flat command list in the help of a command line. */
+    static void groupCommands(CommandLine line) {
+        Map<String, CommandLine.IHelpSectionRenderer> sections = line.getHelpSectionMap();
+        sections.put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING, _ -> "");
+        sections.put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, HelpLayout::commands);
+    }
+
+    private static String commands(Help help) {
+        return COMMANDS.stream()
+                .map(group -> "%n%s:%n".formatted(group.title)
+                        + group.commands.stream()
+                                .filter(help.subcommands()::containsKey)
+                                .map(name -> "  %-11s %s%n".formatted(name, summary(help, name)))
+                                .collect(Collectors.joining()))
+                .collect(Collectors.joining());
+    }
+
+    private static String summary(Help help, String command) {
+        Help found = Objects.requireNonNull(help.subcommands().get(command), command);
+        return found.commandSpec().usageMessage().header()[0];
+    }
 
     /**
      * Shortens the help of a command and adds {@code --help-all} to it.
@@ -30,7 +65,7 @@ final class BriefHelp {
      * @param arguments behind the command's name in the synopsis
      * @param common names of the options to show, in this order
      */
-    static void install(CommandLine command, String arguments, List<String> common) {
+    static void shorten(CommandLine command, String arguments, List<String> common) {
         String name = command.getCommandSpec().qualifiedName();
         command.getCommandSpec()
                 .addOption(OptionSpec.builder(ALL)
@@ -38,7 +73,7 @@ final class BriefHelp {
                         .description("show all options and configuration keys")
                         .build());
         command.getCommandSpec().usageMessage().customSynopsis(name + " " + arguments);
-        replace(command, SECTION_KEY_PARAMETER_LIST, BriefHelp::parameters);
+        replace(command, SECTION_KEY_PARAMETER_LIST, HelpLayout::parameters);
         replace(command, SECTION_KEY_OPTION_LIST, help -> options(help, common));
         replace(
                 command,

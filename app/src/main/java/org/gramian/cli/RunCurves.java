@@ -39,7 +39,7 @@ final class RunCurves {
 
     /** Points of epochs; judgements are drawn where they are on held-back images. */
     static List<CurvePoint> points(List<EpochDone> epochs) {
-        boolean judged = epochs.stream().anyMatch(epoch -> epoch.judgement().loss() != epoch.loss());
+        boolean judged = epochs.stream().anyMatch(epoch -> epoch.validation().loss() != epoch.loss());
         return epochs.stream().map(epoch -> CurvePoint.of(epoch, judged)).toList();
     }
 }

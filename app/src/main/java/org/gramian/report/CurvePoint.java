@@ -35,12 +35,12 @@ public record CurvePoint(int stage, int epoch, Score training, Optional<Score> h
      * @param heldBack whether its judgement is on held-back images
      */
     public static CurvePoint of(EpochDone done, boolean heldBack) {
-        ValidationScore judgement = done.judgement();
+        ValidationScore judgement = done.validation();
         return new CurvePoint(
                 done.stage(),
                 done.epoch() + 1,
                 new Score(done.loss(), done.accuracy()),
                 heldBack ? Optional.of(new Score(judgement.loss(), 1 - judgement.error())) : Optional.empty(),
-                done.rate());
+                done.learningRate());
     }
 }

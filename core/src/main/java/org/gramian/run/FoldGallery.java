@@ -26,21 +26,19 @@ import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingData;
 
 /**
- * Makes the gallery of a fold: its images, evenly spread where there are too many, each described once as the model sees it
- * when it predicts, by the mean over its test crops.
+ * Builds the gallery of a fold: its images, evenly spread if there are too many, each with the mean descriptor of its test crops.
  *
- * <p>The mean rather than the centre alone: what is near is then near by the very descriptors that the answer comes from, and
- * costs no more where the network stayed frozen, see {@link ImageDescriptors}.
+ * <p>The mean over crops, not the centre crop: neighbours are then near by the descriptors that predictions come from. With a frozen
+ * backbone it costs no more, see {@link ImageDescriptors}.
  *
  * @param classes names
- * @param material the images and how they are seen
- * @param describing gives descriptors
+ * @param descriptors computes the descriptors of the fold's images
  */
-record FoldGallery(List<String> classes, TrainingData material, ImageDescriptors describing) {
+record FoldGallery(List<String> classes, ImageDescriptors descriptors) {
     private static final String TASK = "thumbnails";
 
     /**
-     * Makes it.
+     * Builds the gallery.
      *
      * @param fingerprint of the model's file
      */
@@ -49,11 +47,12 @@ record FoldGallery(List<String> classes, TrainingData material, ImageDescriptors
     }
 
     Gallery make(String fingerprint, int mostOfAPart) throws IOException {
-        Model model = describing.model();
+        Model model = descriptors.model();
+        TrainingData.Parts split = descriptors.data().parts();
         Map<Part, List<Sample>> parts = new EnumMap<>(Part.class);
-        parts.put(Part.TRAINING, material.parts().training());
-        parts.put(Part.HELD_BACK, material.parts().heldBack());
-        parts.put(Part.TEST, material.parts().test());
+        parts.put(Part.TRAINING, split.training());
+        parts.put(Part.HELD_BACK, split.validation());
+        parts.put(Part.TEST, split.test());
         long size = model.head().pooling().descriptorSize(model.backbone().channels());
         GalleryBuilder gallery = new GalleryBuilder(classes, size, fingerprint);
         List<Item> items = new ArrayList<>();
@@ -65,13 +64,13 @@ record FoldGallery(List<String> classes, TrainingData material, ImageDescriptors
             gallery.leaveOut(part, all.size() - some.size());
         });
         List<byte[]> thumbnails = thumbnails(samples);
-        describing.run(samples, (i, crops) -> gallery.add(items.get(i), thumbnails.get(i), crops));
+        descriptors.run(samples, (i, crops) -> gallery.add(items.get(i), thumbnails.get(i), crops));
         return gallery.build();
     }
 
     private List<byte[]> thumbnails(List<Sample> samples) throws IOException {
-        ImageReader reader = new ImageReader(material.extraction().limits());
-        try (ExecutorService pool = Executors.newFixedThreadPool(material.threads())) {
+        ImageReader reader = new ImageReader(descriptors.data().extraction().limits());
+        try (ExecutorService pool = Executors.newFixedThreadPool(descriptors.context().threads())) {
             List<Future<byte[]>> made = samples.stream()
                     .map(sample -> pool.submit(() -> thumbnail(reader, sample.file())))
                     .toList();
@@ -79,11 +78,11 @@ record FoldGallery(List<String> classes, TrainingData material, ImageDescriptors
                 List<byte[]> all = new ArrayList<>();
                 for (Future<byte[]> one : made) {
                     all.add(one.get());
-                    describing.session().measuring(new TrainEvent.Collecting(TASK, all.size(), made.size()));
+                    descriptors.context().measuring(new TrainEvent.Collecting(TASK, all.size(), made.size()));
                 }
                 return all;
             } finally {
-                pool.shutdownNow(); // else closing it waits for all that nobody wants after a break
+                pool.shutdownNow(); // else closing waits for all thumbnails after an interruption
             }
         } catch (ExecutionException failed) {
             throw failed.getCause() instanceof IOException cause ? cause : new IOException(failed.getCause());

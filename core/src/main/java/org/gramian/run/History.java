@@ -88,11 +88,11 @@ public final class History {
         return List.of(
                 Integer.toString(epoch.stage()),
                 Integer.toString(epoch.epoch() + 1),
-                Double.toString(epoch.rate()),
+                Double.toString(epoch.learningRate()),
                 Double.toString(epoch.loss()),
                 Double.toString(epoch.accuracy()),
-                Double.toString(epoch.judgement().error()),
-                Double.toString(epoch.judgement().loss()),
+                Double.toString(epoch.validation().error()),
+                Double.toString(epoch.validation().loss()),
                 Boolean.toString(epoch.best()),
                 epoch.orthogonality().isPresent()
                         ? Double.toString(epoch.orthogonality().getAsDouble())

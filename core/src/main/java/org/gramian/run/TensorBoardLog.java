@@ -115,10 +115,10 @@ final class TensorBoardLog {
         scalars.put(stage + "loss/train", done.loss());
         scalars.put(stage + "accuracy/train", done.accuracy());
         if (validated) {
-            scalars.put(stage + "loss/validation", done.judgement().loss());
-            scalars.put(stage + "accuracy/validation", 1 - done.judgement().error());
+            scalars.put(stage + "loss/validation", done.validation().loss());
+            scalars.put(stage + "accuracy/validation", 1 - done.validation().error());
         }
-        scalars.put(stage + "learning_rate", done.rate());
+        scalars.put(stage + "learning_rate", done.learningRate());
         clock.imagesPerSecond().ifPresent(speed -> scalars.put(stage + "images_per_second", speed));
         return scalars;
     }

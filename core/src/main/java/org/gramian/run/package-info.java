@@ -6,7 +6,7 @@
  * <pre>{@code
  * Trainer trainer = Trainer.of(Layouts.open(Path.of("photos")))
  *         .asking(Settings.NONE.with(Keys.PROTOCOL, Protocols.parse("kfold:5")))
- *         .under(new Trainer.Control(event -> show(event), Breaks.whenAsked(), Keeper.DEFAULT_INTERVAL));
+ *         .under(new Trainer.Control(event -> show(event), Breaks.onRequest(), Keeper.DEFAULT_INTERVAL));
  * AuditReport audit = trainer.audit();                        // looks at every image
  * RunPlan plan = trainer.plan(audit);                         // decides everything, trains nothing
  * Estimate time = trainer.estimate(plan);                     // how long it may take

@@ -149,7 +149,7 @@ public record ComparisonView(
                                 .toList(),
                         epochs.stream()
                                 .map(epoch ->
-                                        100 * (judged ? 1 - epoch.judgement().error() : epoch.accuracy()))
+                                        100 * (judged ? 1 - epoch.validation().error() : epoch.accuracy()))
                                 .toList()));
             }
         }

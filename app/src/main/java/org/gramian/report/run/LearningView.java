@@ -31,9 +31,9 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
                 .with(line("training", epochs, epoch -> 100 * epoch.accuracy()));
         if (judged) {
             loss = loss.with(
-                    line("validation", epochs, epoch -> epoch.judgement().loss()));
+                    line("validation", epochs, epoch -> epoch.validation().loss()));
             accuracy = accuracy.with(line(
-                    "validation", epochs, epoch -> 100 * (1 - epoch.judgement().error())));
+                    "validation", epochs, epoch -> 100 * (1 - epoch.validation().error())));
         }
         List<Chart> charts = new ArrayList<>(List.of(staged(loss, epochs), staged(accuracy, epochs)));
         if (epochs.stream().anyMatch(epoch -> epoch.orthogonality().isPresent())) {
@@ -72,13 +72,13 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
 
     /** Whether epochs were judged on images that they did not learn from. */
     static boolean judged(List<EpochDone> epochs) {
-        return epochs.stream().anyMatch(epoch -> epoch.judgement().loss() != epoch.loss());
+        return epochs.stream().anyMatch(epoch -> epoch.validation().loss() != epoch.loss());
     }
 
     private static double most(List<EpochDone> epochs, boolean judged) {
         return epochs.stream()
                 .mapToDouble(epoch ->
-                        judged ? Math.max(epoch.loss(), epoch.judgement().loss()) : epoch.loss())
+                        judged ? Math.max(epoch.loss(), epoch.validation().loss()) : epoch.loss())
                 .filter(Double::isFinite)
                 .max()
                 .orElse(1);
@@ -149,6 +149,6 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
             return text + ". No validation set.";
         }
         return text + ", validation accuracy "
-                + Figures.percent(1 - last.judgement().error()) + " %.";
+                + Figures.percent(1 - last.validation().error()) + " %.";
     }
 }

@@ -10,11 +10,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.run.FoldPlan;
 import org.gramian.run.FoldResult;
+import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
-import org.gramian.run.RunResources;
 import org.gramian.run.RunResult;
 import org.gramian.run.RunScratch;
 import org.gramian.run.Trainer;
@@ -23,6 +24,7 @@ import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainingContext;
 
 /**
  * Trains all rows of a table on all its datasets, each as an ordinary run in a folder of its own: on the same folds and crops,
@@ -42,16 +44,18 @@ public final class TableRun {
     private final TablePlan plan;
     private final List<TableData> data;
     private final Path out;
-    private final RunResources workshop;
+    private final WeightStore weights;
+    private final Optional<Path> cache;
     private final Map<TableData, AuditReport> audits = new HashMap<>();
     private final List<TableEntry> entries = new ArrayList<>();
 
     /** @param out the folder of the table; row on dataset lies in {@code out/<dataset>/<row>} */
-    public TableRun(TablePlan plan, List<TableData> data, Path out, RunResources workshop) {
+    public TableRun(TablePlan plan, List<TableData> data, Path out, WeightStore weights, Optional<Path> cache) {
         this.plan = plan;
         this.data = List.copyOf(data);
         this.out = out;
-        this.workshop = workshop;
+        this.weights = weights;
+        this.cache = cache;
     }
 
     /**
@@ -62,27 +66,27 @@ public final class TableRun {
      * @throws IOException naming what differs, if a row was begun with another configuration or other images
      * @throws InterruptedTrainingException if somebody asked for a break
      */
-    public void prepare(Trainer.Control control) throws IOException, InterruptedException {
+    public void prepare(TrainingContext<RunEvent> context) throws IOException, InterruptedException {
         entries.clear();
         for (TableData one : data) {
             // Crops and folds do not depend on pooling and classifier, so that any will do to look at the images.
             audits.put(
                     one,
-                    trainer(one, RowClassifier.leftOpen(plan.common()), control).audit());
+                    trainer(one, RowClassifier.leftOpen(plan.common()), context).audit());
         }
         for (TableRow row : plan.rows()) {
             for (TableData one : data) {
-                entries.add(entry(row, one, control));
+                entries.add(entry(row, one, context));
             }
         }
         SameWeights.require(entries);
     }
 
-    private TableEntry entry(TableRow row, TableData one, Trainer.Control control) throws IOException {
+    private TableEntry entry(TableRow row, TableData one, TrainingContext<RunEvent> context) throws IOException {
         Path folder = out.resolve(one.name()).resolve(row.folder());
         RunPlan planned;
         try {
-            planned = plan(row, one, control);
+            planned = plan(row, one, context);
         } catch (UnfitDataException unfit) {
             throw unfit; // the images are the same for all rows
         } catch (IllegalArgumentException misfit) {
@@ -99,19 +103,19 @@ public final class TableRun {
                                 row, planned.config().network().backbone())),
                 folder,
                 Optional.of(new TableEntry.Work(
-                        planned, trainer(one, plan.common(), control).workload(planned))),
+                        planned, trainer(one, plan.common(), context).workload(planned))),
                 kept.size() == all ? new RowOutcome.Finished(kept) : new RowOutcome.Waiting(kept.size(), all));
     }
 
     /** What should be known of the folds is said for the first row: it is the same for all. */
-    private RunPlan plan(TableRow row, TableData one, Trainer.Control control) throws IOException {
+    private RunPlan plan(TableRow row, TableData one, TrainingContext<RunEvent> context) throws IOException {
         boolean first = entries.stream().noneMatch(entry -> entry.data().equals(one));
-        Trainer.Control told = first ? control : new Trainer.Control(_ -> {}, control.breaks(), control.keepEvery());
+        TrainingContext<RunEvent> told = first ? context : context.withListener(_ -> {});
         return trainer(one, row.asked(plan.common()), told).plan(audit(one));
     }
 
-    private Trainer trainer(TableData one, Settings asked, Trainer.Control control) {
-        return new Trainer(one.dataset(), asked, workshop, control);
+    private Trainer trainer(TableData one, Settings asked, TrainingContext<RunEvent> context) {
+        return new Trainer(one.dataset(), asked, weights, cache, context);
     }
 
     /** What was found in the images of a dataset. */
@@ -152,7 +156,7 @@ public final class TableRun {
      *
      * @return nothing where that shows that the row cannot be trained; it counts as failed then
      */
-    public Optional<Estimate> estimate(TableEntry entry) {
+    public Optional<Estimate> estimate(TableEntry entry, TrainingContext<RunEvent> context) {
         try {
             RunPlan whole = entry.work().orElseThrow().plan();
             List<FoldResult> kept = Trainer.kept(whole, entry.folder());
@@ -163,7 +167,8 @@ public final class TableRun {
                                     fold -> fold.evaluation().setting().fold().equals(name)))
                     .toList());
             return Optional.of(
-                    trainer(entry.data(), plan.common(), Trainer.Control.NONE).estimate(rest));
+                    trainer(entry.data(), plan.common(), context.withListener(_ -> {}))
+                            .estimate(rest));
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
             entries.set(entries.indexOf(entry), entry.with(new RowOutcome.Failed(failed)));
             return Optional.empty();
@@ -173,26 +178,24 @@ public final class TableRun {
     /**
      * Trains what is due.
      *
-     * @param control told what happens in the run of the present row; a break ends the table after the present step
+     * @param context told what happens in the run of the present row; a break ends the table after the present step
      * @return why it ended early; nothing if it came to its end
      * @throws IOException if rows stand on different weights
      */
-    public Optional<Cancellation.Reason> train(Trainer.Control control, Listener listener) throws IOException {
+    public Optional<Cancellation.Reason> train(TrainingContext<RunEvent> context, Listener listener) throws IOException {
         Files.createDirectories(out);
-        try (RunScratch scratch = RunScratch.in(out, workshop.cache())) {
-            RunResources sharing = new RunResources(
-                    workshop.device(), workshop.weights(), Optional.of(scratch.cache()), workshop.threads());
+        try (RunScratch scratch = RunScratch.in(out, cache)) {
             for (int i = 0; i < entries.size(); i++) {
                 if (isDue(entries.get(i))) {
-                    if (control.breaks().due().isPresent()) {
-                        return control.breaks().due();
+                    if (context.cancellation().reason().isPresent()) {
+                        return context.cancellation().reason();
                     }
                     listener.begun(entries.get(i));
-                    entries.set(i, entries.get(i).with(outcome(entries.get(i), sharing, control)));
+                    entries.set(i, entries.get(i).with(outcome(entries.get(i), scratch, context)));
                     listener.ended(entries.get(i));
                     SameWeights.require(entries);
                     if (entries.get(i).outcome() instanceof RowOutcome.Waiting) {
-                        return Optional.of(control.breaks().due().orElse(Cancellation.Reason.ASKED));
+                        return Optional.of(context.cancellation().reason().orElse(Cancellation.Reason.CANCELLED));
                     }
                 }
             }
@@ -200,28 +203,26 @@ public final class TableRun {
         return Optional.empty();
     }
 
-    private RowOutcome outcome(TableEntry entry, RunResources sharing, Trainer.Control control) {
+    private RowOutcome outcome(TableEntry entry, RunScratch scratch, TrainingContext<RunEvent> context) {
         try {
-            return trained(entry, sharing, control);
+            return trained(entry, scratch, context);
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
             return new RowOutcome.Failed(failed);
         }
     }
 
-    private RowOutcome trained(TableEntry entry, RunResources sharing, Trainer.Control control) throws IOException {
+    private RowOutcome trained(TableEntry entry, RunScratch scratch, TrainingContext<RunEvent> context) throws IOException {
         RunPlan planned = entry.work().orElseThrow().plan();
         EpochTimes times = EpochTimes.open(entry.folder());
         Trainer trainer = new Trainer(
                 entry.data().dataset(),
                 entry.row().asked(plan.common()),
-                sharing,
-                new Trainer.Control(
-                        event -> {
-                            times.accept(event);
-                            control.events().accept(event);
-                        },
-                        control.breaks(),
-                        control.keepEvery()));
+                weights,
+                Optional.of(scratch.cache()),
+                context.withListener(event -> {
+                    times.accept(event);
+                    context.listener().accept(event);
+                }));
         try {
             RunResult result = trainer.train(planned, audit(entry.data()), entry.folder());
             return result.early().isPresent()

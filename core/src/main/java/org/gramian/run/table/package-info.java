@@ -4,9 +4,9 @@
  * <pre>{@code
  * TablePlan plan = TablePlan.of(RowList.parse("average,bcnn,mine=conv:64/covariance/log/triu"), Settings.NONE);
  * TableData photos = TableData.of(Path.of("photos"), Optional.empty());
- * TableRun run = new TableRun(plan, List.of(photos), Path.of("table"), workshop);
- * run.prepare(Trainer.Control.NONE);                  // looks at the images, decides everything, finds what is finished
- * run.train(Trainer.Control.NONE, cell -> show(cell));
+ * TableRun run = new TableRun(plan, List.of(photos), Path.of("table"), weights, cache);
+ * run.prepare(context);                  // looks at the images, decides everything, finds what is finished
+ * run.train(context, cell -> show(cell));
  * ResultTable table = run.table();                    // mean ± std, paired tests, sizes, times
  * }</pre>
  *

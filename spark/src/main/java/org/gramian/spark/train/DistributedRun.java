@@ -18,11 +18,11 @@ import org.gramian.run.config.Settings;
 import org.gramian.spark.executor.SharedModel;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainEvent;
-import org.gramian.train.loop.TrainingSession;
+import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.recipe.LossRecipe;
 
 /** One training from a catalogue to a model in a folder, or the rest of it. */
@@ -69,7 +69,7 @@ final class DistributedRun {
             }
             Optional<Shards> judges = Optional.ofNullable(judging).filter(shards -> shards.count() > 0);
             Optional<Cancellation.Reason> early = train(features, training, judges, folder);
-            boolean asked = early.filter(Cancellation.Reason.ASKED::equals).isPresent();
+            boolean asked = early.filter(Cancellation.Reason.CANCELLED::equals).isPresent();
             return new TrainingOutcome(
                     asked ? Optional.empty() : Optional.of(folder.path(RunFolder.MODEL)),
                     early,
@@ -101,7 +101,7 @@ final class DistributedRun {
     }
 
     private void computed(TrainEvent.Collecting event) {
-        control.breaks().due().ifPresent(reason -> {
+        control.breaks().reason().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
         control.events().accept(event);
@@ -127,11 +127,14 @@ final class DistributedRun {
                     counts,
                     config.recipe().batching().batch());
             SparkWorkers workers = new SparkWorkers(model, training, judges.orElse(null), work, job.device());
-            CheckpointPolicy keeper = new CheckpointPolicy(
+            Checkpointing checkpointing = new Checkpointing(
                     folder.fetch(RunFolder.CHECKPOINT), origin.identity(), control.keepEvery(), folder::put);
-            TrainingSession session = new TrainingSession(told(folder), control.breaks(), Optional.of(keeper));
-            Optional<Cancellation.Reason> early = new DistributedStage(model, config.recipe(), workers, session).run();
-            if (early.filter(Cancellation.Reason.ASKED::equals).isEmpty()) {
+            TrainingContext<TrainEvent> context = TrainingContext.<TrainEvent>of(model.device())
+                    .withListener(told(folder))
+                    .withCancellation(control.breaks())
+                    .withCheckpointing(checkpointing);
+            Optional<Cancellation.Reason> early = new DistributedStage(model, config.recipe(), workers, context).run();
+            if (early.filter(Cancellation.Reason.CANCELLED::equals).isEmpty()) {
                 ModelCard card = card(features.catalogue(), workers.temperature(), origin);
                 folder.keep(settings);
                 Path file = folder.fetch(RunFolder.MODEL);

@@ -3,24 +3,39 @@ package org.gramian.run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.gramian.basis.EvenSample;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.gallery.Gallery;
+import org.gramian.gallery.GalleryBuilder;
 import org.gramian.gallery.GalleryFileException;
+import org.gramian.gallery.Item;
+import org.gramian.gallery.Part;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
+import org.gramian.image.Thumbnail;
 import org.gramian.image.dataset.Sample;
 import org.gramian.inspect.Inspector;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Model;
 import org.gramian.model.ModelFile;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.ImageDescriptors;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;
-import org.gramian.train.loop.TrainingData;
+import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingContext;
+import org.gramian.train.loop.TrainingData;
 
 /**
  * Files for the report beside the model of a fold: its gallery, and statistics of its pooling. A failure is a remark only: the model
@@ -75,11 +90,7 @@ record RunArtifacts(
             inspect(model, fingerprint).write(inspection());
         }
         if (!hasGalleryOf(fingerprint)) {
-            ImageDescriptors descriptors =
-                    new ImageDescriptors(model, plan.config().recipe(), data, training());
-            new FoldGallery(plan.dataset().classes(), descriptors)
-                    .make(fingerprint)
-                    .write(gallery());
+            buildGallery(model, fingerprint).write(gallery());
         }
     }
 
@@ -102,6 +113,66 @@ record RunArtifacts(
                         test,
                         fingerprint,
                         done -> training.measuring(new Collecting("pooling statistics", done, all)));
+    }
+
+    /**
+     * Builds the gallery: images of the fold, evenly spread if there are too many, each with the mean descriptor of its test crops.
+     *
+     * <p>The mean over crops, not the centre crop: neighbours are then near by the descriptors that predictions come from. With a
+     * frozen backbone it costs no more, see {@link ImageDescriptors}.
+     */
+    private Gallery buildGallery(Model model, String fingerprint) throws IOException {
+        TrainingData.Parts split = data.parts();
+        TrainingContext<TrainEvent> training = training();
+        Map<Part, List<Sample>> parts = new EnumMap<>(Part.class);
+        parts.put(Part.TRAINING, split.training());
+        parts.put(Part.HELD_BACK, split.validation());
+        parts.put(Part.TEST, split.test());
+        long size = model.head().pooling().descriptorSize(model.backbone().channels());
+        GalleryBuilder gallery = new GalleryBuilder(plan.dataset().classes(), size, fingerprint);
+        List<Item> items = new ArrayList<>();
+        List<Sample> samples = new ArrayList<>();
+        parts.forEach((part, all) -> {
+            List<Sample> some = EvenSample.of(all, Gallery.MOST_OF_A_PART);
+            some.forEach(sample -> items.add(new Item(sample.name(), sample.label(), part)));
+            samples.addAll(some);
+            gallery.leaveOut(part, all.size() - some.size());
+        });
+        List<byte[]> thumbnails = thumbnails(samples, training);
+        new ImageDescriptors(model, plan.config().recipe(), data, training)
+                .run(samples, (i, crops) -> gallery.add(items.get(i), thumbnails.get(i), crops));
+        return gallery.build();
+    }
+
+    private List<byte[]> thumbnails(List<Sample> samples, TrainingContext<TrainEvent> training) throws IOException {
+        ImageReader reader = new ImageReader(data.extraction().limits());
+        try (ExecutorService pool = Executors.newFixedThreadPool(context.threads())) {
+            List<Future<byte[]>> made = samples.stream()
+                    .map(sample -> pool.submit(() -> thumbnail(reader, sample.file())))
+                    .toList();
+            try {
+                List<byte[]> all = new ArrayList<>();
+                for (Future<byte[]> one : made) {
+                    all.add(one.get());
+                    training.measuring(new Collecting("thumbnails", all.size(), made.size()));
+                }
+                return all;
+            } finally {
+                pool.shutdownNow(); // else closing waits for all thumbnails after an interruption
+            }
+        } catch (ExecutionException failed) {
+            throw failed.getCause() instanceof IOException cause ? cause : new IOException(failed.getCause());
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while thumbnails were made", interrupted);
+        }
+    }
+
+    private static byte[] thumbnail(ImageReader reader, Path file) throws UnreadableImageException {
+        return switch (reader.read(file)) {
+            case ReadResult.Readable(var image, var _) -> Thumbnail.of(image);
+            case ReadResult.Unreadable problem -> throw new UnreadableImageException(file, problem);
+        };
     }
 
     private boolean hasInspectionOf(String fingerprint) {

@@ -71,7 +71,7 @@ final class TensorBoardLog {
      * Opens the log of a fold. A file is created with the first epoch.
      *
      * @param fold folder of the fold
-     * @param validated whether there is a validation set; without one, epochs are judged by the training loss
+     * @param validated whether there is a validation set; without one, epochs are compared by training loss
      * @param time source of the time
      * @param history epochs that an interrupted run wrote; it repeats those after its last checkpoint
      */

@@ -18,7 +18,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
-import org.gramian.run.FoldPlan.HoldingBack;
+import org.gramian.run.FoldPlan.ValidationSplit;
 import org.gramian.run.FoldPlan.Placed;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -66,7 +66,7 @@ class FoldPlanTest {
                         dataset,
                         new Placed("", fold),
                         all(dataset),
-                        new HoldingBack(share, seed, Duplicates.of(dataset), remarks::add))
+                        new ValidationSplit(share, seed, Duplicates.of(dataset), remarks::add))
                 .parts();
     }
 
@@ -177,7 +177,7 @@ class FoldPlanTest {
                         dataset,
                         new Placed("", fold(dataset)),
                         readable,
-                        new HoldingBack(0.3, 1, Duplicates.of(dataset), remarks::add))
+                        new ValidationSplit(0.3, 1, Duplicates.of(dataset), remarks::add))
                 .parts();
         List<Sample> used = new ArrayList<>(parts.training());
         used.addAll(parts.validation());
@@ -195,8 +195,8 @@ class FoldPlanTest {
         Dataset dataset = dataset(1, 3, 3, 3);
         Fold fold = new Fold("the fold", List.of(0, 1, 3, 4, 6, 7), List.of(), List.of(2, 5, 8));
         Placed placed = new Placed("", fold);
-        HoldingBack holding = new HoldingBack(0.3, 1, Duplicates.of(dataset), remarks::add);
-        assertThatThrownBy(() -> FoldPlan.of(dataset, placed, Set.of(2, 3, 4, 5, 8), holding))
+        ValidationSplit split = new ValidationSplit(0.3, 1, Duplicates.of(dataset), remarks::add);
+        assertThatThrownBy(() -> FoldPlan.of(dataset, placed, Set.of(2, 3, 4, 5, 8), split))
                 .isInstanceOf(UnfitDataException.class)
                 .hasMessageContaining("'the fold'")
                 .hasMessageContaining("'c0', 'c2';");

@@ -18,14 +18,15 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.report.run.RunReport;
 import org.gramian.run.FoldResult;
+import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
-import org.gramian.run.RunResources;
 import org.gramian.run.RunResult;
 import org.gramian.run.Trainer;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainingContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -88,12 +89,12 @@ final class DemoCommand implements Callable<Integer> {
         DemoRecipe wanted = recipe.seeded(seed);
         DemoFolder folder = DemoFolder.open(out, wanted);
         Device device = torch.prepare();
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         List<RunResult> results;
         try (TrainDisplay display = new TrainDisplay(console);
                 Interruption interruption = new Interruption(breaks, console::warn)) {
             draw(wanted, folder, breaks);
-            interruption.keeps(CheckpointPolicy.DEFAULT_INTERVAL);
+            interruption.keeps(Checkpointing.DEFAULT_INTERVAL);
             results = train(new Stage(wanted, folder, device, breaks), display);
         } catch (InterruptedTrainingException stopped) {
             console.warn("interrupted; resume with: " + typed());
@@ -121,29 +122,26 @@ final class DemoCommand implements Callable<Integer> {
         console.say("%d synthetic images in %s".formatted(all, folder.images()));
         try (Progress progress = console.progress("drawing images", all)) {
             boolean complete = wanted.textures()
-                    .write(folder.images(), progress, () -> breaks.due().isPresent());
+                    .write(folder.images(), progress, () -> breaks.reason().isPresent());
             if (!complete) {
-                throw new InterruptedTrainingException(Cancellation.Reason.ASKED);
+                throw new InterruptedTrainingException(Cancellation.Reason.CANCELLED);
             }
         }
     }
 
     private List<RunResult> train(Stage stage, TrainDisplay display) throws IOException, InterruptedException {
         Dataset dataset = Layouts.open(stage.folder.images());
-        RunResources workshop = new RunResources(
-                stage.device,
-                WeightStore.ofProcess(),
-                Optional.empty(),
-                Runtime.getRuntime().availableProcessors());
         Trainer trainer = Trainer.of(dataset)
-                .with(workshop)
-                .under(new Trainer.Control(display, stage.breaks, CheckpointPolicy.DEFAULT_INTERVAL));
+                .with(WeightStore.ofProcess(), Optional.empty())
+                .with(TrainingContext.<RunEvent>of(stage.device)
+                        .withListener(display)
+                        .withCancellation(stage.breaks));
         List<DemoRecipe.Entry> entries = stage.recipe.entries();
         AuditReport audit =
-                trainer.asking(stage.recipe.settings(entries.getFirst())).audit();
+                trainer.with(stage.recipe.settings(entries.getFirst())).audit();
         List<RunResult> results = new ArrayList<>();
         for (DemoRecipe.Entry entry : entries) {
-            Trainer one = trainer.asking(stage.recipe.settings(entry));
+            Trainer one = trainer.with(stage.recipe.settings(entry));
             RunPlan plan = one.plan(audit);
             console.say(entry.name() + ": " + entry.meaning());
             display.row(entry.name() + ", ");

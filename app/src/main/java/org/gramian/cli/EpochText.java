@@ -23,7 +23,7 @@ record EpochText(StageStarted stage, StageClock clock) {
         return epoch(done.epoch())
                 + numbers(done.loss(), done.accuracy())
                 + validation(Optional.of(done))
-                + String.format(Locale.ROOT, "%slr %s", GAP, rate(done.rate()))
+                + String.format(Locale.ROOT, "%slr %s", GAP, rate(done.learningRate()))
                 + speed();
     }
 
@@ -50,13 +50,13 @@ record EpochText(StageStarted stage, StageClock clock) {
                         Locale.ROOT,
                         "%sval_acc %.1f%%",
                         GAP,
-                        100 * (1 - done.judgement().error())))
+                        100 * (1 - done.validation().error())))
                 .orElse("");
     }
 
     /** Without a validation set, epochs are ranked by the training loss, with an error of 0. */
     static boolean isValidated(EpochDone done) {
-        return done.judgement().error() != 0 || done.judgement().loss() != done.loss();
+        return done.validation().error() != 0 || done.validation().loss() != done.loss();
     }
 
     private String speed() {

@@ -28,7 +28,7 @@ final class Interruption implements AutoCloseable {
     private volatile String answer = "interrupted; stopping";
 
     Interruption(Cancellation breaks, Consumer<String> say) {
-        this(breaks::ask, say);
+        this(breaks::cancel, say);
     }
 
     private Interruption(Runnable stop, Consumer<String> say) {

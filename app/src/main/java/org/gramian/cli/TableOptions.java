@@ -20,7 +20,7 @@ import org.gramian.run.table.RowList;
 import org.gramian.run.table.TablePlan;
 import org.gramian.run.table.TablePreset;
 import org.gramian.run.table.TableRow;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -130,7 +130,7 @@ final class TableOptions {
     }
 
     Duration keepEvery() {
-        return Objects.requireNonNullElse(keepEvery, CheckpointPolicy.DEFAULT_INTERVAL);
+        return Objects.requireNonNullElse(keepEvery, Checkpointing.DEFAULT_INTERVAL);
     }
 
     int threads() {

@@ -9,8 +9,7 @@ import java.util.Optional;
 import org.gramian.image.dataset.Note;
 import org.gramian.report.table.TableFormat;
 import org.gramian.report.table.TableReport;
-import org.gramian.run.RunResources;
-import org.gramian.run.Trainer;
+import org.gramian.run.RunEvent;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
@@ -24,7 +23,9 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainingContext;
 
 /** {@code gramian compare DIR --methods}: trains every row on the same folds and crops, and shows the table. */
 final class TableTraining {
@@ -59,33 +60,36 @@ final class TableTraining {
         if (options.deterministic()) {
             Libtorch.load().setMath(GpuMath.EXACT);
         }
-        RunResources workshop = new RunResources(device, training.store(), cache, options.threads());
-        TableRun run = new TableRun(plan, data, folder, workshop);
+        TableRun run = new TableRun(plan, data, folder, training.store(), cache);
         TableFiles files = new TableFiles(
                 run, folder, table -> new TableReport(table, command, machine(device), TableText::reason));
-        Cancellation breaks = Cancellation.whenAsked();
         try (TrainDisplay display = new TrainDisplay(console)) {
-            Trainer.Control control = new Trainer.Control(display, breaks, options.keepEvery());
-            return options.dry() ? show(run, control) : train(files, display, control);
+            TrainingContext<RunEvent> context = new TrainingContext<>(
+                    device,
+                    options.threads(),
+                    display,
+                    Cancellation.onRequest(),
+                    Checkpointing.every(options.keepEvery()));
+            return options.dry() ? show(run, context) : train(files, display, context);
         }
     }
 
     /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
-    private int show(TableRun run, Trainer.Control control) throws IOException, InterruptedException {
-        run.prepare(control);
-        Map<TableEntry, Estimate> estimates = estimates(run, control.breaks());
+    private int show(TableRun run, TrainingContext<RunEvent> context) throws IOException, InterruptedException {
+        run.prepare(context);
+        Map<TableEntry, Estimate> estimates = estimates(run, context);
         console.out().print(TableText.plan(run.entries(), estimates, run.table().remarks()));
         console.out().flush();
         return code(run);
     }
 
-    private int train(TableFiles files, TrainDisplay display, Trainer.Control control)
+    private int train(TableFiles files, TrainDisplay display, TrainingContext<RunEvent> context)
             throws IOException, InterruptedException {
-        try (Interruption interruption = new Interruption(control.breaks(), console::warn)) {
-            files.run().prepare(control);
-            TableDisplay shown = new TableDisplay(console, display, files, announced(files, control.breaks()));
+        try (Interruption interruption = new Interruption(context.cancellation(), console::warn)) {
+            files.run().prepare(context);
+            TableDisplay shown = new TableDisplay(console, display, files, announced(files, context));
             interruption.keeps(options.keepEvery());
-            Optional<Cancellation.Reason> early = files.run().train(control, shown);
+            Optional<Cancellation.Reason> early = files.run().train(context, shown);
             files.write();
             return ended(files, early);
         } catch (InterruptedTrainingException _) {
@@ -111,14 +115,14 @@ final class TableTraining {
         return new Settings(values);
     }
 
-    private Map<TableEntry, Estimate> announced(TableFiles files, Cancellation breaks) throws IOException {
+    private Map<TableEntry, Estimate> announced(TableFiles files, TrainingContext<RunEvent> context) throws IOException {
         TableRun run = files.run();
         console.say("table folder: " + files.folder());
         if (!run.due().isEmpty()) {
             console.say("estimating the training time of each row");
         }
-        Map<TableEntry, Estimate> estimates = estimates(run, breaks);
-        breaks.due().ifPresent(reason -> {
+        Map<TableEntry, Estimate> estimates = estimates(run, context);
+        context.cancellation().reason().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
         for (TableEntry entry : run.entries()) {
@@ -136,11 +140,11 @@ final class TableTraining {
         return estimates;
     }
 
-    private static Map<TableEntry, Estimate> estimates(TableRun run, Cancellation breaks) {
+    private static Map<TableEntry, Estimate> estimates(TableRun run, TrainingContext<RunEvent> context) {
         Map<TableEntry, Estimate> estimates = new LinkedHashMap<>();
         for (TableEntry entry : run.due()) {
-            if (breaks.due().isEmpty()) {
-                run.estimate(entry).ifPresent(estimate -> estimates.put(entry, estimate));
+            if (context.cancellation().reason().isEmpty()) {
+                run.estimate(entry, context).ifPresent(estimate -> estimates.put(entry, estimate));
             }
         }
         return estimates;

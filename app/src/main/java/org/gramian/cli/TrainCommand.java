@@ -18,8 +18,8 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.FoldResult;
+import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
-import org.gramian.run.RunResources;
 import org.gramian.run.RunResult;
 import org.gramian.run.StageResult;
 import org.gramian.run.Trainer;
@@ -33,8 +33,9 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainingContext;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -99,7 +100,7 @@ final class TrainCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             description = "time between checkpoints (default: 1m)")
-    private Duration keepEvery = CheckpointPolicy.DEFAULT_INTERVAL;
+    private Duration keepEvery = Checkpointing.DEFAULT_INTERVAL;
 
     @Option(
             names = {"--decode-threads", "--workers"},
@@ -124,7 +125,7 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Cancellation breaks = budget == null ? Cancellation.whenAsked() : Cancellation.after(budget);
+        Cancellation breaks = budget == null ? Cancellation.onRequest() : Cancellation.after(budget);
         caching.check();
         RunFolder folder = folder();
         Settings asked = resumed == null ? options.asked() : folder.settings();
@@ -136,9 +137,10 @@ final class TrainCommand implements Callable<Integer> {
         if (deterministic) {
             Libtorch.load().setMath(GpuMath.EXACT);
         }
-        RunResources workshop = new RunResources(device, options.store(), caching.root(), threads);
         try (TrainDisplay display = new TrainDisplay(console)) {
-            Trainer trainer = new Trainer(dataset, asked, workshop, new Trainer.Control(display, breaks, keepEvery));
+            TrainingContext<RunEvent> context =
+                    new TrainingContext<>(device, threads, display, breaks, Checkpointing.every(keepEvery));
+            Trainer trainer = new Trainer(dataset, asked, options.store(), caching.root(), context);
             if (dry) { // nothing to save: Ctrl-C may end the process at once
                 RunPlan plan = plan(trainer, trainer.audit(), folder);
                 return show(trainer, plan, trainer.estimate(plan));
@@ -186,19 +188,13 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     private static void requireNotInterrupted(Trainer trainer) {
-        trainer.control()
-                .breaks()
-                .due()
-                .filter(Cancellation.Reason.ASKED::equals)
-                .ifPresent(reason -> {
-                    throw new InterruptedTrainingException(reason);
-                });
+        trainer.context().throwIfCancelled();
     }
 
     /** Sets time for test and report apart. */
     private void reserve(Trainer trainer, RunPlan plan, Duration whole) throws IOException {
         Estimate estimate = trainer.estimate(plan);
-        Duration reserved = trainer.control().breaks().reserve(estimate.ending());
+        Duration reserved = trainer.context().cancellation().reserve(estimate.ending());
         console.say("time budget " + PlanText.duration(whole) + ", " + PlanText.duration(reserved)
                 + " of it for test and report"
                 + (whole.compareTo(estimate.features().plus(reserved)) < 0
@@ -210,7 +206,7 @@ final class TrainCommand implements Callable<Integer> {
     /** Returns estimated time and memory. No time on a GPU: one small batch does not predict captured CUDA graphs. */
     private static String expectation(Trainer trainer, RunPlan plan) throws IOException {
         String memory = "estimated memory " + trainer.memory(plan).text();
-        return trainer.workshop().device().kind() == Device.Kind.CPU
+        return trainer.context().device().kind() == Device.Kind.CPU
                 ? "estimated time " + PlanText.duration(trainer.estimate(plan).total())
                         + PlanText.condition(plan.config()) + "; " + memory
                 : memory;
@@ -302,19 +298,19 @@ final class TrainCommand implements Callable<Integer> {
             }
             if (result.early().isEmpty()) {
                 moreEpochs(result).forEach(console::say);
-                advice(plan, trainer.workshop()).ifPresent(console::say);
+                advice(plan, trainer).ifPresent(console::say);
             }
         }
         if (result.early().isPresent()) {
             console.warn(
                     switch (result.early().get()) {
-                        case ASKED -> "interrupted; resume with: " + resume(folder);
+                        case CANCELLED -> "interrupted; resume with: " + resume(folder);
                         case OUT_OF_TIME ->
                             "time budget used up" + (result.folds().isEmpty() ? ", no model yet" : "")
                                     + "; continue with: " + resume(folder);
                     });
         }
-        if (result.early().filter(Cancellation.Reason.ASKED::equals).isPresent()
+        if (result.early().filter(Cancellation.Reason.CANCELLED::equals).isPresent()
                 || (result.early().isPresent() && result.folds().isEmpty())) {
             return Main.INTERRUPTED;
         }
@@ -339,18 +335,18 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     /** Returns what would raise the accuracy most. */
-    private static Optional<String> advice(RunPlan plan, RunResources workshop) throws IOException {
+    private static Optional<String> advice(RunPlan plan, Trainer trainer) throws IOException {
         int images = plan.folds().getFirst().parts().training().size();
         int perClass = images / plan.dataset().classes().size();
         if (plan.config().network().weights().isEmpty()) {
-            return Optional.of("tip: " + weights(workshop.weights()));
+            return Optional.of("tip: " + weights(trainer.weights()));
         }
         if (perClass < FEW_PER_CLASS) {
             return Optional.of(
                     "tip: more images would help most; there are " + perClass + " training images per class");
         }
         boolean frozen = plan.config().recipe().stage2().epochs() == 0;
-        return frozen && workshop.device().kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
+        return frozen && trainer.context().device().kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
                 ? Optional.of("tip: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
                 : Optional.empty();
     }

@@ -144,7 +144,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                                 fold,
                                 started.fold().name(),
                                 started.fold().parts().training().size(),
-                                started.fold().parts().heldBack().size(),
+                                started.fold().parts().validation().size(),
                                 started.fold().parts().test().size(),
                                 remaining(started)));
             case RunEvent.Training training -> show(training.event());
@@ -250,7 +250,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                                 .map(epoch -> String.format(
                                         Locale.ROOT,
                                         " (val_acc %.1f%%)",
-                                        100 * (1 - epoch.judgement().error())))
+                                        100 * (1 - epoch.validation().error())))
                                 .orElse("");
         return done.epochs() + " epochs, " + done.reason() + "; " + best;
     }

@@ -63,7 +63,7 @@ final class TrainEventJson {
                                 "number", started.number(),
                                 "of", started.of(),
                                 "train", started.fold().parts().training().size(),
-                                "validation", started.fold().parts().heldBack().size(),
+                                "validation", started.fold().parts().validation().size(),
                                 "test", started.fold().parts().test().size()));
             case RunEvent.Training training -> accept(training.event(), stage, prefix);
             case RunEvent.PoolingChosen chosen ->
@@ -129,11 +129,11 @@ final class TrainEventJson {
         values.put("loss", done.loss());
         values.put("acc", done.accuracy());
         if (EpochText.isValidated(done)) {
-            values.put("val_loss", done.judgement().loss());
-            values.put("val_acc", 1 - done.judgement().error());
+            values.put("val_loss", done.validation().loss());
+            values.put("val_acc", 1 - done.validation().error());
         }
         values.put("best", done.best());
-        values.put("lr", done.rate());
+        values.put("lr", done.learningRate());
         clock.imagesPerSecond().ifPresent(speed -> values.put("images_per_second", speed));
         clock.eta().ifPresent(eta -> values.put("eta_seconds", eta.toMillis() / 1e3));
         return values;

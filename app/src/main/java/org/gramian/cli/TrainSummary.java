@@ -68,7 +68,7 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
                         + (planned == 1 ? " fold" : " folds")
                         + switch (reason) {
                             case OUT_OF_TIME -> "; stopped by the time budget";
-                            case ASKED -> "; interrupted";
+                            case CANCELLED -> "; interrupted";
                         });
     }
 

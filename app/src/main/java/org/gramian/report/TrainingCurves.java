@@ -42,7 +42,7 @@ public final class TrainingCurves {
     /** Returns the loss of the training set and, if there is one, of the validation set. */
     public static Chart loss(List<EpochDone> epochs) {
         Line training = line("training", epochs, EpochDone::loss);
-        Line validation = line("validation", epochs, epoch -> epoch.judgement().loss());
+        Line validation = line("validation", epochs, epoch -> epoch.validation().loss());
         double highest = Stream.of(training, validation)
                 .flatMap(line -> line.values().stream())
                 .reduce(Double::max)
@@ -62,7 +62,7 @@ public final class TrainingCurves {
 
     /** Returns the learning rate at the last step of every epoch, on a logarithmic scale. */
     public static Chart learningRate(List<EpochDone> epochs) {
-        return positive("learning rate", epochs, epoch -> epoch.rate() > 0 ? epoch.rate() : Double.NaN);
+        return positive("learning rate", epochs, epoch -> epoch.learningRate() > 0 ? epoch.learningRate() : Double.NaN);
     }
 
     /** Returns the distance {@code ‖WᵀW − I‖} of orthonormal parameters, on a logarithmic scale. */
@@ -119,7 +119,7 @@ public final class TrainingCurves {
     /** Returns whether epochs were scored on a validation set; without one, the score repeats the training loss. */
     public static boolean isValidated(List<EpochDone> epochs) {
         return epochs.stream()
-                .anyMatch(epoch -> Double.compare(epoch.judgement().loss(), epoch.loss()) != 0);
+                .anyMatch(epoch -> Double.compare(epoch.validation().loss(), epoch.loss()) != 0);
     }
 
     private static void requireEpochs(String name, List<EpochDone> epochs) {
@@ -150,7 +150,7 @@ public final class TrainingCurves {
     }
 
     private static double validationAccuracy(EpochDone epoch) {
-        return 100 * (1 - epoch.judgement().error());
+        return 100 * (1 - epoch.validation().error());
     }
 
     private static Chart staged(Chart chart, List<EpochDone> epochs) {

@@ -15,8 +15,8 @@ import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 
 /**
- * What a run was begun with, as its folder keeps it: {@value #CONFIG} with every value and where it came from, and {@value
- * #FOLDS} with the names of the folds that were asked for, a line each, where these are not all.
+ * The configuration files of a run's folder: {@value #CONFIG} with every value and its origin, and {@value #FOLDS} with the names of
+ * the selected folds, a line each, if these are not all.
  *
  * @param folder of the run
  */
@@ -26,20 +26,20 @@ public record ExistingRun(Path folder) {
 
     private static final String FOLDS = "folds.txt";
 
-    /** Whether a run was begun here. */
+    /** Whether the folder holds a run. */
     public boolean exists() {
         return Files.isRegularFile(folder.resolve(CONFIG));
     }
 
-    /** The configuration; a value for every key. */
+    /** Returns the configuration, with a value for every key. */
     public Settings settings() {
         return ConfigFile.read(folder.resolve(CONFIG));
     }
 
     /**
-     * Of a run, only the folds that were asked for so far.
+     * Returns a plan with the selected folds only.
      *
-     * @throws IOException if the run kept names that are none of its folds
+     * @throws IOException if the file has names of other folds
      */
     public RunPlan rest(RunPlan whole) throws IOException {
         Optional<List<String>> kept = folds();
@@ -50,7 +50,7 @@ public record ExistingRun(Path folder) {
         }
     }
 
-    /** Names of folds; nothing where all were asked for. */
+    /** Returns the names of the selected folds; empty if all are selected. */
     private Optional<List<String>> folds() throws IOException {
         Path file = folder.resolve(FOLDS);
         return Files.exists(file)
@@ -60,27 +60,27 @@ public record ExistingRun(Path folder) {
     }
 
     /**
-     * Notes what is trained; folds of a run that was begun are added to those that were asked for before.
+     * Writes configuration and selected folds; those of an existing run are added to its selection.
      *
-     * @throws IOException if a run of another configuration was begun here
+     * @throws IOException if the folder holds a run of another configuration
      */
     void begin(RunPlan plan) throws IOException {
-        List<String> asked = plan.folds().stream().map(FoldPlan::name).toList();
+        List<String> selected = plan.folds().stream().map(FoldPlan::name).toList();
         if (!exists()) {
-            keep(asked, plan);
-            ConfigFile.write(folder.resolve(CONFIG), plan.settings()); // last: with it the run is begun
+            keep(selected, plan);
+            ConfigFile.write(folder.resolve(CONFIG), plan.settings()); // last: it marks an existing run
             return;
         }
         requireSame(plan.settings());
         Optional<List<String>> before = folds();
         if (before.isPresent()) {
-            keep(Stream.concat(before.get().stream(), asked.stream()).toList(), plan);
+            keep(Stream.concat(before.get().stream(), selected.stream()).toList(), plan);
         }
     }
 
-    private void keep(List<String> asked, RunPlan plan) throws IOException {
+    private void keep(List<String> selected, RunPlan plan) throws IOException {
         Path file = folder.resolve(FOLDS);
-        List<String> some = plan.names().stream().filter(asked::contains).toList();
+        List<String> some = plan.names().stream().filter(selected::contains).toList();
         if (some.equals(plan.names())) {
             Files.deleteIfExists(file);
         } else {
@@ -88,14 +88,14 @@ public record ExistingRun(Path folder) {
         }
     }
 
-    /** @throws IOException naming what differs, if the run that was begun here has another configuration */
+    /** @throws IOException naming the difference, if the existing run has another configuration */
     void requireSame(Settings wanted) throws IOException {
         Map<String, Setting> found = settings().values();
         for (Setting setting : wanted.values().values()) {
             String other = Optional.ofNullable(found.get(setting.key()))
                     .map(Setting::text)
                     .orElse("nothing");
-            // Weights may have moved on this machine; the models tell whether they are the same.
+            // The path of weights may change; the models store their fingerprint.
             if (Keys.decides(setting.key()) && !setting.text().equals(other)) {
                 throw new IOException(folder.resolve(CONFIG) + ": expected " + setting.key() + " " + setting.text()
                         + ", found " + other

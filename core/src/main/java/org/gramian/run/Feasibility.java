@@ -9,14 +9,13 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.NetworkConfig;
 
 /**
- * Says before hours of features that a fold has too few images for its pooling, or too many for its classifier, and what will
- * not be learned.
+ * Checks before features are computed that each fold has enough images for its pooling and not too many for its classifier.
  *
  * @param plan of a run
- * @param remarks told what is allowed but probably not meant
+ * @param remarks receives warnings for the user
  */
 record Feasibility(RunPlan plan, Consumer<String> remarks) {
-    /** @throws ConfigException naming key and fold, if the head of a fold cannot be made or solved for */
+    /** @throws ConfigException naming key and fold, if the head of a fold cannot be created or solved */
     void require() {
         for (FoldPlan fold : plan.folds()) {
             Pooling pooling = settled(fold);
@@ -28,7 +27,7 @@ record Feasibility(RunPlan plan, Consumer<String> remarks) {
         plan.config().recipe().solver().ifPresent(this::remarkUnlearned);
     }
 
-    /** The pooling that the fold will have. */
+    /** Returns the pooling of a fold. */
     private Pooling settled(FoldPlan fold) {
         int images = fold.parts().training().size();
         try {
@@ -53,7 +52,7 @@ record Feasibility(RunPlan plan, Consumer<String> remarks) {
         }
     }
 
-    /** A network's own weights are no first values: they have been learned. */
+    /** Excludes pretrained weights of the backbone, which are not random initial values. */
     private void remarkUnlearned(LinearSolver solver) {
         Pooling pooling = settled(plan.folds().getFirst());
         if (!network().auto() && pooling.hasTrainable(network().backbone().channels())) {

@@ -20,7 +20,7 @@ import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 
 /**
- * The files of one fold: the model, how it did, how it was trained, and, while it is not finished, a checkpoint.
+ * The files of one fold: model, evaluation, history, and a checkpoint until it is finished.
  *
  * @param path the folder
  */
@@ -31,7 +31,7 @@ record FoldFolder(Path path) {
     private static final String FROZEN = "frozen.safetensors";
     private static final String ADVICE = "; resume with the original settings, or start a new run in another folder";
 
-    /** The folder, made where there is none, without what a killed run left of files. */
+    /** Creates the folder if needed, and removes partial files of a killed run. */
     static FoldFolder make(Path path) throws IOException {
         Files.createDirectories(path);
         AtomicFile.sweep(path);
@@ -50,12 +50,12 @@ record FoldFolder(Path path) {
         return path.resolve("history.csv");
     }
 
-    /** The model on frozen features, while fine-tuning has not ended. */
+    /** Returns the file of the model on frozen features, which exists until fine-tuning ends. */
     Path frozen() {
         return path.resolve(FROZEN);
     }
 
-    /** Keeps the model on frozen features until fine-tuning has ended. */
+    /** Writes the model on frozen features. */
     void keepFrozen(Evaluation evaluation, Model model, ModelCard card) throws IOException {
         keepFirst(evaluation);
         ModelFile.write(frozen(), model, card);
@@ -67,16 +67,16 @@ record FoldFolder(Path path) {
         AtomicFile.put(model(), partial -> Files.copy(frozen(), partial, StandardCopyOption.REPLACE_EXISTING));
     }
 
-    /** Whether nothing is left to do: the model is written last, the checkpoint and the frozen model removed after it. */
+    /** Whether the fold is finished: the model is written last, then checkpoint and frozen model are removed. */
     boolean isDone() {
         return Files.exists(path.resolve(MODEL)) && !Files.exists(checkpoint()) && !Files.exists(frozen());
     }
 
     /**
-     * Makes sure that a model that is here came about in a way.
+     * Checks the provenance of a model in the folder.
      *
      * @param model {@link #model} or {@link #frozen}
-     * @throws IOException if it did not: what is here would be taken for something else
+     * @throws IOException if it differs
      */
     void requireOrigin(Path model, Map<String, String> expected, List<String> classes) throws IOException {
         ModelCard card = ModelFile.header(model).card();
@@ -95,7 +95,7 @@ record FoldFolder(Path path) {
         }
     }
 
-    /** The table of the race that chose the pooling, if there was one. */
+    /** Returns the table of the race that chose the pooling, if there was one. */
     Optional<PoolingRace.Result> poolings() throws IOException {
         Path file = path.resolve(PoolingRace.FILE);
         return Files.exists(file) ? Optional.of(PoolingRace.Result.read(file)) : Optional.empty();
@@ -105,7 +105,7 @@ record FoldFolder(Path path) {
         result.write(path.resolve(PoolingRace.FILE));
     }
 
-    /** The range tests that chose learning rates, one per stage; none where rates were given. */
+    /** Returns the range tests that chose learning rates, one per stage; none for given learning rates. */
     List<LearningRateFinder.Result> rateTests() throws IOException {
         Path file = path.resolve(LearningRateFinder.FILE);
         return Files.exists(file) ? LearningRateFinder.Result.read(file) : List.of();

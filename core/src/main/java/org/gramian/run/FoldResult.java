@@ -6,16 +6,16 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.train.loop.Cancellation;
 
 /**
- * What came of a fold.
+ * Result of a fold.
  *
- * @param folder where its files are
- * @param evaluation of the model on the test images
- * @param afterFirst the same after stage 1, where a second one followed
- * @param early why training stopped before its end; nothing if it came there
+ * @param folder of its files
+ * @param evaluation on the test set
+ * @param afterFirst evaluation after stage 1, if stage 2 followed
+ * @param early why training stopped early; empty if it came to its end
  */
 public record FoldResult(
         Path folder, Evaluation evaluation, Optional<Evaluation> afterFirst, Optional<Cancellation.Reason> early) {
-    /** The model. */
+    /** Returns the file of the model. */
     public Path model() {
         return folder.resolve(FoldFolder.MODEL);
     }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -13,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
@@ -32,21 +30,21 @@ import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.RateFound;
 import org.gramian.train.loop.TrainEvent.Refitted;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.StageDone;
 import org.gramian.train.loop.TrainingData;
-import org.gramian.train.loop.TrainingSession;
+import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TwoStageTraining;
 import org.gramian.train.recipe.Recipe;
 
-/** Trains and measures one fold, or goes on where it was left. */
+/** Trains and evaluates one fold, resuming from its checkpoint if present. */
 final class FoldRun {
     /** Metric of a model card: accuracy on the validation set, where there is one. */
     private static final String VALIDATION = "validation-accuracy";
@@ -54,27 +52,34 @@ final class FoldRun {
     private final RunPlan plan;
     private final FoldPlan fold;
     private final FoldFolder folder;
-    private final Surround surround;
+    private final FeatureExtraction extraction;
+    private final Map<String, String> runOrigin;
+    private final TrainingContext<RunEvent> context;
     private Optional<Solved> solved = Optional.empty();
     private boolean adopted;
 
-    /** What a fold shares with others. */
-    record Surround(
+    /**
+     * Prepares a fold.
+     *
+     * @param extraction computes features; shared by all folds
+     * @param runOrigin provenance of all models of the run
+     */
+    FoldRun(
+            RunPlan plan,
+            FoldPlan fold,
+            FoldFolder folder,
             FeatureExtraction extraction,
-            int threads,
-            Cancellation breaks,
-            Duration keepEvery,
-            Map<String, String> origin,
-            Consumer<RunEvent> events) {}
-
-    FoldRun(RunPlan plan, FoldPlan fold, FoldFolder folder, Surround surround) {
+            Map<String, String> runOrigin,
+            TrainingContext<RunEvent> context) {
         this.plan = plan;
         this.fold = fold;
         this.folder = folder;
-        this.surround = surround;
+        this.extraction = extraction;
+        this.runOrigin = runOrigin;
+        this.context = context;
     }
 
-    /** Nothing where it was asked to stop before there was a model. */
+    /** Trains and evaluates the fold; empty if it is cancelled before there is a model. */
     Optional<FoldResult> run() throws IOException {
         if (folder.isDone()) {
             folder.requireOrigin(folder.model(), origin(), plan.dataset().classes());
@@ -82,26 +87,9 @@ final class FoldRun {
                     folder.path(),
                     folder.evaluation(),
                     folder.afterFirst(),
-                    showcase().complete(Optional.empty())));
+                    artifacts().complete(Optional.empty())));
         }
-        CheckpointPolicy keeper = new CheckpointPolicy(folder.checkpoint(), identity(), surround.keepEvery);
-        History history = History.open(folder.history());
-        Optional<TensorBoardLog> board = board(history);
-        TrainingSession session = new TrainingSession(
-                event -> {
-                    switch (event) {
-                        case EpochDone done -> keeping(() -> history.add(done));
-                        case StageDone done -> keeping(() -> result(done).write(folder.path()));
-                        case RateFound found -> keeping(() -> folder.keepRateTest(found.result()));
-                        case Solved found -> solved = Optional.of(found);
-                        case Refitted refit -> keeping(() -> refitted(refit));
-                        default -> {}
-                    }
-                    board.ifPresent(log -> keeping(() -> log.accept(event)));
-                    surround.events.accept(new RunEvent.Training(event));
-                },
-                surround.breaks,
-                Optional.of(keeper));
+        TrainingContext<TrainEvent> training = trainingContext();
         Recipe recipe = plan.config().recipe();
         boolean frozenFirst = recipe.solver().isPresent() && recipe.stage2().epochs() > 0;
         boolean resumed = Files.exists(folder.frozen());
@@ -109,26 +97,26 @@ final class FoldRun {
             folder.requireOrigin(folder.frozen(), origin(), plan.dataset().classes());
         }
         Head head =
-                plan.config().network().auto() && !resumed ? plan.head(fold, choosePooling(session)) : plan.head(fold);
+                plan.config().network().auto() && !resumed ? plan.head(fold, choosePooling(training)) : plan.head(fold);
         if (frozenFirst && !resumed) {
-            solveFrozen(head, recipe.frozen(), session);
+            solveFrozen(head, recipe.frozen(), training);
         }
         try (Model model = InitialModel.model(
                 frozenFirst ? plan.fineTunedHead(fold, head) : head,
                 plan.seed(),
-                surround.extraction.extractor().network())) {
-            Optional<Cancellation.Reason> early = train(model, frozenFirst ? recipe.fineTuning() : recipe, session);
-            if (early.filter(Cancellation.Reason.ASKED::equals).isPresent()) {
+                extraction.extractor().network())) {
+            Optional<Cancellation.Reason> early = train(model, frozenFirst ? recipe.fineTuning() : recipe, training);
+            if (early.filter(Cancellation.Reason.CANCELLED::equals).isPresent()) {
                 return Optional.empty();
             }
             if (early.isEmpty()) {
-                keeper.remove();
+                training.checkpointing().remove();
                 Files.deleteIfExists(folder.frozen()); // last: without it the fold counts as finished
             }
             Optional<Cancellation.Reason> stopped =
-                    showcase().complete(adopted ? Optional.empty() : Optional.of(model));
+                    artifacts().complete(adopted ? Optional.empty() : Optional.of(model));
             if (stopped.filter(Cancellation.Reason.OUT_OF_TIME::equals).isPresent()) {
-                surround.events.accept(new RunEvent.Remark("the time budget is over: there is no gallery of "
+                context.listener().accept(new RunEvent.Remark("the time budget is over: there is no gallery of "
                         + QuotedText.text(fold.name()) + " in the report"));
             }
             return Optional.of(
@@ -136,31 +124,51 @@ final class FoldRun {
         }
     }
 
+    /** Returns the context of training: writes history and stage results before it forwards an event. */
+    private TrainingContext<TrainEvent> trainingContext() throws IOException {
+        History history = History.open(folder.history());
+        Optional<TensorBoardLog> board = board(history);
+        return context.<TrainEvent>withListener(event -> {
+                    switch (event) {
+                        case EpochDone done -> unchecked(() -> history.add(done));
+                        case StageDone done -> unchecked(() -> result(done).write(folder.path()));
+                        case RateFound found -> unchecked(() -> folder.keepRateTest(found.result()));
+                        case Solved found -> solved = Optional.of(found);
+                        case Refitted refit -> unchecked(() -> refitted(refit));
+                        default -> {}
+                    }
+                    board.ifPresent(log -> unchecked(() -> log.accept(event)));
+                    context.listener().accept(new RunEvent.Training(event));
+                })
+                .withCheckpointing(context.checkpointing().to(folder.checkpoint(), identity()));
+    }
+
     private Optional<TensorBoardLog> board(History history) {
         return plan.config().tensorboard()
                 ? Optional.of(new TensorBoardLog(
-                        folder.path(), !fold.parts().heldBack().isEmpty(), InstantSource.system(), history.epochs()))
+                        folder.path(), !fold.parts().validation().isEmpty(), InstantSource.system(), history.epochs()))
                 : Optional.empty();
     }
 
-    /** Solves a classifier on frozen features before anything is fine-tuned: a good answer first. */
-    private void solveFrozen(Head head, Recipe recipe, TrainingSession session) throws IOException {
-        TrainingSession unkept = new TrainingSession(session.events(), session.breaks(), Optional.empty());
+    /** Solves a classifier on frozen features before fine-tuning, so that there is a good model early. */
+    private void solveFrozen(Head head, Recipe recipe, TrainingContext<TrainEvent> training) throws IOException {
+        TrainingContext<TrainEvent> unsaved =
+                training.withCheckpointing(training.checkpointing().disabled());
         try (Model model = InitialModel.model(
-                head, plan.seed(), surround.extraction.extractor().network())) {
-            new TwoStageTraining(model, recipe, material(), unkept).run((stage, scores) -> {
+                head, plan.seed(), extraction.extractor().network())) {
+            new TwoStageTraining(model, recipe, data(), unsaved).run((stage, scores) -> {
                 Measured measured = measured(scores);
-                surround.events.accept(new RunEvent.Measured(stage, measured.evaluation));
+                context.listener().accept(new RunEvent.Measured(stage, measured.evaluation));
                 folder.keepFrozen(measured.evaluation, model, card(measured));
             });
         }
     }
 
-    /** Trains; a budget that ends before the first step leaves the model on frozen features, if there is one. */
-    private Optional<Cancellation.Reason> train(Model model, Recipe recipe, TrainingSession session)
+    /** Trains; a time budget that ends before the first step leaves the model on frozen features, if there is one. */
+    private Optional<Cancellation.Reason> train(Model model, Recipe recipe, TrainingContext<TrainEvent> training)
             throws IOException {
         try {
-            return new TwoStageTraining(model, recipe, material(), session)
+            return new TwoStageTraining(model, recipe, data(), training)
                     .run((stage, scores) -> keep(stage, measured(scores), model));
         } catch (InterruptedTrainingException stopped) {
             if (stopped.reason() != Cancellation.Reason.OUT_OF_TIME || !Files.exists(folder.frozen())) {
@@ -172,19 +180,19 @@ final class FoldRun {
     }
 
     private void adopt(String reason) throws IOException {
-        surround.events.accept(new RunEvent.Remark(reason + "; keeping the model with the frozen backbone"));
+        context.listener().accept(new RunEvent.Remark(reason + "; keeping the model with the frozen backbone"));
         folder.adoptFrozen();
         adopted = true;
     }
 
     /** Chooses the pooling by a race on the training images, once for a fold: a resumed run keeps its choice. */
-    private Pooling choosePooling(TrainingSession session) throws IOException {
+    private Pooling choosePooling(TrainingContext<TrainEvent> training) throws IOException {
         Optional<PoolingRace.Result> kept = folder.poolings();
         PoolingRace.Result result = kept.isPresent()
                 ? kept.get()
                 : new PoolingRace(
-                                material(),
-                                session,
+                                data(),
+                                training,
                                 plan.dataset().classes().size(),
                                 plan.config().recipe().solver(),
                                 plan.seed())
@@ -192,23 +200,12 @@ final class FoldRun {
         if (kept.isEmpty()) {
             folder.keepPoolings(result);
         }
-        surround.events.accept(new RunEvent.PoolingChosen(result));
+        context.listener().accept(new RunEvent.PoolingChosen(result));
         return Pooling.parse(result.best().pooling());
     }
 
-    /** For the end, when there is nothing to be kept for a break any more; it ends with the whole time budget. */
-    private RunArtifacts showcase() {
-        TrainingSession session = new TrainingSession(
-                event -> {
-                    if (surround.breaks.isOver()) {
-                        throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
-                    }
-                    surround.events.accept(new RunEvent.Training(event));
-                },
-                surround.breaks,
-                Optional.empty());
-        return new RunArtifacts(
-                folder, plan, material(), new RunArtifacts.Company(fold.name(), session, surround.events));
+    private RunArtifacts artifacts() {
+        return new RunArtifacts(folder, plan, fold.name(), data(), context);
     }
 
     /** Writes a file. */
@@ -216,7 +213,7 @@ final class FoldRun {
         void write() throws IOException;
     }
 
-    private static void keeping(Writing writing) {
+    private static void unchecked(Writing writing) {
         try {
             writing.write();
         } catch (IOException e) {
@@ -231,12 +228,12 @@ final class FoldRun {
                 (done.stage() == 1 ? recipe.stage1() : recipe.stage2()).epochs(),
                 done.epochs(),
                 done.kept() + 1,
-                !fold.parts().heldBack().isEmpty(),
+                !fold.parts().validation().isEmpty(),
                 done.improving(),
                 Optional.empty());
     }
 
-    /** Notes a classifier that was solved for again; the model has it at its end unless fine-tuning follows. */
+    /** Stores the result of a refitted classifier; it is that of the final model unless fine-tuning follows. */
     private void refitted(Refitted refit) throws IOException {
         if (refit.kept() && plan.config().recipe().stage2().epochs() == 0) {
             solved = Optional.of(refit.solution());
@@ -247,7 +244,7 @@ final class FoldRun {
                 .write(folder.path());
     }
 
-    private TrainingData material() {
+    private TrainingData data() {
         Map<String, Integer> duplicates = new HashMap<>();
         for (int group = 0; group < plan.duplicates().size(); group++) {
             for (int index : plan.duplicates().get(group)) {
@@ -258,13 +255,12 @@ final class FoldRun {
                 fold.parts(),
                 plan.config().data().crops().training(plan.config().recipe().seed()),
                 plan.config().data().testPlan().testing(),
-                surround.extraction,
-                surround.threads,
+                extraction,
                 duplicates);
     }
 
     /**
-     * What was measured of a model.
+     * Evaluation of a model.
      *
      * @param evaluation on the test set, calibrated on the validation set
      * @param validation accuracy on the validation set; empty where there is none
@@ -273,11 +269,11 @@ final class FoldRun {
 
     private Measured measured(TwoStageTraining.Scores scores) {
         Evaluation plain = evaluation(fold.parts().test(), scores.test().compute());
-        List<Sample> heldBack = fold.parts().heldBack();
-        if (heldBack.isEmpty()) {
+        List<Sample> samples = fold.parts().validation();
+        if (samples.isEmpty()) {
             return new Measured(plain, OptionalDouble.empty());
         }
-        Evaluation validation = evaluation(heldBack, scores.heldBack().compute());
+        Evaluation validation = evaluation(samples, scores.validation().compute());
         return new Measured(
                 plain.calibrated(Temperature.fit(validation.predictions())),
                 OptionalDouble.of(validation.accuracy().value()));
@@ -294,9 +290,9 @@ final class FoldRun {
                 predictions(samples, logits));
     }
 
-    /** Keeps what a stage ended with, unless the model on frozen features makes fewer errors on the validation set. */
+    /** Writes the model of a stage, unless the model on frozen features makes fewer errors on the validation set. */
     private void keep(int stage, Measured measured, Model model) throws IOException {
-        surround.events.accept(new RunEvent.Measured(stage, measured.evaluation));
+        context.listener().accept(new RunEvent.Measured(stage, measured.evaluation));
         if (stage == 1 && plan.config().recipe().stage2().epochs() > 0) {
             folder.keepFirst(measured.evaluation);
         }
@@ -319,14 +315,14 @@ final class FoldRun {
                 .toList();
     }
 
-    /** How the model comes about. */
+    /** Returns the provenance of the model. */
     private SequencedMap<String, String> origin() {
         SequencedMap<String, String> origin = division(plan, fold);
-        origin.putAll(surround.origin);
+        origin.putAll(runOrigin);
         return origin;
     }
 
-    /** Who trains and who tests: what is known of a model's origin before anything is computed. */
+    /** Returns the provenance that follows from the split alone. */
     static SequencedMap<String, String> division(RunPlan plan, FoldPlan fold) {
         SequencedMap<String, String> origin = new LinkedHashMap<>();
         origin.put(TrainedOn.PROTOCOL, plan.config().data().protocol().text());
@@ -342,7 +338,7 @@ final class FoldRun {
                 "%d training, %d validation, %d test"
                         .formatted(
                                 fold.parts().training().size(),
-                                fold.parts().heldBack().size(),
+                                fold.parts().validation().size(),
                                 fold.parts().test().size()));
         return origin;
     }
@@ -361,24 +357,24 @@ final class FoldRun {
         }
         return new ModelCard(
                 plan.dataset().classes(),
-                surround.extraction.extractor().network().preprocessing(),
+                extraction.extractor().network().preprocessing(),
                 plan.config().data().testPlan(),
                 evaluation.temperature().value(),
                 origin,
                 metrics);
     }
 
-    /** All that decides how this fold is trained; the configuration and the weights are in the model's origin. */
+    /** Returns a hash of everything that decides the course of training; configuration and weights are in the provenance. */
     private String identity() {
         StringBuilder all = new StringBuilder();
-        all.append(surround.origin)
+        all.append(runOrigin)
                 .append(plan.fingerprint().hex())
                 .append(plan.content())
                 .append(plan.dataset().classes())
                 .append(fold.name())
                 .append('\n');
         for (List<Sample> part : List.of(
-                fold.parts().training(), fold.parts().heldBack(), fold.parts().test())) {
+                fold.parts().training(), fold.parts().validation(), fold.parts().test())) {
             part.forEach(sample ->
                     all.append(sample.name()).append(' ').append(sample.box()).append('\n'));
             all.append('\n');

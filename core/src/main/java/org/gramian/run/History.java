@@ -14,7 +14,7 @@ import org.gramian.basis.AtomicTextFile;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.recipe.ValidationScore;
 
-/** The course of a training, one line for each epoch, as a CSV file that is whole after each of them. */
+/** History of a training as a CSV file with one line per epoch, rewritten atomically after each. */
 public final class History {
     private static final List<String> HEADER = List.of(
             "stage", "epoch", "rate", "loss", "accuracy", "judged_error", "judged_loss", "best", "orthogonality");
@@ -27,7 +27,7 @@ public final class History {
         this.epochs = epochs;
     }
 
-    /** What is in a file; nothing where there is none. */
+    /** Reads the history of a file; empty if there is none. */
     public static History open(Path file) throws IOException {
         List<EpochDone> epochs = new ArrayList<>();
         if (Files.exists(file)) {
@@ -66,12 +66,12 @@ public final class History {
         return Double.parseDouble(row.getField(field));
     }
 
-    /** All epochs in order. */
+    /** Returns all epochs in order. */
     public List<EpochDone> epochs() {
         return List.copyOf(epochs);
     }
 
-    /** Adds an epoch; what a broken run had written of it and later ones is replaced. */
+    /** Adds an epoch, in place of it and later ones of an interrupted run. */
     public void add(EpochDone done) throws IOException {
         epochs.removeIf(former ->
                 former.stage() > done.stage() || (former.stage() == done.stage() && former.epoch() >= done.epoch()));
@@ -88,11 +88,11 @@ public final class History {
         return List.of(
                 Integer.toString(epoch.stage()),
                 Integer.toString(epoch.epoch() + 1),
-                Double.toString(epoch.rate()),
+                Double.toString(epoch.learningRate()),
                 Double.toString(epoch.loss()),
                 Double.toString(epoch.accuracy()),
-                Double.toString(epoch.judgement().error()),
-                Double.toString(epoch.judgement().loss()),
+                Double.toString(epoch.validation().error()),
+                Double.toString(epoch.validation().loss()),
                 Boolean.toString(epoch.best()),
                 epoch.orthogonality().isPresent()
                         ? Double.toString(epoch.orthogonality().getAsDouble())

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
@@ -17,38 +18,36 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.feature.FrozenBackbone;
 
-/**
- * What every training begins with: the network with its weights; a model with a copy of that network, a tail of its weights where
- * the head wants one, and all else at random; and what is known of where they come from.
- */
+/** Creates what training begins with: the pretrained backbone, a model with random new layers on a copy of it, and its provenance. */
 public final class InitialModel {
     private InitialModel() {}
 
     /**
-     * Loads a network with its weights; close it when features are computed no more.
+     * Loads a backbone with its weights; close it after the last features.
      *
-     * @param workshop where weights are found, and the device
-     * @param remarks told what should be known of the weights
-     * @throws UnusableWeightsException if they are damaged or not those of the network
+     * @param store of the weights
+     * @param device of the backbone
+     * @param remarks receives messages about the weights for the user
+     * @throws UnusableWeightsException if the weights are damaged or of another backbone
      */
-    public static FrozenBackbone network(NetworkConfig network, RunResources workshop, Consumer<String> remarks)
-            throws IOException {
+    public static FrozenBackbone network(
+            NetworkConfig network, WeightStore store, Device device, Consumer<String> remarks) throws IOException {
         if (network.weights().isEmpty()) {
-            return FrozenBackbone.withoutWeights(network.backbone(), workshop.device());
+            return FrozenBackbone.withoutWeights(network.backbone(), device);
         }
         try (Arena arena = Arena.ofShared()) {
-            Weights weights = workshop.weights()
-                    .find(network.backbone().name(), network.weights().get(), arena, remarks);
+            Weights weights = store.find(network.backbone().name(), network.weights().get(), arena, remarks);
             try {
                 return network.usesTail()
-                        ? FrozenBackbone.withTail(network.backbone(), weights, workshop.device())
-                        : FrozenBackbone.of(network.backbone(), weights, workshop.device());
+                        ? FrozenBackbone.withTail(network.backbone(), weights, device)
+                        : FrozenBackbone.of(network.backbone(), weights, device);
             } catch (IllegalArgumentException tooFew) {
                 throw new UnusableWeightsException(tooFew);
             }
@@ -57,7 +56,7 @@ public final class InitialModel {
         }
     }
 
-    /** A model on a copy of the network: stage 2 changes it, and features of other folds need what it was. */
+    /** Creates a model on a copy of the backbone: stage 2 changes it, and features of other folds need the original. */
     public static Model model(Head head, long seed, FrozenBackbone frozen) {
         ParameterSet backbone = ParameterSet.initialize(
                 frozen.backbone().parameters(), new SplittableRandom(0), DType.F32, frozen.device());
@@ -74,7 +73,7 @@ public final class InitialModel {
         }
     }
 
-    /** The head's parameters; of those that belong to the network the first values are copies of its weights. */
+    /** Returns the head's parameters; those of the backbone's tail start with copies of its weights. */
     private static List<ParameterSpec> specs(Head head, FrozenBackbone frozen) {
         Map<String, String> pretrained = head.pretrained();
         return head.parameters(frozen.backbone().channels()).stream()
@@ -92,7 +91,7 @@ public final class InitialModel {
                 .toList();
     }
 
-    /** Of a model's origin what follows from its settings, its network and the program. */
+    /** Returns the provenance of a model that follows from its settings, its backbone and the program. */
     public static Map<String, String> origin(Settings settings, FrozenBackbone network) {
         Map<String, String> origin = new LinkedHashMap<>();
         origin.put("weights", network.fingerprint());

@@ -3,43 +3,57 @@ package org.gramian.run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.gramian.basis.EvenSample;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.gallery.Gallery;
+import org.gramian.gallery.GalleryBuilder;
 import org.gramian.gallery.GalleryFileException;
+import org.gramian.gallery.Item;
+import org.gramian.gallery.Part;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
+import org.gramian.image.Thumbnail;
 import org.gramian.image.dataset.Sample;
 import org.gramian.inspect.Inspector;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Model;
 import org.gramian.model.ModelFile;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.ImageDescriptors;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainEvent.Collecting;
+import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
-import org.gramian.train.loop.TrainingSession;
 
 /**
- * What is laid beside the model of a fold for people to look at, once it is trained: its gallery, and an inspection of its
- * pooling. Whatever goes wrong with them is a remark, for the model is there.
+ * Files for the report beside the model of a fold: its gallery, and statistics of its pooling. A failure is a remark only: the model
+ * is complete.
  *
  * @param folder of the fold
  * @param plan of the run
- * @param material the images of the fold
- * @param company who is told, and may stop it
+ * @param fold name
+ * @param data images of the fold
+ * @param context of the run; the whole time budget limits these files
  */
-record RunArtifacts(FoldFolder folder, RunPlan plan, TrainingData material, Company company) {
-    /** Who is told, and may stop it. */
-    record Company(String fold, TrainingSession session, Consumer<RunEvent> events) {}
-
+record RunArtifacts(
+        FoldFolder folder, RunPlan plan, String fold, TrainingData data, TrainingContext<RunEvent> context) {
     /**
-     * Makes what is missing, or is that of a former model.
+     * Writes files that are missing or belong to an earlier model.
      *
-     * @param trained the model as its file has it; where nobody has it in memory it is read, if anything is missing
-     * @return why it stopped before its end
+     * @param trained the model of the file, if it is in memory; else it is read as needed
+     * @return why it stopped early; empty if it came to its end
      */
     Optional<Cancellation.Reason> complete(Optional<Model> trained) {
         if (!plan.config().gallery()) {
@@ -54,8 +68,8 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, TrainingData material, Comp
         } catch (InterruptedTrainingException stopped) {
             return Optional.of(stopped.reason());
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
-            company.events.accept(new RunEvent.Remark(
-                    "gallery or pooling statistics failed for " + QuotedText.text(company.fold) + ": "
+            context.listener().accept(new RunEvent.Remark(
+                    "gallery or pooling statistics failed for " + QuotedText.text(fold) + ": "
                             + failed.getMessage() + "; the model is complete; retry with 'gramian train --resume'"));
             return Optional.empty();
         }
@@ -66,8 +80,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, TrainingData material, Comp
             make(trained.get(), fingerprint);
             return;
         }
-        try (ModelFile.Stored stored = ModelFile.read(
-                folder.model(), material.extraction().extractor().network().device())) {
+        try (ModelFile.Stored stored = ModelFile.read(folder.model(), context.device())) {
             make(stored.model(), fingerprint);
         }
     }
@@ -77,22 +90,89 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, TrainingData material, Comp
             inspect(model, fingerprint).write(inspection());
         }
         if (!hasGalleryOf(fingerprint)) {
-            ImageDescriptors describing =
-                    new ImageDescriptors(model, plan.config().recipe(), material, company.session);
-            new FoldGallery(plan.dataset().classes(), material, describing)
-                    .make(fingerprint)
-                    .write(gallery());
+            buildGallery(model, fingerprint).write(gallery());
         }
     }
 
+    /** Returns the context of the model's computations, which end with the whole time budget. */
+    private TrainingContext<TrainEvent> training() {
+        return context.withListener(event -> {
+            if (context.cancellation().isOver()) {
+                throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
+            }
+            context.listener().accept(new RunEvent.Training(event));
+        });
+    }
+
     private SpdInspection inspect(Model model, String fingerprint) throws IOException {
-        List<Sample> test = material.parts().test();
+        List<Sample> test = data.parts().test();
+        TrainingContext<TrainEvent> training = training();
         int all = Math.min(test.size(), Inspector.MOST_PICTURES);
-        return new Inspector(model, material.rendering(material.testCrops()), material.threads())
+        return new Inspector(model, data.rendering(data.testCrops()), context.threads())
                 .inspect(
                         test,
                         fingerprint,
-                        done -> company.session.measuring(new Collecting("pooling statistics", done, all)));
+                        done -> training.measuring(new Collecting("pooling statistics", done, all)));
+    }
+
+    /**
+     * Builds the gallery: images of the fold, evenly spread if there are too many, each with the mean descriptor of its test crops.
+     *
+     * <p>The mean over crops, not the centre crop: neighbours are then near by the descriptors that predictions come from. With a
+     * frozen backbone it costs no more, see {@link ImageDescriptors}.
+     */
+    private Gallery buildGallery(Model model, String fingerprint) throws IOException {
+        TrainingData.Parts split = data.parts();
+        TrainingContext<TrainEvent> training = training();
+        Map<Part, List<Sample>> parts = new EnumMap<>(Part.class);
+        parts.put(Part.TRAINING, split.training());
+        parts.put(Part.HELD_BACK, split.validation());
+        parts.put(Part.TEST, split.test());
+        long size = model.head().pooling().descriptorSize(model.backbone().channels());
+        GalleryBuilder gallery = new GalleryBuilder(plan.dataset().classes(), size, fingerprint);
+        List<Item> items = new ArrayList<>();
+        List<Sample> samples = new ArrayList<>();
+        parts.forEach((part, all) -> {
+            List<Sample> some = EvenSample.of(all, Gallery.MOST_OF_A_PART);
+            some.forEach(sample -> items.add(new Item(sample.name(), sample.label(), part)));
+            samples.addAll(some);
+            gallery.leaveOut(part, all.size() - some.size());
+        });
+        List<byte[]> thumbnails = thumbnails(samples, training);
+        new ImageDescriptors(model, plan.config().recipe(), data, training)
+                .run(samples, (i, crops) -> gallery.add(items.get(i), thumbnails.get(i), crops));
+        return gallery.build();
+    }
+
+    private List<byte[]> thumbnails(List<Sample> samples, TrainingContext<TrainEvent> training) throws IOException {
+        ImageReader reader = new ImageReader(data.extraction().limits());
+        try (ExecutorService pool = Executors.newFixedThreadPool(context.threads())) {
+            List<Future<byte[]>> made = samples.stream()
+                    .map(sample -> pool.submit(() -> thumbnail(reader, sample.file())))
+                    .toList();
+            try {
+                List<byte[]> all = new ArrayList<>();
+                for (Future<byte[]> one : made) {
+                    all.add(one.get());
+                    training.measuring(new Collecting("thumbnails", all.size(), made.size()));
+                }
+                return all;
+            } finally {
+                pool.shutdownNow(); // else closing waits for all thumbnails after an interruption
+            }
+        } catch (ExecutionException failed) {
+            throw failed.getCause() instanceof IOException cause ? cause : new IOException(failed.getCause());
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while thumbnails were made", interrupted);
+        }
+    }
+
+    private static byte[] thumbnail(ImageReader reader, Path file) throws UnreadableImageException {
+        return switch (reader.read(file)) {
+            case ReadResult.Readable(var image, var _) -> Thumbnail.of(image);
+            case ReadResult.Unreadable problem -> throw new UnreadableImageException(file, problem);
+        };
     }
 
     private boolean hasInspectionOf(String fingerprint) {
@@ -100,7 +180,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, TrainingData material, Comp
             return Files.exists(inspection())
                     && SpdInspection.read(inspection()).model().equals(fingerprint);
         } catch (IOException damaged) {
-            return false; // it is made anew
+            return false; // it is written again
         }
     }
 
@@ -108,7 +188,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, TrainingData material, Comp
         try {
             return Files.exists(gallery()) && Gallery.read(gallery()).model().equals(fingerprint);
         } catch (GalleryFileException damaged) {
-            return false; // it is made anew
+            return false; // it is written again
         }
     }
 

@@ -5,10 +5,10 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent;
 
-/** What happens in a run, told as it happens. */
+/** Events of a run, sent to the listener as they happen. */
 public sealed interface RunEvent {
     /**
-     * Images are being looked at.
+     * Images are being audited.
      *
      * @param done so far
      * @param all in the dataset
@@ -16,32 +16,32 @@ public sealed interface RunEvent {
     record Auditing(long done, long all) implements RunEvent {}
 
     /**
-     * All images were looked at.
+     * The audit is done.
      *
-     * @param report what was found
+     * @param report of all images
      */
     record Audited(AuditReport report) implements RunEvent {}
 
     /**
-     * Something that should be known.
+     * A remark for the user.
      *
-     * @param text in one sentence
+     * @param text one sentence
      */
     record Remark(String text) implements RunEvent {}
 
     /**
-     * A fold begins, or goes on.
+     * A fold begins or resumes.
      *
-     * @param number from 1 on
-     * @param of all folds
-     * @param fold who trains, judges and tests
+     * @param number from 1
+     * @param of number of folds
+     * @param fold with its split
      */
     record FoldStarted(int number, int of, FoldPlan fold) implements RunEvent {}
 
     /**
-     * Something happened in training.
+     * An event of training.
      *
-     * @param event what
+     * @param event the event
      */
     record Training(TrainEvent event) implements RunEvent {}
 
@@ -53,17 +53,17 @@ public sealed interface RunEvent {
     record PoolingChosen(PoolingRace.Result result) implements RunEvent {}
 
     /**
-     * The test images were scored after a stage.
+     * The model of a stage was evaluated on the test set.
      *
      * @param stage 1 or 2
-     * @param evaluation what came of it
+     * @param evaluation its result
      */
     record Measured(int stage, Evaluation evaluation) implements RunEvent {}
 
     /**
-     * A fold is over.
+     * A fold is done.
      *
-     * @param result what came of it
+     * @param result with the model
      */
     record FoldDone(FoldResult result) implements RunEvent {}
 }

@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a second run out of a run's folder, where each would overwrite the other's files: held from start to end, and given
- * back by the operating system when the process dies.
+ * Lock of a run's folder against a second run, which would overwrite its files. The operating system releases it when the process
+ * dies.
  */
 final class RunLock implements AutoCloseable {
     /** Never deleted: a deleted one could be locked twice. */

@@ -30,18 +30,18 @@ import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 
 /**
- * All that is decided before the first step: the configuration, and who trains, judges and tests in each fold.
+ * The plan of a run: its configuration, and the split of each fold.
  *
  * @param dataset the images, readable or not
  * @param settings every value of the configuration, with its origin
  * @param config the same as records
- * @param fingerprint of the division of the whole dataset
+ * @param fingerprint of the split of the whole dataset
  * @param near near-duplicates that the splits keep together, see {@link Duplicates#near}
  * @param duplicates identical files and near-duplicates that cross-validation on training images keeps together: with any
  *     protocol, unless near-duplicates are ignored
  * @param content of the images, see {@link AuditReport#content}
  * @param names of all folds of the protocol
- * @param folds those that are trained, of readable images
+ * @param folds to train, of readable images
  */
 public record RunPlan(
         Dataset dataset,
@@ -61,10 +61,10 @@ public record RunPlan(
     }
 
     /**
-     * Divides the images.
+     * Splits the images.
      *
-     * @param remarks told what should be known
-     * @throws UnfitDataException if the images do not allow the configuration
+     * @param remarks receives messages for the user
+     * @throws UnfitDataException if the images do not suffice for the configuration
      */
     static RunPlan of(Dataset dataset, Settings settings, AuditReport audit, Consumer<String> remarks) {
         RunConfig config = RunConfig.of(settings);
@@ -77,9 +77,9 @@ public record RunPlan(
         Duplicates duplicates = splitTogether(dataset, config, all, remarks);
         Plan plan = divide(dataset, config, duplicates);
         plan.notes().forEach(note -> remarks.accept(note.text()));
-        FoldPlan.HoldingBack holding = new FoldPlan.HoldingBack(config.data().validation(), seed, duplicates, remarks);
+        FoldPlan.ValidationSplit split = new FoldPlan.ValidationSplit(config.data().validation(), seed, duplicates, remarks);
         List<FoldPlan> folds = FoldPlan.Placed.all(plan.folds()).stream()
-                .map(fold -> FoldPlan.of(dataset, fold, readable, holding))
+                .map(fold -> FoldPlan.of(dataset, fold, readable, split))
                 .toList();
         folds.forEach(RunPlan::requireTest);
         return new RunPlan(
@@ -95,9 +95,9 @@ public record RunPlan(
     }
 
     /**
-     * What can be said before any image is looked at.
+     * Checks the classes before any image is read.
      *
-     * @throws UnfitDataException if no model can tell these classes apart
+     * @throws UnfitDataException if there are too few classes
      */
     static void requireClasses(Dataset dataset) {
         requireNoEmptyClass(dataset);
@@ -112,7 +112,7 @@ public record RunPlan(
         }
     }
 
-    /** A folder for a class that holds nothing is more likely a mistake than meant: the model would never answer it. */
+    /** Requires images of every class: an empty class is more likely a mistake, and would never be predicted. */
     private static void requireNoEmptyClass(Dataset dataset) {
         for (Note note : dataset.notes()) {
             if (note.kind() == Note.Kind.EMPTY_CLASSES) {
@@ -137,7 +137,7 @@ public record RunPlan(
         }
     }
 
-    /** Classes of which none of the images is. */
+    /** Returns the classes without an image. */
     static List<String> missing(Dataset dataset, List<Sample> samples) {
         Set<Integer> present = samples.stream().map(Sample::label).collect(Collectors.toSet());
         return IntStream.range(0, dataset.classes().size())
@@ -150,7 +150,7 @@ public record RunPlan(
         return NameList.some(names.stream().map(QuotedText::text).toList());
     }
 
-    /** Identical files, and for a random split near-duplicates, unless a class would not suffice then. */
+    /** Returns identical files, and for a random split near-duplicates, unless too little of a class would be left. */
     private static Duplicates splitTogether(
             Dataset dataset, RunConfig config, Duplicates all, Consumer<String> remarks) {
         Duplicates identical = all.with(List.of());
@@ -171,7 +171,7 @@ public record RunPlan(
         return all;
     }
 
-    /** The audit's groups of equal pixels and near-duplicates, by index. */
+    /** Returns the audit's groups of equal pixels and near-duplicates, by index. */
     private static List<List<Integer>> near(Dataset dataset, AuditReport audit) {
         Map<String, Integer> indexOf = new HashMap<>();
         for (int i = 0; i < dataset.samples().size(); i++) {
@@ -215,34 +215,34 @@ public record RunPlan(
                 .collect(Collectors.toCollection(HashSet::new));
     }
 
-    /** What stands on the backbone in a fold. */
+    /** Returns the head of a fold. */
     Head head(FoldPlan fold) {
         return config.network()
                 .head(dataset.classes().size(), fold.parts().training().size());
     }
 
-    /** What is fine-tuned in a fold whose frozen features have the given head. */
+    /** Returns the head to fine-tune in a fold with the given head on frozen features. */
     Head fineTunedHead(FoldPlan fold, Head frozen) {
         return config.network().fineTuned().map(pooling -> head(fold, pooling)).orElse(frozen);
     }
 
-    /** What stands on the backbone in a fold with the pooling that a race chose. */
+    /** Returns the head of a fold with the pooling that a race chose. */
     Head head(FoldPlan fold, Pooling chosen) {
         return config.network()
                 .with(chosen)
                 .head(dataset.classes().size(), fold.parts().training().size());
     }
 
-    /** Of first values, order and crops. */
+    /** Returns the seed of initial values, order and crops. */
     long seed() {
         return config.recipe().seed();
     }
 
     /**
-     * The same run, of which only some folds are trained.
+     * Returns the plan with some folds only.
      *
-     * @param wanted numbers of folds from 1 on, or their names; one that is named twice is trained once
-     * @throws IllegalArgumentException if there is no such fold; the message lists those that there are
+     * @param wanted numbers of folds from 1, or their names; repetitions count once
+     * @throws IllegalArgumentException if there is no such fold; the message lists the folds
      */
     public RunPlan only(List<String> wanted) {
         List<FoldPlan> some = new ArrayList<>();

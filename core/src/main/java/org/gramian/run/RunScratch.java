@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Where a run keeps features: in a cache that it shares with others, or in a folder of its own that goes with it.
+ * Folder of a run's features: a cache shared with other runs, or a folder that is removed with the run.
  *
  * @param cache the folder
  * @param own whether it is removed at the end
  */
 public record RunScratch(Path cache, boolean own) implements AutoCloseable {
-    /** That of a run, or of several runs that share a folder. */
+    /** Returns the shared cache, or else a folder inside the run's. */
     public static RunScratch in(Path folder, Optional<Path> shared) {
         return new RunScratch(shared.orElse(folder.resolve(".features")), shared.isEmpty());
     }

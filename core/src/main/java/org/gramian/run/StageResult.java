@@ -15,15 +15,15 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * How a stage of a fold ended; those of a fold are kept as {@value #FILE} in its folder.
+ * Result of a stage; those of a fold are in {@value #FILE} of its folder.
  *
  * @param stage 1 or 2
  * @param planned epochs of the recipe
- * @param epochs that it took: more than planned where it was extended, fewer where its schedule ended it
- * @param kept the epoch whose parameters are kept, from 1 on; 0 for those it began with
- * @param validated whether epochs were judged by the loss on the validation set, not on the training set
- * @param improving fall of that loss in the last epochs, where it still fell at the end of the stage
- * @param refit classifier that was solved for again at the end of stage 1; empty where none was
+ * @param epochs completed: more than planned if it was extended, fewer after early stopping
+ * @param kept epoch of the best parameters, from 1; 0 for the initial ones
+ * @param validated whether the loss of epochs is that of the validation set, not of the training set
+ * @param improving fall of that loss in the last epochs, if it still fell at the end of the stage
+ * @param refit classifier that was solved again at the end of stage 1; empty without one
  */
 public record StageResult(
         int stage,
@@ -34,12 +34,12 @@ public record StageResult(
         Optional<Improvement> improving,
         Optional<Refit> refit) {
     /**
-     * A classifier that was solved for again at the end of stage 1.
+     * A classifier that was solved again at the end of stage 1.
      *
-     * @param classifier with the numbers that were found, as {@code svm, C 10}
-     * @param kept whether it takes the place of the trained classifier
-     * @param trained judgement of the trained classifier by the validation set; empty without one
-     * @param solved that of the solved one
+     * @param classifier with its values, as {@code svm, C 10}
+     * @param kept whether it replaces the trained classifier
+     * @param trained validation score of the trained classifier; empty without a validation set
+     * @param solved validation score of the solved classifier
      */
     public record Refit(
             String classifier, boolean kept, Optional<ValidationScore> trained, Optional<ValidationScore> solved) {}
@@ -53,7 +53,7 @@ public record StageResult(
     private record Content(List<StageResult> stages) {}
 
     /**
-     * Reads the results of a fold's folder, in the order of stages; none where nothing was trained by epochs.
+     * Reads the results of a fold's folder, in the order of stages; empty if nothing was trained by epochs.
      *
      * @throws IOException if the file is damaged
      */
@@ -72,7 +72,7 @@ public record StageResult(
         }
     }
 
-    /** Returns the same result with a classifier that was solved for again. */
+    /** Returns this result with a refitted classifier. */
     StageResult with(Refit other) {
         return new StageResult(stage, planned, epochs, kept, validated, improving, Optional.of(other));
     }
@@ -85,8 +85,8 @@ public record StageResult(
     }
 
     /**
-     * Says that the stage was still improving at its last epoch and what to try, as {@code the head was still improving: the
-     * validation loss fell by 3.2 % in the last 2 of 15 epochs; try --epochs 30}; empty where it did not.
+     * Returns advice if the stage was still improving at its last epoch, as {@code the head was still improving: the
+     * validation loss fell by 3.2 % in the last 2 of 15 epochs; try --epochs 30}; empty if it was not.
      */
     public Optional<String> advice() {
         return improving.map(improvement -> String.format(

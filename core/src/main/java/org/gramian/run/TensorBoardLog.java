@@ -71,7 +71,7 @@ final class TensorBoardLog {
      * Opens the log of a fold. A file is created with the first epoch.
      *
      * @param fold folder of the fold
-     * @param validated whether there is a validation set; without one, epochs are judged by the training loss
+     * @param validated whether there is a validation set; without one, epochs are compared by training loss
      * @param time source of the time
      * @param history epochs that an interrupted run wrote; it repeats those after its last checkpoint
      */
@@ -115,10 +115,10 @@ final class TensorBoardLog {
         scalars.put(stage + "loss/train", done.loss());
         scalars.put(stage + "accuracy/train", done.accuracy());
         if (validated) {
-            scalars.put(stage + "loss/validation", done.judgement().loss());
-            scalars.put(stage + "accuracy/validation", 1 - done.judgement().error());
+            scalars.put(stage + "loss/validation", done.validation().loss());
+            scalars.put(stage + "accuracy/validation", 1 - done.validation().error());
         }
-        scalars.put(stage + "learning_rate", done.rate());
+        scalars.put(stage + "learning_rate", done.learningRate());
         clock.imagesPerSecond().ifPresent(speed -> scalars.put(stage + "images_per_second", speed));
         return scalars;
     }

@@ -3,14 +3,14 @@ package org.gramian.run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.AtomicFile;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
@@ -36,96 +36,93 @@ import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.StageRecipe;
 
 /**
- * From images to models: audits, decides what was left open, trains and measures every fold, and keeps all of it in a
- * folder from which a broken run goes on.
+ * Trains models on a dataset: audits the images, completes the settings, trains and evaluates every fold, and writes everything to a
+ * folder from which an interrupted run resumes.
  *
  * <pre>{@code
  * Dataset photos = Layouts.open(Path.of("photos"));
- * RunResult result = Trainer.of(photos).asking(Settings.NONE.with(Keys.POOLING, "bcnn")).train(Path.of("run"));
+ * RunResult result = Trainer.of(photos).with(Settings.NONE.with(Keys.POOLING, "bcnn")).train(Path.of("run"));
  * result.summary().text(Metric.ACCURACY);
  * }</pre>
  *
  * @param dataset the images
- * @param asked what is asked for; everything else is chosen
- * @param workshop what it computes with
- * @param control who is told and who may stop it
+ * @param settings of the run; unset ones get their defaults
+ * @param weights of pretrained backbones
+ * @param cache folder of features that runs share; without it they are removed with the run
+ * @param context device, threads, listener, cancellation and checkpoint interval. Its listener receives one event at a time, from
+ *     any thread while images are audited
  */
-public record Trainer(Dataset dataset, Settings asked, RunResources workshop, Control control) {
-    /**
-     * Who is told and who may stop it.
-     *
-     * @param events told what happens, by one thread at a time, but not always the same one: images are looked at by many
-     * @param breaks asked before each step, and while images are looked at
-     * @param keepEvery how much work may be lost when the machine fails
-     */
-    public record Control(Consumer<RunEvent> events, Cancellation breaks, Duration keepEvery) {
-        /** Nobody. */
-        public static final Control NONE =
-                new Control(_ -> {}, Cancellation.whenAsked(), CheckpointPolicy.DEFAULT_INTERVAL);
-    }
-
-    /** A trainer that chooses everything itself, on the processor. */
+public record Trainer(
+        Dataset dataset,
+        Settings settings,
+        WeightStore weights,
+        Optional<Path> cache,
+        TrainingContext<RunEvent> context) {
+    /** Returns a trainer with default settings on the CPU. */
     public static Trainer of(Dataset dataset) {
-        return new Trainer(dataset, Settings.NONE, RunResources.usual(Device.CPU), Control.NONE);
+        return new Trainer(
+                dataset,
+                Settings.NONE,
+                WeightStore.ofProcess(),
+                Optional.of(FeatureCache.defaultRoot()),
+                TrainingContext.of(Device.CPU));
     }
 
-    /** The same with wishes. */
-    public Trainer asking(Settings wishes) {
-        return new Trainer(dataset, wishes, workshop, control);
+    /** Returns this trainer with other settings. */
+    public Trainer with(Settings other) {
+        return new Trainer(dataset, other, weights, cache, context);
     }
 
-    /** The same with other means. */
-    public Trainer with(RunResources other) {
-        return new Trainer(dataset, asked, other, control);
+    /** Returns this trainer in another context. */
+    public Trainer with(TrainingContext<RunEvent> other) {
+        return new Trainer(dataset, settings, weights, cache, other);
     }
 
-    /** The same under control. */
-    public Trainer under(Control other) {
-        return new Trainer(dataset, asked, workshop, other);
+    /** Returns this trainer with other folders of weights and cached features. */
+    public Trainer with(WeightStore otherWeights, Optional<Path> otherCache) {
+        return new Trainer(dataset, settings, otherWeights, otherCache, context);
     }
 
     /**
-     * Looks at every image; one that the crops of this run cannot be taken from counts as unreadable.
+     * Audits every image; one that is too small for the crops of this run counts as unreadable.
      *
-     * @throws UnfitDataException if no model can tell the classes apart
-     * @throws InterruptedTrainingException if somebody asked for a break
+     * @throws UnfitDataException if there are too few classes
+     * @throws InterruptedTrainingException if the run is cancelled
      */
     public AuditReport audit() throws IOException, InterruptedException {
         RunPlan.requireClasses(dataset);
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
-        Settings settings = complete();
-        CropPlan crops = settings.get(Keys.CROPS);
-        Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, workshop.threads()).requiring(crops.testing());
-        if (settings.get(Keys.TEST_CROPS).isPresent()) {
-            audit = audit.requiring(settings.get(Keys.TEST_CROPS).get().testing());
+        Settings complete = complete();
+        CropPlan crops = complete.get(Keys.CROPS);
+        Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, context.threads()).requiring(crops.testing());
+        if (complete.get(Keys.TEST_CROPS).isPresent()) {
+            audit = audit.requiring(complete.get(Keys.TEST_CROPS).get().testing());
         }
-        AuditReport report = audit.of(dataset, done -> {
-            if (control.breaks.due().filter(Cancellation.Reason.ASKED::equals).isPresent()) {
-                throw new InterruptedTrainingException(Cancellation.Reason.ASKED);
-            }
-            control.events.accept(new RunEvent.Auditing(done, dataset.samples().size()));
-        });
-        control.events.accept(new RunEvent.Audited(report));
+        AuditReport report = audit.of(
+                dataset,
+                done -> context.measuring(
+                        new RunEvent.Auditing(done, dataset.samples().size())));
+        context.listener().accept(new RunEvent.Audited(report));
         return report;
     }
 
     private Settings complete() throws IOException {
-        return Choices.complete(asked, DefaultsContext.of(dataset, workshop.weights(), workshop.device()));
+        return Choices.complete(settings, DefaultsContext.of(dataset, weights, context.device()));
     }
 
     /**
-     * Decides everything, trains nothing.
+     * Plans the run without training.
      *
      * @param audit of these images for these crops
-     * @throws UnfitDataException if the images do not allow what is asked
-     * @throws org.gramian.run.config.ConfigException if settings do not go together, or do not go with that many images
+     * @throws UnfitDataException if the images do not suffice for the settings
+     * @throws org.gramian.run.config.ConfigException if settings contradict each other or the number of images
      */
     public RunPlan plan(AuditReport audit) throws IOException {
         RunPlan plan = RunPlan.of(dataset, complete(), audit, this::remark);
@@ -148,54 +145,55 @@ public record Trainer(Dataset dataset, Settings asked, RunResources workshop, Co
                 .ifPresent(this::remark);
         if (recipe.precision() == Recipe.Precision.BF16
                 && recipe.stage2().epochs() > 0
-                && workshop.device().kind() != Device.Kind.CUDA) {
+                && context.device().kind() != Device.Kind.CUDA) {
             remark(Keys.PRECISION + " bf16 is meant for a GPU; a CPU may be slower with it than with f32");
         }
         return plan;
     }
 
-    /** How much there is to do. */
+    /** Returns the amount of work of a run. */
     public Workload workload(RunPlan plan) {
         SequencedMap<String, Parts> folds = new LinkedHashMap<>();
         plan.folds().forEach(fold -> folds.put(fold.name(), fold.parts()));
         return Workload.of(plan.config(), dataset.classes().size(), folds);
     }
 
-    /** Estimates the memory that a run takes. */
+    /** Estimates the memory of a run. */
     public MemoryEstimate memory(RunPlan plan) {
-        return MemoryEstimate.of(workload(plan), workshop.device(), workshop.threads());
+        return MemoryEstimate.of(workload(plan), context.device(), context.threads());
     }
 
-    /** How long it may take, guessed from a few batches; takes seconds. */
+    /** Estimates the duration of a run from a few batches; takes seconds. */
     public Estimate estimate(RunPlan plan) throws IOException {
-        try (FrozenBackbone network = InitialModel.network(plan.config().network(), workshop, _ -> {});
+        try (FrozenBackbone network = 
+                        InitialModel.network(plan.config().network(), weights, context.device(), _ -> {});
                 Model model = InitialModel.model(plan.head(plan.folds().getFirst()), plan.seed(), network)) {
             Probe probe = new Probe(model, plan.config(), new ImageReader(ImageLimits.DEFAULT));
             List<Path> files = plan.folds().getFirst().parts().training().stream()
                     .map(Sample::file)
                     .toList();
-            return Estimate.of(workload(plan), probe.measure(files), workshop.threads());
+            return Estimate.of(workload(plan), probe.measure(files), context.threads());
         }
     }
 
     private void remark(String text) {
-        control.events.accept(new RunEvent.Remark(text));
+        context.listener().accept(new RunEvent.Remark(text));
     }
 
     /**
-     * Trains into a folder: a new one, or that of a broken run with the same configuration and images, which goes on.
+     * Trains into a new folder, or resumes an interrupted run with the same configuration and images.
      *
-     * @throws UnfitDataException if the images do not allow what is asked
+     * @throws UnfitDataException if the images do not suffice for the settings
      * @throws IOException if the folder holds a run of another configuration or of other images
-     * @throws IllegalStateException if another run is at work in the folder
-     * @throws InterruptedTrainingException if somebody asked for a break before anything was trained
+     * @throws IllegalStateException if another run uses the folder
+     * @throws InterruptedTrainingException if the run is cancelled before anything is trained
      */
     public RunResult train(Path folder) throws IOException, InterruptedException {
         AuditReport audit = audit();
         return train(plan(audit), audit, folder);
     }
 
-    /** Trains what was planned. */
+    /** Trains the folds of a plan. */
     public RunResult train(RunPlan plan, AuditReport audit, Path folder) throws IOException {
         Files.createDirectories(folder);
         try (RunLock _ = RunLock.take(folder)) {
@@ -207,7 +205,7 @@ public record Trainer(Dataset dataset, Settings asked, RunResources workshop, Co
     }
 
     /**
-     * The folds of a plan that a folder holds finished; nothing is computed. Weights are not looked at: the models tell their
+     * Returns the finished folds of a plan in a folder, without computing anything. Weights are not read: the models store their
      * fingerprint.
      *
      * @throws IOException if the folder holds a run of another configuration or of other images
@@ -235,27 +233,22 @@ public record Trainer(Dataset dataset, Settings asked, RunResources workshop, Co
     private RunResult locked(RunPlan plan, AuditReport audit, Path folder) throws IOException {
         List<FoldResult> done = new ArrayList<>();
         Optional<Cancellation.Reason> early = Optional.empty();
-        try (RunScratch scratch = RunScratch.in(folder, workshop.cache());
-                FrozenBackbone network = InitialModel.network(plan.config().network(), workshop, this::remark)) {
+        try (RunScratch scratch = RunScratch.in(folder, cache);
+                FrozenBackbone network = 
+                        InitialModel.network(plan.config().network(), weights, context.device(), this::remark)) {
             FeatureExtractor extractor = new FeatureExtractor(
                     network,
                     FeatureExtractor.DEFAULT_BATCH,
                     plan.config().data().featureType());
-            try (FeatureCache cache = FeatureCache.open(scratch.cache(), extractor.recipe(), this::remark)) {
+            try (FeatureCache features = FeatureCache.open(scratch.cache(), extractor.recipe(), this::remark)) {
                 FeatureExtraction extraction =
-                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache));
-                FoldRun.Surround surround = new FoldRun.Surround(
-                        extraction,
-                        workshop.threads(),
-                        control.breaks,
-                        control.keepEvery,
-                        InitialModel.origin(plan.settings(), network),
-                        control.events);
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(features));
+                Map<String, String> origin = InitialModel.origin(plan.settings(), network);
                 for (int i = 0; i < plan.folds().size() && early.isEmpty(); i++) {
                     try {
-                        Optional<FoldResult> result = fold(plan, i, folder, surround);
+                        Optional<FoldResult> result = fold(plan, i, folder, extraction, origin);
                         result.ifPresent(done::add);
-                        early = result.map(FoldResult::early).orElse(Optional.of(Cancellation.Reason.ASKED));
+                        early = result.map(FoldResult::early).orElse(Optional.of(Cancellation.Reason.CANCELLED));
                     } catch (InterruptedTrainingException stopped) {
                         early = Optional.of(stopped.reason());
                     }
@@ -265,14 +258,15 @@ public record Trainer(Dataset dataset, Settings asked, RunResources workshop, Co
         return new RunResult(done, audit, early);
     }
 
-    private Optional<FoldResult> fold(RunPlan plan, int index, Path folder, FoldRun.Surround surround)
+    private Optional<FoldResult> fold(
+            RunPlan plan, int index, Path folder, FeatureExtraction extraction, Map<String, String> origin)
             throws IOException {
         FoldPlan fold = plan.folds().get(index);
         int all = plan.folds().size();
-        control.events.accept(new RunEvent.FoldStarted(index + 1, all, fold));
+        context.listener().accept(new RunEvent.FoldStarted(index + 1, all, fold));
         FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
-        Optional<FoldResult> result = new FoldRun(plan, fold, place, surround).run();
-        result.ifPresent(one -> control.events.accept(new RunEvent.FoldDone(one)));
+        Optional<FoldResult> result = new FoldRun(plan, fold, place, extraction, origin, context).run();
+        result.ifPresent(one -> context.listener().accept(new RunEvent.FoldDone(one)));
         return result;
     }
 }

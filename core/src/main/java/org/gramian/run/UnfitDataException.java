@@ -1,6 +1,6 @@
 package org.gramian.run;
 
-/** The images do not allow what is asked of them; the message says what is missing and what to try. */
+/** Thrown if the images do not suffice for the settings. The message has what is missing and what to try. */
 public final class UnfitDataException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 

@@ -11,8 +11,8 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * A few numbers in the memory of a GPU through which its steps are told the learning rate, find their examples, and say
- * what became of them, so that nobody waits between two steps.
+ * State of captured steps in GPU memory: learning rate, place in the epoch, losses and outcome. The host sets and reads it without
+ * waiting between two steps.
  */
 public final class GpuStepState implements AutoCloseable {
     static final CudaProgram PROGRAM = CudaProgram.beside(GpuStepState.class, "step.cu");
@@ -21,25 +21,25 @@ public final class GpuStepState implements AutoCloseable {
     private enum Cell {
         /** The learning rate. */
         RATE(0),
-        /** Not 0 once a step went wrong: from then on nothing moves. */
+        /** Not 0 after a non-finite value: from then on steps change nothing. */
         WRONG(1),
         /** Sum of the losses of all crops. */
         LOSS(2),
-        /** Crops that were right. */
+        /** Crops that were classified correctly. */
         RIGHT(3),
         /** Steps that were taken. */
         STEPS(4),
         /** Where in the order of an epoch the first of them began. */
         FIRST(5),
-        /** The loss of the present batch times its crops. */
+        /** The loss of the current batch times its crops. */
         BATCH_LOSS(6),
-        /** Crops of the present batch that were right. */
+        /** Correct crops of the current batch. */
         BATCH_RIGHT(7),
-        /** {@code 1 − β₁ᵗ} of the present step of AdamW. */
+        /** {@code 1 − β₁ᵗ} of the current step of AdamW. */
         CORRECTION_1(8),
         /** {@code 1 − β₂ᵗ} of it. */
         CORRECTION_2(9),
-        /** Decay of averaged weights in the present step. */
+        /** Decay of averaged weights in the current step. */
         AVERAGE(10),
         /** Factor on gradients that clips them. */
         SCALE(11),
@@ -58,13 +58,13 @@ public final class GpuStepState implements AutoCloseable {
     }
 
     /**
-     * What became of the steps since {@link #begin}.
+     * Outcome of the steps since {@link #begin}.
      *
      * @param steps that were taken
-     * @param loss sum of the losses of their crops
-     * @param right of their crops
-     * @param wrong whether the step after them went wrong, and was not taken
-     * @param last loss of the last batch times its crops, right or wrong
+     * @param loss sum over their crops
+     * @param right crops that were classified correctly
+     * @param wrong whether the next step had a non-finite value and was not taken
+     * @param last loss of the last batch times its crops, taken or not
      */
     public record Outcome(int steps, double loss, int right, boolean wrong, double last) {}
 
@@ -148,7 +148,7 @@ public final class GpuStepState implements AutoCloseable {
     }
 
     /**
-     * Writes down which examples come next.
+     * Writes the places and labels of the next batch.
      *
      * @param order places of an epoch's examples, I64
      * @param labels of all places, I64
@@ -161,7 +161,7 @@ public final class GpuStepState implements AutoCloseable {
     }
 
     /**
-     * Notes what a batch's scores are worth, before the way back frees them.
+     * Adds loss and accuracy of a batch, before the backward pass frees its scores.
      *
      * @param scores {@code [n, k]}
      * @param labels I64 {@code [n]}

@@ -9,7 +9,7 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.Tensor;
 
 /**
- * Parameters that are moved alike: a backbone at a tenth of the head's rate, say.
+ * Parameters with a common learning rate and weight decay, as a backbone at a tenth of the head's learning rate.
  *
  * @param parameters the parameters
  * @param rate factor on the learning rate
@@ -24,13 +24,13 @@ public record ParameterGroup(ParameterSet parameters, double rate, double decay)
         }
     }
 
-    /** A group that is moved at the optimizer's own rate and decay. */
+    /** Returns a group with the learning rate and decay of the optimizer. */
     public static ParameterGroup of(ParameterSet parameters) {
         return new ParameterGroup(parameters, 1, 1);
     }
 
     /**
-     * The gradients that reached its parameters; they stay the property of the gradients.
+     * Returns the gradients that reached the parameters; {@code gradients} still owns them.
      *
      * @param variables of the parameters, by their names
      */

@@ -3,10 +3,10 @@ package org.gramian.train;
 /**
  * Constants of stochastic gradient descent.
  *
- * @param learningRate step length
- * @param momentum share of the last step that goes on
- * @param weightDecay pull of weights towards 0; never on biases or on the Stiefel manifold
- * @param stiefel how parameters with orthonormal columns are moved
+ * @param learningRate λ
+ * @param momentum μ
+ * @param weightDecay never on biases or on the Stiefel manifold
+ * @param stiefel steps of parameters with orthonormal columns
  */
 public record SgdOptions(double learningRate, double momentum, double weightDecay, StiefelOptions stiefel)
         implements OptimizerOptions {

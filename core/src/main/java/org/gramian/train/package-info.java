@@ -10,9 +10,9 @@
  *       default with its reason; {@code StiefelOptions.of} has those of the paper as printed and of its authors' code. On a
  *       GPU {@link org.gramian.train.CudaGraphOptimizer} takes the same steps without host synchronization; the host reads their
  *       outcome from {@link org.gramian.train.GpuStepState}.
- *   <li>{@code train.recipe} says how a model is trained, in numbers: stages, schedules, loss.
- *   <li>{@code train.feature} computes features of a frozen backbone once and keeps them.
- *   <li>{@code train.loop} does it: steps, epochs, two stages, checkpoints.
+ *   <li>{@code train.recipe} has the recipe of a training: stages, schedules, loss.
+ *   <li>{@code train.feature} computes and caches features of a frozen backbone.
+ *   <li>{@code train.loop} is the training loop: steps, epochs, two stages, checkpoints.
  * </ol>
  *
  * <p>Nothing here knows of folds, configuration files or test results: that is {@code run}, where newcomers should begin.
@@ -29,7 +29,7 @@
  *                 optimizer.step(parameters, variables, gradients);
  *             }
  *         }
- *         optimizer.setLearningRate(...);    // what a Schedule says
+ *         optimizer.setLearningRate(...);    // by a Schedule
  *     }
  * }
  * }</pre>

@@ -34,7 +34,7 @@ class ExistingRunTest {
         run.train(List.of());
         assertThat(begun().exists()).isTrue();
         assertThat(begun().settings().values().keySet()).containsExactlyElementsOf(Keys.names());
-        assertThat(run.trainer().asking(begun().settings()).train(run.place()).early())
+        assertThat(run.trainer().with(begun().settings()).train(run.place()).early())
                 .isEmpty();
     }
 

@@ -71,7 +71,7 @@ class FeasibilityTest {
                         remarks.add(text);
                     }
                 },
-                Cancellation.whenAsked());
+                Cancellation.onRequest());
         trainer.plan(trainer.audit());
         return remarks;
     }
@@ -95,7 +95,7 @@ class FeasibilityTest {
                                 remarks.add(text);
                             }
                         },
-                        Cancellation.whenAsked());
+                        Cancellation.onRequest());
         trainer.plan(trainer.audit());
         assertThat(remarks)
                 .singleElement()

@@ -64,7 +64,7 @@ class FoldGalleryTest {
         List<Item> expected = new ArrayList<>();
         FoldPlan fold = run.plan().folds().getFirst();
         fold.parts().training().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.TRAINING)));
-        fold.parts().heldBack().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.HELD_BACK)));
+        fold.parts().validation().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.HELD_BACK)));
         fold.parts().test().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.TEST)));
         assertThat(gallery.items()).isEqualTo(expected);
         assertThat(gallery.classes()).isEqualTo(run.dataset().classes());
@@ -122,7 +122,7 @@ class FoldGalleryTest {
     void nothingIsDescribedAgainWhereTheGalleryIsThere() throws IOException, InterruptedException {
         SmallRun run = run();
         run.train(List.of());
-        run.trainer(events::add, Cancellation.whenAsked()).train(run.place());
+        run.trainer(events::add, Cancellation.onRequest()).train(run.place());
         assertThat(events).noneMatch(event -> event instanceof RunEvent.Training);
     }
 
@@ -141,7 +141,7 @@ class FoldGalleryTest {
     @ValueSource(ints = {1, 2})
     void aBreakWhileItIsMadeCostsNothingButTheGallery(int task) throws IOException, InterruptedException {
         SmallRun run = run();
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         Set<String> tasks = new HashSet<>(); // since the test
         Consumer<RunEvent> stop = event -> {
             events.add(event);
@@ -149,12 +149,12 @@ class FoldGalleryTest {
                     && events.stream().anyMatch(RunEvent.Measured.class::isInstance)) {
                 tasks.add(now.task());
                 if (tasks.size() == task) {
-                    breaks.ask();
+                    breaks.cancel();
                 }
             }
         };
         RunResult broken = run.trainer(stop, breaks).train(run.place());
-        assertThat(broken.early()).contains(Cancellation.Reason.ASKED);
+        assertThat(broken.early()).contains(Cancellation.Reason.CANCELLED);
         assertThat(broken.folds()).hasSize(1);
         assertThat(run.place().resolve(Gallery.FILE)).doesNotExist();
         assertThat(run.train(List.of()).early()).isEmpty();
@@ -175,7 +175,7 @@ class FoldGalleryTest {
                 }
             }
         };
-        RunResult result = run.trainer(lose, Cancellation.whenAsked()).train(run.place());
+        RunResult result = run.trainer(lose, Cancellation.onRequest()).train(run.place());
         assertThat(result.folds()).hasSize(1);
         assertThat(result.early()).isEqualTo(Optional.empty());
         assertThat(run.place().resolve("model.safetensors")).exists();

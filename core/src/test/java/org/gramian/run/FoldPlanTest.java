@@ -18,7 +18,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
-import org.gramian.run.FoldPlan.HoldingBack;
+import org.gramian.run.FoldPlan.ValidationSplit;
 import org.gramian.run.FoldPlan.Placed;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -66,7 +66,7 @@ class FoldPlanTest {
                         dataset,
                         new Placed("", fold),
                         all(dataset),
-                        new HoldingBack(share, seed, Duplicates.of(dataset), remarks::add))
+                        new ValidationSplit(share, seed, Duplicates.of(dataset), remarks::add))
                 .parts();
     }
 
@@ -82,11 +82,11 @@ class FoldPlanTest {
         Dataset dataset = dataset(1, counts);
         Parts undivided = parts(dataset, fold(dataset), 0, 1);
         Parts parts = parts(dataset, fold(dataset), share, 1);
-        assertThat(undivided.heldBack()).isEmpty();
+        assertThat(undivided.validation()).isEmpty();
         for (int label = 0; label < counts.length; label++) {
             long trained = of(undivided.training(), label);
             long wanted = Math.clamp(Math.round(share * trained), 1, trained - 1);
-            assertThat(of(parts.heldBack(), label)).isEqualTo(wanted);
+            assertThat(of(parts.validation(), label)).isEqualTo(wanted);
             assertThat(of(parts.training(), label)).isEqualTo(trained - wanted);
         }
         assertThat(remarks).isEmpty();
@@ -100,9 +100,9 @@ class FoldPlanTest {
         assertThat(parts.test())
                 .isEqualTo(fold.test().stream().map(dataset.samples()::get).toList());
         Set<Sample> both = new HashSet<>(parts.training());
-        both.addAll(parts.heldBack());
+        both.addAll(parts.validation());
         assertThat(both)
-                .hasSize(parts.training().size() + parts.heldBack().size())
+                .hasSize(parts.training().size() + parts.validation().size())
                 .isEqualTo(fold.train().stream().map(dataset.samples()::get).collect(Collectors.toSet()));
     }
 
@@ -119,7 +119,7 @@ class FoldPlanTest {
         Dataset dataset = dataset(3, 30, 30);
         Fold everything = new Fold("all", List.copyOf(all(dataset)), List.of(), List.of());
         Parts parts = parts(dataset, everything, 0.3, seed.value());
-        assertThat(contents(parts.heldBack())).isNotEmpty().doesNotContainAnyElementsOf(contents(parts.training()));
+        assertThat(contents(parts.validation())).isNotEmpty().doesNotContainAnyElementsOf(contents(parts.training()));
     }
 
     private static Set<String> contents(List<Sample> samples) throws IOException {
@@ -143,7 +143,7 @@ class FoldPlanTest {
     private void requireNoneHeldBack(Dataset dataset, Fold fold) {
         remarks.clear();
         Parts parts = parts(dataset, fold, 0.5, 1);
-        assertThat(parts.heldBack()).isEmpty();
+        assertThat(parts.validation()).isEmpty();
         assertThat(parts.training()).hasSameSizeAs(fold.train());
         assertThat(remarks).singleElement().asString().has(facts("'few'", "loss"));
     }
@@ -153,7 +153,7 @@ class FoldPlanTest {
         Dataset dataset = dataset(1, 4, 4);
         Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
         Parts parts = parts(dataset, fold, 0.5, 1);
-        assertThat(parts.heldBack())
+        assertThat(parts.validation())
                 .containsExactly(dataset.samples().get(2), dataset.samples().get(6));
         assertThat(parts.training()).hasSize(4);
     }
@@ -163,7 +163,7 @@ class FoldPlanTest {
         Dataset dataset = dataset(1, 4, 4);
         Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
         Parts parts = parts(dataset, fold, 0, 1);
-        assertThat(parts.heldBack()).isEmpty();
+        assertThat(parts.validation()).isEmpty();
         assertThat(parts.training()).extracting(Sample::name).containsExactly("c0-000", "c0-001", "c1-000", "c1-001");
         assertThat(remarks).isEmpty();
     }
@@ -177,10 +177,10 @@ class FoldPlanTest {
                         dataset,
                         new Placed("", fold(dataset)),
                         readable,
-                        new HoldingBack(0.3, 1, Duplicates.of(dataset), remarks::add))
+                        new ValidationSplit(0.3, 1, Duplicates.of(dataset), remarks::add))
                 .parts();
         List<Sample> used = new ArrayList<>(parts.training());
-        used.addAll(parts.heldBack());
+        used.addAll(parts.validation());
         used.addAll(parts.test());
         assertThat(used)
                 .hasSize(15)
@@ -195,8 +195,8 @@ class FoldPlanTest {
         Dataset dataset = dataset(1, 3, 3, 3);
         Fold fold = new Fold("the fold", List.of(0, 1, 3, 4, 6, 7), List.of(), List.of(2, 5, 8));
         Placed placed = new Placed("", fold);
-        HoldingBack holding = new HoldingBack(0.3, 1, Duplicates.of(dataset), remarks::add);
-        assertThatThrownBy(() -> FoldPlan.of(dataset, placed, Set.of(2, 3, 4, 5, 8), holding))
+        ValidationSplit split = new ValidationSplit(0.3, 1, Duplicates.of(dataset), remarks::add);
+        assertThatThrownBy(() -> FoldPlan.of(dataset, placed, Set.of(2, 3, 4, 5, 8), split))
                 .isInstanceOf(UnfitDataException.class)
                 .hasMessageContaining("'the fold'")
                 .hasMessageContaining("'c0', 'c2';");

@@ -29,9 +29,11 @@ import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,23 +56,21 @@ final class FrozenFirstTest {
     private Trainer trainer(Settings settings, Consumer<RunEvent> also, Cancellation breaks) throws IOException {
         Dataset dataset = PaintedImages.folders(folder.resolve("images"), 12, 12, 12);
         return Trainer.of(dataset)
-                .asking(settings)
-                .with(new RunResources(
+                .with(settings)
+                .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
+                .with(new TrainingContext<>(
                         Device.CPU,
-                        new WeightStore(folder.resolve("weights")),
-                        Optional.of(folder.resolve("cache")),
-                        2))
-                .under(new Trainer.Control(
+                        2,
                         event -> {
                             events.add(event);
                             also.accept(event);
                         },
                         breaks,
-                        Duration.ofDays(1)));
+                        Checkpointing.every(Duration.ofDays(1))));
     }
 
     private RunResult train(Settings settings, String place) throws IOException, InterruptedException {
-        return trainer(settings, _ -> {}, Cancellation.whenAsked()).train(folder.resolve(place));
+        return trainer(settings, _ -> {}, Cancellation.onRequest()).train(folder.resolve(place));
     }
 
     private Map<String, String> hashes(String place) throws IOException {
@@ -173,11 +173,11 @@ final class FrozenFirstTest {
     @ValueSource(ints = {1, 2, 7})
     void aRunThatStopsWhileFineTuningGoesOnWithTheSameBits(int steps) throws IOException, InterruptedException {
         train(fineTuned(), "whole");
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         int[] seen = {0};
         Consumer<RunEvent> stop = event -> {
             if (event instanceof RunEvent.Training(Stepped _) && ++seen[0] == steps) {
-                breaks.ask();
+                breaks.cancel();
             }
         };
         trainer(fineTuned(), stop, breaks).train(folder.resolve("broken"));

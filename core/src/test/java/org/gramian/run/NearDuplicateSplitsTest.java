@@ -31,10 +31,9 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
-import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.Solved;
+import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,16 +104,13 @@ final class NearDuplicateSplitsTest {
 
     private Trainer trainer() {
         return Trainer.of(dataset)
-                .asking(settings)
-                .with(new RunResources(Device.CPU, new WeightStore(folder.resolve("weights")), Optional.empty(), 1))
-                .under(new Trainer.Control(
-                        event -> {
-                            if (event instanceof RunEvent.Remark(String text)) {
-                                remarks.add(text);
-                            }
-                        },
-                        Cancellation.whenAsked(),
-                        CheckpointPolicy.DEFAULT_INTERVAL));
+                .with(settings)
+                .with(new WeightStore(folder.resolve("weights")), Optional.empty())
+                .with(TrainingContext.<RunEvent>of(Device.CPU).withThreads(1).withListener(event -> {
+                    if (event instanceof RunEvent.Remark(String text)) {
+                        remarks.add(text);
+                    }
+                }));
     }
 
     private RunPlan plan() throws IOException, InterruptedException {
@@ -137,7 +133,7 @@ final class NearDuplicateSplitsTest {
                 for (FoldPlan fold : plan.folds()) {
                     Map<String, Set<String>> parts = new LinkedHashMap<>();
                     parts.put("training", names(fold.parts().training()));
-                    parts.put("validation", names(fold.parts().heldBack()));
+                    parts.put("validation", names(fold.parts().validation()));
                     parts.put("test", names(fold.parts().test()));
                     for (Set<String> group : GROUPS) {
                         assertThat(parts.values()).as(protocol).anyMatch(part -> part.containsAll(group));
@@ -232,14 +228,11 @@ final class NearDuplicateSplitsTest {
     private double[] accuracies(String place) throws IOException, InterruptedException {
         List<Solved> solved = new ArrayList<>();
         Trainer trainer = trainer();
-        trainer.under(new Trainer.Control(
-                        event -> {
-                            if (event instanceof RunEvent.Training(Solved found)) {
-                                solved.add(found);
-                            }
-                        },
-                        Cancellation.whenAsked(),
-                        CheckpointPolicy.DEFAULT_INTERVAL))
+        trainer.with(trainer.context().<RunEvent>withListener(event -> {
+                    if (event instanceof RunEvent.Training(Solved found)) {
+                        solved.add(found);
+                    }
+                }))
                 .train(folder.resolve(place));
         double race = PoolingRace.Result.read(folder.resolve(place).resolve(PoolingRace.FILE))
                 .best()

@@ -42,7 +42,7 @@ class RunImagesTest {
     private static Stream<String> taking(RunPlan plan) {
         return plan.folds().stream()
                 .map(FoldPlan::parts)
-                .flatMap(parts -> Stream.of(parts.training(), parts.heldBack(), parts.test()))
+                .flatMap(parts -> Stream.of(parts.training(), parts.validation(), parts.test()))
                 .flatMap(List::stream)
                 .map(Sample::name)
                 .distinct();
@@ -109,7 +109,7 @@ class RunImagesTest {
     @Test
     void aClassWithoutANameIsRefusedBeforeImagesAreLookedAt() {
         List<RunEvent> events = new ArrayList<>();
-        Trainer trainer = run.of(called(List.of(" ", "c1"))).trainer(events::add, Cancellation.whenAsked());
+        Trainer trainer = run.of(called(List.of(" ", "c1"))).trainer(events::add, Cancellation.onRequest());
         assertThatThrownBy(trainer::audit)
                 .isInstanceOf(UnfitDataException.class)
                 .has(facts("class"));

@@ -17,7 +17,9 @@ import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingContext;
 
 /**
  * A run of few small images and steps, which takes parts of a second.
@@ -54,15 +56,16 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
     }
 
     Trainer trainer() {
-        return trainer(_ -> {}, Cancellation.whenAsked());
+        return trainer(_ -> {}, Cancellation.onRequest());
     }
 
     Trainer trainer(Consumer<RunEvent> events, Cancellation breaks) {
         WeightStore none = new WeightStore(place.resolveSibling("weights"));
         return Trainer.of(dataset)
-                .asking(settings)
-                .with(new RunResources(Device.CPU, none, Optional.empty(), 2))
-                .under(new Trainer.Control(events, breaks, Duration.ofDays(1)));
+                .with(settings)
+                .with(none, Optional.empty())
+                .with(new TrainingContext<>(
+                        Device.CPU, 2, events, breaks, Checkpointing.every(Duration.ofDays(1))));
     }
 
     RunPlan plan() throws IOException, InterruptedException {
@@ -78,10 +81,10 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
 
     /** Stops after the first step, with a checkpoint. */
     void trainOneStep() throws IOException, InterruptedException {
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         Consumer<RunEvent> stop = event -> {
             if (event instanceof RunEvent.Training(Stepped _)) {
-                breaks.ask();
+                breaks.cancel();
             }
         };
         trainer(stop, breaks).train(place);

@@ -131,11 +131,11 @@ class TensorBoardLogTest {
         scalars.put(stage + "loss/train", (float) done.loss());
         scalars.put(stage + "accuracy/train", (float) done.accuracy());
         if (validated) {
-            scalars.put(stage + "loss/validation", (float) done.judgement().loss());
+            scalars.put(stage + "loss/validation", (float) done.validation().loss());
             scalars.put(
-                    stage + "accuracy/validation", (float) (1 - done.judgement().error()));
+                    stage + "accuracy/validation", (float) (1 - done.validation().error()));
         }
-        scalars.put(stage + "learning_rate", (float) done.rate());
+        scalars.put(stage + "learning_rate", (float) done.learningRate());
         return scalars;
     }
 
@@ -181,10 +181,10 @@ class TensorBoardLogTest {
     @Test
     void aResumedRunAddsAFileAndRepeatsNoEpoch() throws IOException, InterruptedException {
         SmallRun run = run(0.34);
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         Consumer<RunEvent> stop = event -> {
             if (event instanceof RunEvent.Training(Stepped step) && step.epoch() == 2) {
-                breaks.ask();
+                breaks.cancel();
             }
         };
         run.trainer(stop, breaks).train(run.place());
@@ -233,7 +233,7 @@ class TensorBoardLogTest {
                         remarks.add(text);
                     }
                 },
-                Cancellation.whenAsked());
+                Cancellation.onRequest());
         trainer.plan(trainer.audit());
         assertThat(remarks).anyMatch(text -> text.startsWith("--tensorboard has no effect"));
     }

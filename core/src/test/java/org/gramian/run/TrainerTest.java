@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.evaluate.EvaluationFile;
@@ -23,14 +24,15 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
-import org.gramian.run.Trainer.Control;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,19 +62,23 @@ class TrainerTest {
                 .with(Keys.BATCH, 4);
     }
 
-    private RunResources workshop(Optional<Path> cache, int threads) {
-        return new RunResources(Device.CPU, new WeightStore(folder.resolve("weights")), cache, threads);
+    private WeightStore weights() {
+        return new WeightStore(folder.resolve("weights"));
+    }
+
+    private static TrainingContext<RunEvent> context(Consumer<RunEvent> listener, Cancellation breaks) {
+        return new TrainingContext<>(Device.CPU, 2, listener, breaks, Checkpointing.every(NEVER));
     }
 
     private Trainer trainer() {
-        return trainer(Cancellation.whenAsked());
+        return trainer(Cancellation.onRequest());
     }
 
     private Trainer trainer(Cancellation breaks) {
         return Trainer.of(dataset)
-                .asking(settings)
-                .with(workshop(Optional.of(folder.resolve("cache")), 2))
-                .under(new Control(events::add, breaks, NEVER));
+                .with(settings)
+                .with(weights(), Optional.of(folder.resolve("cache")))
+                .with(context(events::add, breaks));
     }
 
     private RunResult train(String place) throws IOException, InterruptedException {
@@ -207,17 +213,16 @@ class TrainerTest {
 
     /** Trains until so many steps are taken; whether it came to its end. */
     private boolean broken(String place, int steps) throws IOException, InterruptedException {
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         int[] taken = {0};
-        Control control = new Control(
+        TrainingContext<RunEvent> context = context(
                 event -> {
                     if (event instanceof RunEvent.Training(Stepped _) && ++taken[0] == steps) {
-                        breaks.ask();
+                        breaks.cancel();
                     }
                 },
-                breaks,
-                NEVER);
-        return trainer().under(control).train(folder.resolve(place)).early().isEmpty();
+                breaks);
+        return trainer().with(context).train(folder.resolve(place)).early().isEmpty();
     }
 
     @Test
@@ -227,7 +232,10 @@ class TrainerTest {
         requireSameFiles("warm", "whole");
         for (int threads : List.of(1, 5)) {
             String place = threads + " threads without a cache";
-            trainer().with(workshop(Optional.empty(), threads)).train(folder.resolve(place));
+            trainer()
+                    .with(weights(), Optional.empty())
+                    .with(trainer().context().withThreads(threads))
+                    .train(folder.resolve(place));
             requireSameFiles(place, "whole");
         }
     }
@@ -249,9 +257,9 @@ class TrainerTest {
         long[] seconds = {0};
         Cancellation breaks = Cancellation.after(
                 Duration.ofSeconds(1), () -> Duration.ofSeconds(seconds[0]).toNanos());
-        Control control = new Control(
-                event -> seconds[0] += event instanceof RunEvent.Training(Stepped _) ? 1 : 0, breaks, NEVER);
-        RunResult early = trainer().under(control).train(folder.resolve("run"));
+        TrainingContext<RunEvent> context =
+                context(event -> seconds[0] += event instanceof RunEvent.Training(Stepped _) ? 1 : 0, breaks);
+        RunResult early = trainer().with(context).train(folder.resolve("run"));
         assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
         assertThat(early.folds()).singleElement().satisfies(fold -> {
             assertThat(fold.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
@@ -281,8 +289,8 @@ class TrainerTest {
 
     @Test
     void aRunThatIsAskedToStopWhileItLooksAtImagesStops() {
-        Cancellation breaks = Cancellation.whenAsked();
-        breaks.ask();
+        Cancellation breaks = Cancellation.onRequest();
+        breaks.cancel();
         assertThatThrownBy(() -> trainer(breaks).train(folder.resolve("run")))
                 .isInstanceOf(InterruptedTrainingException.class);
         assertThat(folder.resolve("run")).doesNotExist();
@@ -320,7 +328,7 @@ class TrainerTest {
         for (FoldPlan fold : plan.folds()) {
             assertThat(Stream.of(
                                     fold.parts().training(),
-                                    fold.parts().heldBack(),
+                                    fold.parts().validation(),
                                     fold.parts().test())
                             .flatMap(List::stream))
                     .hasSize(17)

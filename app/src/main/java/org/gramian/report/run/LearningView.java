@@ -81,6 +81,6 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
             return text + ". No validation set.";
         }
         return text + ", validation accuracy "
-                + Figures.percent(1 - last.judgement().error()) + " %.";
+                + Figures.percent(1 - last.validation().error()) + " %.";
     }
 }

@@ -15,7 +15,7 @@ public record FoldSize(String name, int training, int heldBack, int test) {
         return new FoldSize(
                 name,
                 parts.training().size(),
-                parts.heldBack().size(),
+                parts.validation().size(),
                 parts.test().size());
     }
 }

@@ -55,7 +55,7 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
         Set<Sample> others = new HashSet<>();
         for (Parts parts : folds) {
             training.addAll(parts.training());
-            others.addAll(parts.heldBack());
+            others.addAll(parts.validation());
             others.addAll(parts.test());
         }
         if (config.data().testCrops().isEmpty()) {

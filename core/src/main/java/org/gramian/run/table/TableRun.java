@@ -10,12 +10,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.model.ModelFile;
 import org.gramian.run.FoldPlan;
 import org.gramian.run.FoldResult;
+import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
-import org.gramian.run.RunResources;
 import org.gramian.run.RunResult;
 import org.gramian.run.RunScratch;
 import org.gramian.run.Trainer;
@@ -25,6 +26,7 @@ import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainingContext;
 
 /**
  * Trains all rows of a table on all its datasets, each as an ordinary run in its own folder, on the same folds and crops, with
@@ -44,16 +46,18 @@ public final class TableRun {
     private final TablePlan plan;
     private final List<TableData> data;
     private final Path out;
-    private final RunResources workshop;
+    private final WeightStore weights;
+    private final Optional<Path> cache;
     private final Map<TableData, AuditReport> audits = new HashMap<>();
     private final List<TableEntry> entries = new ArrayList<>();
 
     /** @param out the folder of the table; row on dataset lies in {@code out/<dataset>/<row>} */
-    public TableRun(TablePlan plan, List<TableData> data, Path out, RunResources workshop) {
+    public TableRun(TablePlan plan, List<TableData> data, Path out, WeightStore weights, Optional<Path> cache) {
         this.plan = plan;
         this.data = List.copyOf(data);
         this.out = out;
-        this.workshop = workshop;
+        this.weights = weights;
+        this.cache = cache;
     }
 
     /**
@@ -64,27 +68,27 @@ public final class TableRun {
      * @throws IOException naming what differs, if a row was begun with another configuration or other images
      * @throws InterruptedTrainingException if interrupted
      */
-    public void prepare(Trainer.Control control) throws IOException, InterruptedException {
+    public void prepare(TrainingContext<RunEvent> context) throws IOException, InterruptedException {
         entries.clear();
         for (TableData one : data) {
             // Crops and folds do not depend on pooling and classifier, so that any will do to look at the images.
             audits.put(
                     one,
-                    trainer(one, RowClassifier.leftOpen(plan.common()), control).audit());
+                    trainer(one, RowClassifier.leftOpen(plan.common()), context).audit());
         }
         for (TableRow row : plan.rows()) {
             for (TableData one : data) {
-                entries.add(entry(row, one, control));
+                entries.add(entry(row, one, context));
             }
         }
         requireSameWeights(entries);
     }
 
-    private TableEntry entry(TableRow row, TableData one, Trainer.Control control) throws IOException {
+    private TableEntry entry(TableRow row, TableData one, TrainingContext<RunEvent> context) throws IOException {
         Path folder = out.resolve(one.name()).resolve(row.folder());
         RunPlan planned;
         try {
-            planned = plan(row, one, control);
+            planned = plan(row, one, context);
         } catch (UnfitDataException unfit) {
             throw unfit; // the images are the same for all rows
         } catch (IllegalArgumentException misfit) {
@@ -101,19 +105,19 @@ public final class TableRun {
                                 row, planned.config().network().backbone())),
                 folder,
                 Optional.of(new TableEntry.Work(
-                        planned, trainer(one, plan.common(), control).workload(planned))),
+                        planned, trainer(one, plan.common(), context).workload(planned))),
                 kept.size() == all ? new RowOutcome.Finished(kept) : new RowOutcome.Waiting(kept.size(), all));
     }
 
     /** Reports notes on the folds for the first row: they are the same for all. */
-    private RunPlan plan(TableRow row, TableData one, Trainer.Control control) throws IOException {
+    private RunPlan plan(TableRow row, TableData one, TrainingContext<RunEvent> context) throws IOException {
         boolean first = entries.stream().noneMatch(entry -> entry.data().equals(one));
-        Trainer.Control told = first ? control : new Trainer.Control(_ -> {}, control.breaks(), control.keepEvery());
+        TrainingContext<RunEvent> told = first ? context : context.withListener(_ -> {});
         return trainer(one, row.asked(plan.common()), told).plan(audit(one));
     }
 
-    private Trainer trainer(TableData one, Settings asked, Trainer.Control control) {
-        return new Trainer(one.dataset(), asked, workshop, control);
+    private Trainer trainer(TableData one, Settings asked, TrainingContext<RunEvent> context) {
+        return new Trainer(one.dataset(), asked, weights, cache, context);
     }
 
     /** Returns the audit of a dataset. */
@@ -154,7 +158,7 @@ public final class TableRun {
      *
      * @return nothing where that shows that the row cannot be trained; it counts as failed then
      */
-    public Optional<Estimate> estimate(TableEntry entry) {
+    public Optional<Estimate> estimate(TableEntry entry, TrainingContext<RunEvent> context) {
         try {
             RunPlan whole = entry.work().orElseThrow().plan();
             List<FoldResult> kept = Trainer.kept(whole, entry.folder());
@@ -165,7 +169,8 @@ public final class TableRun {
                                     fold -> fold.evaluation().setting().fold().equals(name)))
                     .toList());
             return Optional.of(
-                    trainer(entry.data(), plan.common(), Trainer.Control.NONE).estimate(rest));
+                    trainer(entry.data(), plan.common(), context.withListener(_ -> {}))
+                            .estimate(rest));
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
             entries.set(entries.indexOf(entry), entry.with(new RowOutcome.Failed(failed)));
             return Optional.empty();
@@ -175,26 +180,24 @@ public final class TableRun {
     /**
      * Trains all entries that are due.
      *
-     * @param control listener and cancellation; an interrupt ends the table after the current step
+     * @param context listener and cancellation; an interrupt ends the table after the current step
      * @return why training ended early; empty if it is complete
      * @throws IOException if rows use different weights
      */
-    public Optional<Cancellation.Reason> train(Trainer.Control control, Listener listener) throws IOException {
+    public Optional<Cancellation.Reason> train(TrainingContext<RunEvent> context, Listener listener) throws IOException {
         Files.createDirectories(out);
-        try (RunScratch scratch = RunScratch.in(out, workshop.cache())) {
-            RunResources sharing = new RunResources(
-                    workshop.device(), workshop.weights(), Optional.of(scratch.cache()), workshop.threads());
+        try (RunScratch scratch = RunScratch.in(out, cache)) {
             for (int i = 0; i < entries.size(); i++) {
                 if (isDue(entries.get(i))) {
-                    if (control.breaks().due().isPresent()) {
-                        return control.breaks().due();
+                    if (context.cancellation().reason().isPresent()) {
+                        return context.cancellation().reason();
                     }
                     listener.begun(entries.get(i));
-                    entries.set(i, entries.get(i).with(outcome(entries.get(i), sharing, control)));
+                    entries.set(i, entries.get(i).with(outcome(entries.get(i), scratch, context)));
                     listener.ended(entries.get(i));
                     requireSameWeights(entries);
                     if (entries.get(i).outcome() instanceof RowOutcome.Waiting) {
-                        return Optional.of(control.breaks().due().orElse(Cancellation.Reason.ASKED));
+                        return Optional.of(context.cancellation().reason().orElse(Cancellation.Reason.CANCELLED));
                     }
                 }
             }
@@ -202,28 +205,26 @@ public final class TableRun {
         return Optional.empty();
     }
 
-    private RowOutcome outcome(TableEntry entry, RunResources sharing, Trainer.Control control) {
+    private RowOutcome outcome(TableEntry entry, RunScratch scratch, TrainingContext<RunEvent> context) {
         try {
-            return trained(entry, sharing, control);
+            return trained(entry, scratch, context);
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
             return new RowOutcome.Failed(failed);
         }
     }
 
-    private RowOutcome trained(TableEntry entry, RunResources sharing, Trainer.Control control) throws IOException {
+    private RowOutcome trained(TableEntry entry, RunScratch scratch, TrainingContext<RunEvent> context) throws IOException {
         RunPlan planned = entry.work().orElseThrow().plan();
         EpochTimes times = EpochTimes.open(entry.folder());
         Trainer trainer = new Trainer(
                 entry.data().dataset(),
                 entry.row().asked(plan.common()),
-                sharing,
-                new Trainer.Control(
-                        event -> {
-                            times.accept(event);
-                            control.events().accept(event);
-                        },
-                        control.breaks(),
-                        control.keepEvery()));
+                weights,
+                Optional.of(scratch.cache()),
+                context.withListener(event -> {
+                    times.accept(event);
+                    context.listener().accept(event);
+                }));
         try {
             RunResult result = trainer.train(planned, audit(entry.data()), entry.folder());
             return result.early().isPresent()

@@ -4,9 +4,9 @@
  * <pre>{@code
  * TablePlan plan = TablePlan.of(RowList.parse("average,bcnn,mine=conv:64/covariance/log/triu"), Settings.NONE);
  * TableData photos = TableData.of(Path.of("photos"), Optional.empty());
- * TableRun run = new TableRun(plan, List.of(photos), Path.of("table"), workshop);
- * run.prepare(Trainer.Control.NONE);                  // audits images, plans rows, reads finished ones
- * run.train(Trainer.Control.NONE, cell -> show(cell));
+ * TableRun run = new TableRun(plan, List.of(photos), Path.of("table"), weights, cache);
+ * run.prepare(context);                  // audits images, plans rows, reads finished ones
+ * run.train(context, cell -> show(cell));
  * ResultTable table = run.table();                    // mean ± std, paired tests, sizes, times
  * }</pre>
  *

@@ -3,29 +3,48 @@ package org.gramian.train.feature;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
+import org.gramian.basis.Sha256;
 import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.ReadResult;
+import org.gramian.image.batch.Batch;
+import org.gramian.image.batch.BatchLoader;
+import org.gramian.image.batch.Place;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.Rendering;
 import org.gramian.image.batch.Work;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
-import org.gramian.train.feature.ComputedFeatures.Computed;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.SingleThreadWorkers;
 
 /**
- * Features of the crops of many images: from the cache where they are kept, else computed, and kept then.
+ * Features of the crops of many images, from the cache or computed and then cached.
  *
- * <p>First {@link #survey} looks at what there is, which takes the bytes of the files but decodes none; then {@link #run}
- * delivers all features in order. A file that changes in between is found out: it is read once more, and decoded only if
- * its bytes are those that were hashed. Otherwise it counts as unreadable.
+ * <p>{@link #survey} hashes the files without decoding them and finds what is missing; {@link #run} returns all features in order. A
+ * file that changes in between counts as unreadable: it is decoded only if its bytes are those that were hashed.
  *
- * @param extractor computes
+ * @param extractor computes features
  * @param limits of images
- * @param cache where features are kept, if they are
- * @param threads that decode images; play no part in what comes out
+ * @param cache of features, if any
+ * @param threads decode images; their number does not change the features
  */
 public record FeatureExtraction(
         FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache, int threads) {
@@ -39,20 +58,20 @@ public record FeatureExtraction(
         });
     }
 
-    /** With a thread for each core. */
+    /** An extraction with a thread for each core. */
     public FeatureExtraction(FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache) {
         this(extractor, limits, cache, Runtime.getRuntime().availableProcessors());
     }
 
-    /** The same with so many threads. */
+    /** Returns this extraction with another number of threads. */
     public FeatureExtraction with(int others) {
         return new FeatureExtraction(extractor, limits, cache, others);
     }
 
     /**
-     * Finds out what is to be computed.
+     * Finds the features that are missing in the cache.
      *
-     * @param progress told the number of images looked at so far, by any thread
+     * @param progress receives the number of hashed images, from any thread
      */
     public FeatureSurvey survey(List<Sample> samples, Crops crops, LongConsumer progress) throws IOException {
         if (cache.isEmpty()) {
@@ -63,7 +82,7 @@ public record FeatureExtraction(
         AtomicLong done = new AtomicLong();
         List<Optional<byte[]>> hashes = samples.parallelStream()
                 .map(sample -> {
-                    Optional<byte[]> hash = Hashes.of(sample.file(), limits.bytes());
+                    Optional<byte[]> hash = hash(sample.file(), limits.bytes());
                     progress.accept(done.incrementAndGet());
                     return hash;
                 })
@@ -73,9 +92,9 @@ public record FeatureExtraction(
     }
 
     /**
-     * Delivers the features of every image, in the order of the survey.
+     * Sends the features of every image to a sink, in the order of the survey.
      *
-     * @param progress told the number of images done so far
+     * @param progress receives the number of completed images
      * @throws IOException if an image that has some features in the cache can no longer be read
      */
     public void run(FeatureSurvey survey, FeatureSink sink, LongConsumer progress) throws IOException {
@@ -98,7 +117,7 @@ public record FeatureExtraction(
         }
     }
 
-    /** An image that can be read for some of its crops only must have changed since. */
+    /** Requires that an image is readable for all of its crops: else it has changed. */
     private static void requireFirst(int crop, Sample sample, Unreadable problem) throws IOException {
         if (crop > 0) {
             throw new IOException(
@@ -106,7 +125,7 @@ public record FeatureExtraction(
         }
     }
 
-    /** A feature that was in the cache; if it turns out to be damaged, it is computed after all. */
+    /** Returns a feature of the cache; computes it if its record is damaged. */
     private Computed kept(FeatureSurvey survey, int index, int crop) {
         Sample sample = survey.samples().get(index);
         return cache.orElseThrow()
@@ -120,6 +139,150 @@ public record FeatureExtraction(
         try (ComputedFeatures alone = new ComputedFeatures(this, survey, List.of(work))) {
             Computed result = alone.next();
             return new Computed(MemorySegment.ofArray(result.feature().toArray(JAVA_BYTE)), result.problem());
+        }
+    }
+
+    /** Returns the SHA-256 of a regular file of at most so many bytes; empty if it cannot be read. */
+    private static Optional<byte[]> hash(Path file, long most) {
+        try {
+            // Checked before opening: opening a pipe would wait for its other end.
+            return Files.isRegularFile(file) && Files.size(file) <= most
+                    ? Optional.of(Sha256.of(file))
+                    : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty(); // decoding reports the reason
+        }
+    }
+
+    /**
+     * Result of one crop.
+     *
+     * @param feature valid until the next one
+     * @param problem why there is no feature
+     */
+    private record Computed(MemorySegment feature, Optional<Unreadable> problem) {}
+
+    /** Computes the features of a list of work in batches, returns them one by one, and stores them in the cache. */
+    private static final class ComputedFeatures implements AutoCloseable {
+        private static final long ALIGNMENT = 64;
+
+        /** Besides those being computed: one batch ready, one being filled. */
+        private static final int AHEAD = 2;
+
+        /** A batch that is being computed. */
+        private record Pending(Batch batch, MemorySegment features, Optional<Future<Boolean>> computation) {}
+
+        private final FeatureExtraction extraction;
+        private final FeatureSurvey survey;
+        private final List<Work> work;
+        private final Map<Path, byte[]> hashes = new HashMap<>();
+        private final ImageReader reader;
+        private final Arena arena = Arena.ofShared();
+        private final BatchLoader loader;
+        /** Empty if this thread computes alone, as on a GPU with its one stream. */
+        private final Optional<SingleThreadWorkers> workers;
+
+        private final int atOnce;
+        private final Deque<Pending> pending = new ArrayDeque<>();
+        private final Deque<MemorySegment> free = new ArrayDeque<>();
+        private MemorySegment features = MemorySegment.NULL;
+        private List<Place> places = List.of();
+        private int next;
+
+        ComputedFeatures(FeatureExtraction extraction, FeatureSurvey survey, List<Work> work) {
+            this.extraction = extraction;
+            this.survey = survey;
+            this.work = work;
+            this.reader = new ImageReader(extraction.limits());
+            for (int i = 0; i < survey.samples().size(); i++) {
+                Path file = survey.samples().get(i).file();
+                survey.hashes().get(i).ifPresent(hash -> hashes.put(file, hash));
+            }
+            int batch = extraction.extractor().batch();
+            long crops = work.stream().mapToLong(one -> one.crops().size()).sum();
+            this.atOnce =
+                    Math.clamp(Math.ceilDiv(crops, batch), 1, extraction.extractor().workers());
+            for (int i = 0; i <= atOnce; i++) {
+                free.add(arena.allocate(batch * extraction.extractor().bytes(survey.crops()), ALIGNMENT));
+            }
+            Rendering rendering = new Rendering(
+                    this::read, survey.crops(), extraction.extractor().network().preprocessing());
+            this.loader = new BatchLoader(rendering, work, new Prefetch(batch, extraction.threads(), AHEAD + atOnce));
+            this.workers =
+                    extraction.extractor().workers() > 1 ? Optional.of(SingleThreadWorkers.open(atOnce)) : Optional.empty();
+        }
+
+        /** Decodes the bytes that were hashed, so that a feature is never stored under the hash of another content. */
+        private ReadResult read(Path file) {
+            byte[] expected = hashes.get(file);
+            if (expected == null) {
+                return reader.read(file);
+            }
+            try {
+                byte[] content = Files.readAllBytes(file);
+                return Arrays.equals(Sha256.of(content), expected)
+                        ? reader.read(content)
+                        : new Unreadable(Problem.INACCESSIBLE, "the file changed meanwhile; retry");
+            } catch (IOException e) {
+                return new Unreadable(Problem.INACCESSIBLE, "the file could not be read a second time: " + e.getMessage());
+            }
+        }
+
+        /** Returns the result of the next crop. */
+        Computed next() {
+            if (next == places.size()) {
+                computeBatch();
+            }
+            Place place = places.get(next);
+            long bytes = features.byteSize() / extraction.extractor().batch();
+            MemorySegment feature = features.asSlice(next * bytes, bytes);
+            next++;
+            if (place.problem().isEmpty()) {
+                keep(work.get(place.work()).sample(), place.crop(), feature);
+            }
+            return new Computed(feature, place.problem());
+        }
+
+        private void computeBatch() {
+            if (features.byteSize() > 0) {
+                free.addLast(features); // its last feature was returned
+                features = MemorySegment.NULL;
+            }
+            while (loader.hasNext() && pending.size() < atOnce) {
+                Batch batch = loader.next();
+                MemorySegment target = free.removeFirst();
+                Callable<Boolean> task = () -> compute(batch, target);
+                pending.addLast(new Pending(batch, target, workers.map(pool -> pool.submit(task))));
+            }
+            Pending first = pending.removeFirst();
+            try (Batch batch = first.batch) {
+                first.computation.ifPresentOrElse(SingleThreadWorkers::get, () -> compute(batch, first.features));
+                places = batch.places();
+                features = first.features;
+                next = 0;
+            }
+        }
+
+        private boolean compute(Batch batch, MemorySegment target) {
+            try (Scope _ = Scope.open()) {
+                extraction.extractor().compute(batch.tensor(), target);
+                return true;
+            }
+        }
+
+        private void keep(Sample sample, int crop, MemorySegment feature) {
+            byte[] hash = hashes.get(sample.file());
+            if (hash != null) {
+                String key = survey.crops().key(crop, sample);
+                extraction.cache().ifPresent(cache -> cache.put(hash, key, feature));
+            }
+        }
+
+        @Override
+        public void close() {
+            workers.ifPresent(SingleThreadWorkers::close);
+            loader.close();
+            arena.close();
         }
     }
 }

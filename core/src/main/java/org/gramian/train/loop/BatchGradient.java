@@ -1,76 +1,88 @@
 package org.gramian.train.loop;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.model.Engine;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * What is learned from one batch: its part of a step's gradient, which is that of {@code share·ℓ} with the batch's mean
- * cross-entropy ℓ.
+ * Loss and gradients of one batch: the forward pass, cross-entropy and backward pass of eager, CUDA-graph and distributed steps.
  *
- * @param trainee what learns
+ * <p>The loss of a batch of n crops with scores z and targets q, both {@code [n, k]}, is {@code ℓ = −1/n Σᵢ Σⱼ qᵢⱼ log softmax(zᵢ)ⱼ}.
  */
-record BatchGradient(TrainableModel trainee) {
-    /**
-     * What came of a batch.
-     *
-     * @param loss mean over the batch
-     * @param right crops that were right
-     * @param wrong why it cannot be used; nothing where it can
-     */
-    record Learned(double loss, int right, Optional<NonFiniteStep> wrong) {}
+final class BatchGradient implements AutoCloseable {
+    private final TrainableModel model;
+    private final Tape tape = Tape.recording();
+    private final TrainableModel.Forward forward;
+    private final Var loss;
 
     /**
-     * Adds the gradients of a batch to those of others.
+     * Computes scores and loss.
      *
+     * @param input features {@code [n, c, h, w]} or images {@code [n, 3, h, w]}
      * @param targets {@code [n, k]}
-     * @param share of the batch in the step
-     * @param dropout of its descriptors
+     * @param dropout of descriptors {@code [n, d]}
      */
-    Learned learn(Examples.Minibatch batch, Tensor targets, double share, GradientSum sum, UnaryOperator<Var> dropout) {
-        try (Tape tape = Tape.recording()) {
-            TrainableModel.Forward forward = trainee.forward(tape, batch.input(), dropout);
-            Var loss = Classification.crossEntropy(forward.scores(), targets);
-            double value = loss.value().item();
-            if (!Double.isFinite(value)) {
-                return new Learned(
-                        value, 0, Optional.of(new NonFiniteStep(false, trainee.origin(batch.input(), targets))));
-            }
-            int right = right(forward.scores().value(), batch.labels());
-            Tensor upstream = Tensors.full(
-                    share, loss.shape(), loss.value().type(), loss.value().device());
-            try (Gradients gradients = tape.backward(loss, upstream)) {
-                trainee.groups()
-                        .forEach((part, group) -> sum.add(
-                                group,
-                                Objects.requireNonNull(forward.variables().get(part)),
-                                gradients));
-            }
-            // Found out while the parameters are still those that the gradients belong to.
-            Optional<NonFiniteStep> wrong = sum.allFinite()
-                    ? Optional.empty()
-                    : Optional.of(new NonFiniteStep(true, trainee.origin(batch.input(), targets)));
-            return new Learned(value, right, wrong);
+    BatchGradient(TrainableModel model, Tensor input, Tensor targets, UnaryOperator<Var> dropout) {
+        this.model = model;
+        try {
+            this.forward = model.forward(tape, input, dropout);
+            this.loss = Classification.crossEntropy(forward.scores(), targets);
+        } catch (RuntimeException | Error failed) {
+            tape.close();
+            throw failed;
         }
     }
 
-    private static int right(Tensor scores, int[] labels) {
-        float[][] rows = Engine.toRows(scores);
-        int right = 0;
-        for (int i = 0; i < labels.length; i++) {
-            int top = 0;
-            for (int k = 1; k < rows[i].length; k++) {
-                top = rows[i][k] > rows[i][top] ? k : top;
-            }
-            right += top == labels[i] ? 1 : 0;
+    /** Returns the class scores {@code [n, k]}; they belong to the tape. */
+    Tensor scores() {
+        return forward.scores().value();
+    }
+
+    /** Returns the mean loss ℓ, a scalar that belongs to the tape. */
+    Tensor loss() {
+        return loss.value();
+    }
+
+    /**
+     * Computes the gradients of {@code share·ℓ} once.
+     *
+     * @param share of the batch in the step: its crops by those of the step
+     * @param use receives the parameters that a gradient reached, with their variables, and the gradients, which are freed after it
+     */
+    void backward(double share, BiConsumer<SequencedMap<Parameter, Var>, Gradients> use) {
+        try (Gradients gradients = share == 1 ? tape.backward(loss) : tape.backward(loss, upstream(share))) {
+            SequencedMap<Parameter, Var> reached = new LinkedHashMap<>();
+            model.groups().forEach((part, group) -> {
+                Map<String, Var> variables =
+                        Objects.requireNonNull(forward.variables().get(part));
+                for (Parameter parameter : group.parameters().all()) {
+                    Var variable = variables.get(parameter.name());
+                    if (variable != null && gradients.has(variable)) {
+                        reached.put(parameter, variable);
+                    }
+                }
+            });
+            use.accept(reached, gradients);
         }
-        return right;
+    }
+
+    private Tensor upstream(double share) {
+        Tensor value = loss.value();
+        return Tensors.full(share, value.shape(), value.type(), value.device());
+    }
+
+    @Override
+    public void close() {
+        tape.close();
     }
 }

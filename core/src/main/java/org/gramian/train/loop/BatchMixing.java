@@ -59,24 +59,24 @@ record BatchMixing(Augmenting augmenting, long seed) {
     }
 
     /** Returns the mixing of a stage; none for stage 1, which has features, and where the recipe mixes nothing. */
-    static Optional<BatchMixing> of(StageLoop.Setup setup) {
-        Augmenting augmenting = setup.recipe().augmenting();
+    static Optional<BatchMixing> of(TrainingStage stage) {
+        Augmenting augmenting = stage.recipe().augmenting();
         boolean mixes = augmenting.mixup() > 0 || augmenting.cutmix() > 0;
-        return setup.trainee().stage() == 2 && mixes
-                ? Optional.of(new BatchMixing(augmenting, setup.recipe().seed()))
+        return stage.number() == 2 && mixes
+                ? Optional.of(new BatchMixing(augmenting, stage.recipe().seed()))
                 : Optional.empty();
     }
 
     /**
      * Draws how a batch is mixed.
      *
-     * @param position stage and epoch
+     * @param progress stage and epoch
      * @param step of the epoch
      * @param number of the batch in the step
      * @param size columns and rows of an image
      */
-    Draw draw(TrainingProgress position, int step, int number, int size) {
-        SplittableRandom random = KeyedRandom.of(seed, PURPOSE, position.stage(), position.epoch(), step, number);
+    Draw draw(TrainingProgress progress, int step, int number, int size) {
+        SplittableRandom random = KeyedRandom.of(seed, PURPOSE, progress.stage(), progress.epoch(), step, number);
         boolean both = augmenting.mixup() > 0 && augmenting.cutmix() > 0;
         boolean cut = both ? random.nextBoolean() : augmenting.cutmix() > 0;
         double share = beta(cut ? augmenting.cutmix() : augmenting.mixup(), random);
@@ -122,14 +122,14 @@ record BatchMixing(Augmenting augmenting, long seed) {
     }
 
     /** Mixes a batch, on any device; what is returned belongs to the current scope. */
-    Mixed apply(Mixed plain, TrainingProgress position, int number) {
+    Mixed apply(Mixed plain, TrainingProgress progress, int number) {
         Tensor images = plain.batch.input();
         int[] labels = plain.batch.labels();
         int rows = labels.length;
         if (rows == 1) {
             return plain;
         }
-        Draw draw = draw(position, position.step(), number, Math.toIntExact(images.size(3)));
+        Draw draw = draw(progress, progress.step(), number, Math.toIntExact(images.size(3)));
         int[] dominant = IntStream.range(0, rows)
                 .map(i -> labels[draw.ownDominates() ? i : (i + 1) % rows])
                 .toArray();
@@ -188,8 +188,8 @@ record BatchMixing(Augmenting augmenting, long seed) {
         }
 
         /** Sets what the next step mixes. */
-        void set(TrainingProgress position, int step) {
-            Draw draw = mixing.draw(position, step, 0, size);
+        void set(TrainingProgress progress, int step) {
+            Draw draw = mixing.draw(progress, step, 0, size);
             Rectangle pasted = draw.pasted;
             Program.MIX.launch(
                     "set_mix",

@@ -1,34 +1,46 @@
 package org.gramian.train.loop;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongConsumer;
+import java.util.function.UnaryOperator;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Upload;
+import org.gramian.train.feature.FeatureTable;
+import org.jspecify.annotations.Nullable;
 
-/** Where recorded steps have their examples from. */
+/** Batches of the steps of a CUDA graph. */
 interface BatchSource extends AutoCloseable {
-    /** Steps that are taken before anybody looks at what became of them: few enough for progress and Ctrl-C. */
+    /** Returns the steps between two checks by the host: few enough for progress bars and Ctrl-C. */
     int stepsAtOnce();
 
     /**
-     * Turns to a place of an epoch's order, from which on batches are taken.
+     * Seeks to a place in the order of an epoch.
      *
-     * @param epoch unique number of stage and epoch
+     * @param epoch unique number of (stage, epoch)
      */
-    void turnTo(int[] order, int next, long epoch);
+    void seek(int[] order, int next, long epoch);
 
-    /** Nothing more is taken until it turns somewhere again. */
+    /** Stops until the next seek. */
     void rest();
 
-    /** Where batches of one size arrive. */
-    Entrance entrance(int batch);
+    /** Creates the input for batches of one size. */
+    BatchInput input(int batch);
 
-    /** Where the batches of one size arrive. */
-    interface Entrance extends AutoCloseable {
-        /** Before each step, on the host: the next batch is on its way. */
-        void bring();
+    /** Input of the captured step for batches of one size. */
+    interface BatchInput extends AutoCloseable {
+        /** Starts the upload of the next batch; called on the host before each step. */
+        void upload();
 
         /**
-         * In each step, part of what is recorded: the batch.
+         * Returns the batch; part of the captured step.
          *
-         * @param places its examples, I64, on the GPU
+         * @param places of its examples, I64 on the GPU
          */
         Tensor input(Tensor places);
 
@@ -39,5 +51,139 @@ interface BatchSource extends AutoCloseable {
     @Override
     default void close() {
         rest();
+    }
+
+    /**
+     * Examples in GPU memory: features, or decoded images that are rendered there. Taking a batch is part of the CUDA graph.
+     *
+     * @param stepsAtOnce steps between two checks by the host
+     * @param epochs called with the number of each epoch before its first batch
+     * @param rows returns the batch at some places, I64 on the GPU
+     */
+    record Resident(int stepsAtOnce, LongConsumer epochs, UnaryOperator<Tensor> rows) implements BatchSource {
+        /** Feeds features of the frozen backbone; 32 steps take about 30 ms. */
+        static Resident of(FeatureTable table) {
+            return new Resident(32, _ -> {}, table::rows);
+        }
+
+        /** Feeds augmented images, which get new parameters in every epoch. */
+        static Resident of(StoredExamples images) {
+            return new Resident(8, images::seek, images::render);
+        }
+
+        @Override
+        public void seek(int[] order, int next, long epoch) {
+            epochs.accept(epoch);
+        }
+
+        @Override
+        public void rest() {}
+
+        @Override
+        public BatchInput input(int batch) {
+            return new BatchInput() {
+                @Override
+                public void upload() {}
+
+                @Override
+                public Tensor input(Tensor places) {
+                    return rows.apply(places);
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+    }
+
+    /**
+     * Images that the host decodes or renders, and uploads while the GPU computes the step before.
+     *
+     * <p>Uploads read the memory of one loader, so that a seek waits for them. Call {@link #rest} before closing the inputs.
+     */
+    final class Rendered implements BatchSource {
+        private final LoadedExamples examples;
+        private final int batch;
+        private final List<Arrival> arrivals = new ArrayList<>();
+        private @Nullable LoadedPass loaded;
+        private @Nullable Arrival last;
+
+        /** @param batch crops of every batch but the last of an epoch */
+        Rendered(LoadedExamples examples, int batch) {
+            this.examples = examples;
+            this.batch = batch;
+        }
+
+        @Override
+        public int stepsAtOnce() {
+            return 4;
+        }
+
+        @Override
+        public void seek(int[] order, int next, long epoch) {
+            rest();
+            loaded = examples.loaded(Arrays.copyOfRange(order, next, order.length), batch, epoch);
+        }
+
+        @Override
+        public BatchInput input(int size) {
+            Arrival arrival = new Arrival(size);
+            arrivals.add(arrival);
+            return arrival;
+        }
+
+        /** A tensor that receives batches of one size. */
+        private final class Arrival implements BatchInput {
+            private final Tensor input;
+            private final Upload upload;
+
+            Arrival(int size) {
+                long side = examples.size();
+                try (Scope scope = Scope.open()) {
+                    input = Tensors.zeros(Shape.of(size, 3, side, side), DType.F32, examples.device());
+                    upload = new Upload(input);
+                    scope.release(input);
+                }
+            }
+
+            @Override
+            public void upload() {
+                if (last != null) {
+                    last.upload.awaitSource(); // the loader gets that memory back now
+                }
+                LoadedPass from = loaded;
+                if (from == null) {
+                    throw new IllegalStateException("no position in an epoch was set");
+                }
+                upload.start(from.take().memory());
+                upload.takeOver();
+                last = this;
+            }
+
+            @Override
+            public Tensor input(Tensor places) {
+                return input;
+            }
+
+            @Override
+            public void close() {
+                upload.close();
+                input.close();
+            }
+        }
+
+        @Override
+        public void rest() {
+            try {
+                arrivals.forEach(arrival -> arrival.upload.await()); // one may read what another has pinned
+                arrivals.forEach(arrival -> arrival.upload.unpin());
+            } finally {
+                last = null;
+                if (loaded != null) {
+                    loaded.close();
+                    loaded = null;
+                }
+            }
+        }
     }
 }

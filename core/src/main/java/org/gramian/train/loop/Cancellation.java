@@ -5,17 +5,17 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
-/** Whether training should stop before its end: because somebody asked, or because its time is over. */
+/** Cancellation of training, by a request or at the end of a time budget. Requests may come from any thread. */
 public final class Cancellation {
     /** Why training stops early. */
     public enum Reason {
-        /** Somebody asked, as by Ctrl-C. */
-        ASKED,
-        /** The time that was given is used up. */
+        /** Cancelled by a request, as by Ctrl-C. */
+        CANCELLED,
+        /** The time budget is over. */
         OUT_OF_TIME
     }
 
-    private final AtomicBoolean asked = new AtomicBoolean();
+    private final AtomicBoolean cancelled = new AtomicBoolean();
     private final Stopwatch watch;
     private final Optional<Duration> budget;
     private volatile Duration reserve = Duration.ZERO;
@@ -25,30 +25,30 @@ public final class Cancellation {
         this.budget = budget;
     }
 
-    /** Only when asked. */
-    public static Cancellation whenAsked() {
+    /** Returns a cancellation by request only. */
+    public static Cancellation onRequest() {
         return new Cancellation(new Stopwatch(), Optional.empty());
     }
 
-    /** When asked, or this long from now. */
+    /** Returns a cancellation by request or at the end of a time budget that begins now. */
     public static Cancellation after(Duration budget) {
         return after(budget, System::nanoTime);
     }
 
-    /** When asked, or when so much has gone by on a clock of nanoseconds; only its differences count. */
+    /** Returns a cancellation by request or at the end of a time budget on a clock of nanoseconds with any origin. */
     public static Cancellation after(Duration budget, LongSupplier nanoseconds) {
         return new Cancellation(new Stopwatch(nanoseconds), Optional.of(budget));
     }
 
-    /** Asks for a break after the present step; from any thread. */
-    public void ask() {
-        asked.set(true);
+    /** Requests training to stop after the current step. */
+    public void cancel() {
+        cancelled.set(true);
     }
 
     /**
-     * Keeps time of the budget for what follows training: test and report.
+     * Reserves time of the budget for evaluation and report after training.
      *
-     * @return the time that is kept: at most half of the budget, so that training has some; none without a budget
+     * @return the reserved time: at most half of the budget, zero without one
      */
     public Duration reserve(Duration time) {
         Duration most = budget.map(all -> all.dividedBy(2)).orElse(Duration.ZERO);
@@ -56,20 +56,20 @@ public final class Cancellation {
         return reserve;
     }
 
-    /** Whether a break is due. */
-    public Optional<Reason> due() {
-        if (asked.get()) {
-            return Optional.of(Reason.ASKED);
+    /** Returns why training should stop; empty if it should go on. */
+    public Optional<Reason> reason() {
+        if (cancelled.get()) {
+            return Optional.of(Reason.CANCELLED);
         }
-        return left().filter(left -> !left.isPositive()).map(_ -> Reason.OUT_OF_TIME);
+        return remaining().filter(time -> !time.isPositive()).map(_ -> Reason.OUT_OF_TIME);
     }
 
-    /** The time left for training, negative if it is over; empty without a budget. */
-    public Optional<Duration> left() {
+    /** Returns the time left for training, negative after its end; empty without a budget. */
+    public Optional<Duration> remaining() {
         return budget.map(all -> all.minus(reserve).minus(watch.elapsed()));
     }
 
-    /** Whether the whole budget is used up, with what was reserved. */
+    /** Whether the whole budget is over, the reserved time included. */
     public boolean isOver() {
         return budget.filter(watch::hasReached).isPresent();
     }

@@ -5,15 +5,10 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.Classification;
-import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
-import org.gramian.autodiff.Tape;
-import org.gramian.autodiff.Var;
 import org.gramian.tensor.CapturedWork;
 import org.gramian.tensor.CudaStream;
 import org.gramian.tensor.DType;
@@ -30,18 +25,18 @@ import org.gramian.train.ParameterGroup;
 import org.gramian.train.feature.FeatureTable;
 
 /**
- * Steps on a GPU, given to it several at a time: each is {@link CapturedWork} over what a {@link BatchSource} brings, and the host looks
- * at the {@link GpuStepState} when they are over.
+ * Steps on a GPU as a CUDA graph: captured once as {@link CapturedWork} over the batches of a {@link BatchSource}, then replayed several
+ * at a time before the host reads the {@link GpuStepState}.
  *
- * <p>Once a step goes wrong, those behind it do nothing; the host then takes that step by {@link EagerSteps}, which either
- * can, or says what is wrong, with the parameters as they were.
+ * <p>After a step with a non-finite value the queued ones do nothing. The host then repeats that step by {@link EagerSteps}, which
+ * takes it or reports the origin of the value, with the parameters of before.
  */
 final class CudaGraphSteps implements Steps {
-    private final StageLoop.Setup setup;
-    private final EagerSteps single;
+    private final TrainingStage stage;
+    private final EagerSteps eager;
     private final Source source;
     private final BatchSource feed;
-    private final List<ParameterGroup> moved;
+    private final List<ParameterGroup> groups;
     private final CudaStream stream;
     private final GpuStepState cells;
     private final CudaGraphOptimizer optimizer;
@@ -51,16 +46,16 @@ final class CudaGraphSteps implements Steps {
     private final Map<Integer, Work> works = new HashMap<>();
     private final Optional<BatchMixing.OnDevice> mixing;
 
-    CudaGraphSteps(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates, EagerSteps single) {
-        this.setup = setup;
-        this.single = single;
-        this.source = single.source();
-        this.feed = feed(setup, source).orElseThrow();
-        this.moved = setup.trainee().moved(rates);
-        Device device = setup.trainee().model().device();
+    CudaGraphSteps(TrainingStage stage, Optimizer optimizer, HeadRates rates, EagerSteps eager) {
+        this.stage = stage;
+        this.eager = eager;
+        this.source = eager.source();
+        this.feed = feed(stage, source).orElseThrow();
+        this.groups = stage.model().optimizedGroups(rates);
+        Device device = stage.model().model().device();
         try (Scope scope = Scope.open()) {
             int count = source.examples().count();
-            int classes = setup.trainee().model().head().classes();
+            int classes = stage.model().model().head().classes();
             long[] all = IntStream.range(0, count)
                     .mapToLong(source.examples()::label)
                     .toArray();
@@ -71,25 +66,25 @@ final class CudaGraphSteps implements Steps {
             List.of(order, labels, targets).forEach(scope::release);
         }
         this.optimizer = new CudaGraphOptimizer(optimizer, cells);
-        this.mixing = BatchMixing.of(setup).map(mix -> mix.on(device, source.examples()));
+        this.mixing = BatchMixing.of(stage).map(mix -> mix.on(device, source.examples()));
         this.stream = CudaStream.open(device); // last: nothing that fails may leave it open
     }
 
-    /** Whether a stage can be trained like this. */
-    static boolean suits(StageLoop.Setup setup, Source source, HeadRates rates) {
-        return feed(setup, source).isPresent()
-                && setup.recipe().batching().accumulate() == 1
-                && !setup.trainee().model().head().normalized()
+    /** Whether the steps of a stage can be captured. */
+    static boolean suits(TrainingStage stage, Source source, HeadRates rates) {
+        return feed(stage, source).isPresent()
+                && stage.recipe().batching().accumulate() == 1
+                && !stage.model().model().head().normalized()
                 && CudaGraphOptimizer.suits(
-                        setup.trainee().moved(rates), setup.recipe().optimizer().rule());
+                        stage.model().optimizedGroups(rates), stage.recipe().optimizer().rule());
     }
 
-    private static Optional<BatchSource> feed(StageLoop.Setup setup, Source source) {
+    private static Optional<BatchSource> feed(TrainingStage stage, Source source) {
         return switch (source.examples()) {
             case FeatureExamples(FeatureTable table)
-            when table.isResident() -> Optional.of(ResidentBatchSource.of(table));
-            case StoredExamples stored when stored.isResident() -> Optional.of(ResidentBatchSource.of(stored));
-            case LoadedExamples images -> Optional.of(new RenderedBatchSource(images, setup.stride()));
+            when table.isResident() -> Optional.of(BatchSource.Resident.of(table));
+            case StoredExamples stored when stored.isResident() -> Optional.of(BatchSource.Resident.of(stored));
+            case LoadedExamples images -> Optional.of(new BatchSource.Rendered(images, stage.stepSize()));
             default -> Optional.empty();
         };
     }
@@ -100,51 +95,52 @@ final class CudaGraphSteps implements Steps {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
             Views.slice(order, 0, 0, wide.length).copyFrom(Tensors.ofLongs(wide, Shape.of(wide.length)));
         }
-        feed.turnTo(places, 0, epoch);
-        return new Recorded(places, epoch);
+        feed.seek(places, 0, epoch);
+        return new ReplayedEpoch(places, epoch);
     }
 
-    private final class Recorded implements Epoch {
+    private final class ReplayedEpoch implements Epoch {
         private final int[] places;
         private final long number;
         private int next;
         private int ahead = feed.stepsAtOnce();
 
-        Recorded(int[] places, long number) {
+        ReplayedEpoch(int[] places, long number) {
             this.places = places;
             this.number = number;
         }
 
         @Override
-        public Taken take(TrainingProgress position, IntToDoubleFunction rate) {
-            int batch = Math.min(setup.stride(), places.length - next);
+        public Taken take(TrainingProgress progress, IntToDoubleFunction learningRate) {
+            int batch = Math.min(stage.stepSize(), places.length - next);
             int count = Math.min(ahead, (places.length - next) / batch);
             Work work = works.computeIfAbsent(batch, Work::new);
             cells.begin(next);
-            cells.setDropout(setup.dropout(position.epoch()).key());
+            cells.setDropout(stage.dropout(progress.epoch()).key());
             for (int i = 0; i < count; i++) {
-                int step = position.step() + i;
-                optimizer.prepare(rate.applyAsDouble(step), i);
-                mixing.ifPresent(mix -> mix.set(position, step));
+                int step = progress.step() + i;
+                optimizer.prepare(learningRate.applyAsDouble(step), i);
+                mixing.ifPresent(mix -> mix.set(progress, step));
                 work.run();
             }
             GpuStepState.Outcome outcome = cells.read();
             optimizer.taken(outcome.steps());
             next += outcome.steps() * batch;
-            EpochSums sums = position.sums().plusAll(outcome.loss(), outcome.right(), outcome.steps() * batch);
+            EpochSums sums = progress.sums().plusSum(outcome.loss(), outcome.right(), outcome.steps() * batch);
             ahead = outcome.wrong() ? 1 : feed.stepsAtOnce();
             return outcome.wrong()
-                    ? alone(batch, position.stepped(sums, outcome.steps()), outcome.steps(), rate)
+                    ? alone(batch, progress.stepped(sums, outcome.steps()), outcome.steps(), learningRate)
                     : new Taken(outcome.steps(), sums);
         }
 
-        /** The step that went wrong, after some that did not. */
-        private Taken alone(int batch, TrainingProgress position, int before, IntToDoubleFunction rate) {
+        /** Repeats the step with a non-finite value eagerly, after some that were taken. */
+        private Taken alone(
+                int batch, TrainingProgress progress, int before, IntToDoubleFunction learningRate) {
             int[] of = Arrays.copyOfRange(places, next, next + batch);
-            try (Epoch epoch = single.epoch(of, number)) {
-                Taken taken = epoch.take(position, rate);
+            try (Epoch epoch = eager.epoch(of, number)) {
+                Taken taken = epoch.take(progress, learningRate);
                 next += batch;
-                feed.turnTo(places, next, number);
+                feed.seek(places, next, number);
                 return new Taken(before + 1, taken.sums());
             }
         }
@@ -155,15 +151,15 @@ final class CudaGraphSteps implements Steps {
         }
     }
 
-    /** A step over a batch of one size. */
+    /** The captured step over batches of one size. */
     private final class Work implements AutoCloseable {
-        private final BatchSource.Entrance entrance;
+        private final BatchSource.BatchInput batches;
         private final Tensor places;
         private final Tensor batchLabels;
         private final CapturedWork repeated = new CapturedWork(order.device(), this::step);
 
         Work(int batch) {
-            entrance = feed.entrance(batch);
+            batches = feed.input(batch);
             try (Scope scope = Scope.open()) {
                 places = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
                 batchLabels = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
@@ -172,26 +168,27 @@ final class CudaGraphSteps implements Steps {
         }
 
         void run() {
-            entrance.bring();
+            batches.upload();
             repeated.run();
         }
 
         private void step() {
             cells.nextPlaces(order, labels, places, batchLabels);
-            try (Scope _ = Scope.open();
-                    Tape tape = Tape.recording()) {
+            try (Scope _ = Scope.open()) {
                 BatchMixing.Rows plain = new BatchMixing.Rows(
-                        entrance.input(places), Views.select(targets, 0, batchLabels), batchLabels);
+                        batches.input(places), Views.select(targets, 0, batchLabels), batchLabels);
                 BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
-                TrainableModel.Forward forward = setup.trainee()
-                        .forward(
-                                tape,
-                                rows.input(),
-                                descriptors -> setup.dropout(0).apply(descriptors, places, cells)); // key in the cells
-                Var loss = Classification.crossEntropy(forward.scores(), rows.targets());
-                cells.observe(forward.scores().value(), rows.labels(), loss.value());
-                try (Gradients gradients = tape.backward(loss)) {
-                    optimizer.step(moved, reached(forward, gradients));
+                try (BatchGradient gradient = new BatchGradient(
+                        stage.model(),
+                        rows.input(),
+                        rows.targets(),
+                        descriptors -> stage.dropout(0).apply(descriptors, places, cells))) { // key in the cells
+                    cells.observe(gradient.scores(), rows.labels(), gradient.loss());
+                    gradient.backward(1, (reached, gradients) -> {
+                        Map<Parameter, Tensor> tensors = new LinkedHashMap<>();
+                        reached.forEach((parameter, variable) -> tensors.put(parameter, gradients.of(variable)));
+                        optimizer.step(groups, tensors);
+                    });
                 }
             }
         }
@@ -199,19 +196,10 @@ final class CudaGraphSteps implements Steps {
         @Override
         public void close() {
             repeated.close();
-            entrance.close();
+            batches.close();
             places.close();
             batchLabels.close();
         }
-    }
-
-    private Map<Parameter, Tensor> reached(TrainableModel.Forward forward, Gradients gradients) {
-        Map<Parameter, Tensor> reached = new LinkedHashMap<>();
-        setup.trainee()
-                .groups()
-                .forEach((part, group) -> reached.putAll(
-                        group.reached(Objects.requireNonNull(forward.variables().get(part)), gradients)));
-        return reached;
     }
 
     @Override

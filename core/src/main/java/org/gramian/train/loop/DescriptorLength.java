@@ -9,26 +9,26 @@ import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 
 /**
- * How long the descriptors {@code v} are that a model begins with, which decides how large the classifier's steps may be.
+ * Length of the initial descriptors {@code v} of a model, from which the learning rate of the classifier follows.
  *
- * <p>A step of rate λ on one example moves the score of a linear classifier by {@code λ·(p − y)·(‖v‖² + 1)}. What tells classes
- * apart is where descriptors lie about their mean m, so with {@code λ = 1/mean ‖v − m‖²} scores of descriptors of any length
- * move as those of length 1 do with a rate of 1. But what all descriptors share bounds the rate as well: gradient descent with
- * momentum β diverges beyond {@code 2(1 + β)/L} (Polyak 1964), and the cross-entropy of a linear classifier has {@code L ≤
+ * <p>A step with learning rate λ on one example changes the score of a linear classifier by {@code λ·(p − y)·(‖v‖² + 1)}. Classes
+ * differ in the position of descriptors about their mean m, so with {@code λ = 1/mean ‖v − m‖²} scores of descriptors of any
+ * length change like those of length 1 with a learning rate of 1. The mean bounds the learning rate as well: gradient descent
+ * with momentum β diverges beyond {@code 2(1 + β)/L} (Polyak 1964), and the cross-entropy of a linear classifier has {@code L ≤
  * ‖v‖²/2}.
  */
 final class DescriptorLength {
-    /** Crops that are looked at, of images spread over all classes. */
+    /** Crops in the sample, of images spread over all classes. */
     private static final int CROPS = 64;
 
     private DescriptorLength() {}
 
     /**
-     * The rate at which descriptors of this length do what those of length 1 do at a rate of 1; 1 if they have no length.
+     * Returns the learning rate at which these descriptors act like those of length 1 at a learning rate of 1; 1 if their length is 0.
      *
-     * @param count of all rows
-     * @param rows gives features at some places
-     * @param momentum β of the steps to come
+     * @param count rows
+     * @param rows returns features at some places
+     * @param momentum β of the optimizer
      */
     static double unitRate(Model model, int count, Function<int[], Tensor> rows, double momentum) {
         int[] places = Arrays.stream(EvenSample.places(count, CROPS))

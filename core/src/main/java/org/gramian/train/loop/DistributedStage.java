@@ -1,47 +1,59 @@
 package org.gramian.train.loop;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.function.IntToDoubleFunction;
+import org.gramian.autodiff.Parameter;
 import org.gramian.basis.EvenSample;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.Optimizer;
+import org.gramian.train.ParameterGroup;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.ValidationScore;
 
 /**
- * Stage 1 of Algorithm 1 with its crops spread over many machines: each step's gradient is gathered from {@link HeadWorkers}, and
- * the (Riemannian) step taken here. Order of crops, learning rates, judging and checkpoints are those of {@link TwoStageTraining} on one
+ * Stage 1 of Algorithm 1 with its crops on many machines: the gradient of each step is gathered from {@link HeadWorkers}, and the
+ * (Riemannian) step is taken here. Order, learning rates, validation and checkpoints are those of {@link TwoStageTraining} on one
  * machine, so that both give the same parameters up to the order in which gradients are added.
  */
 public final class DistributedStage {
     private final Model model;
     private final Recipe recipe;
     private final HeadWorkers workers;
-    private final TrainingSession session;
+    private final TrainingContext<TrainEvent> context;
 
     /**
-     * Nothing is done yet.
+     * Prepares the stage.
      *
-     * @param model with random new layers; it ends with the best parameters
-     * @throws IllegalArgumentException if the recipe or the head cannot be trained like this
+     * @param model with random new layers; training ends with its best parameters
+     * @throws IllegalArgumentException if the recipe or the head needs a single machine
      */
-    public DistributedStage(Model model, Recipe recipe, HeadWorkers workers, TrainingSession session) {
+    public DistributedStage(
+            Model model, Recipe recipe, HeadWorkers workers, TrainingContext<TrainEvent> context) {
         requireSpreadable(recipe, model.head());
         this.model = model;
         this.recipe = recipe;
         this.workers = workers;
-        this.session = session;
+        this.context = context;
     }
 
     /**
-     * Says what only one machine can train.
+     * Checks that a head can be trained on many machines.
      *
-     * @throws IllegalArgumentException if the recipe or the head asks for it
+     * @throws IllegalArgumentException if the recipe or the head needs a single machine
      */
     public static void requireSpreadable(Recipe recipe, Head head) {
         require(recipe.solver().isEmpty(), "the classifier softmax", "one solved in closed form");
@@ -65,34 +77,34 @@ public final class DistributedStage {
     }
 
     /**
-     * Trains, from the last checkpoint if there is one.
+     * Trains the stage, resuming from its checkpoint if present.
      *
-     * @return why it stopped before its end; nothing if it came there
-     * @throws InterruptedTrainingException if it stopped before there was a model
-     * @throws NonFiniteLossException if the loss, or a gradient, is no number any more
+     * @return why it stopped early; empty if it came to its end
+     * @throws InterruptedTrainingException if it stopped before anything was trained
+     * @throws NonFiniteLossException if the loss or a gradient is NaN or infinite
      */
     public Optional<Cancellation.Reason> run() throws IOException {
-        Optional<Checkpoint> found =
-                session.keeper().isPresent() ? session.keeper().get().find() : Optional.empty();
-        try (Checkpoint checkpoint = found.orElse(null)) {
+        try (Checkpointing.Checkpoint checkpoint =
+                context.checkpointing().find().orElse(null)) {
             if (checkpoint == null) {
                 fit();
             }
-            StageLoop.Setup setup = new StageLoop.Setup(
+            TrainingStage stage = new TrainingStage(
                     new TrainableModel(model, 1, 1, Recipe.Precision.F32),
                     recipe,
+                    context,
                     workers.count(),
-                    workers.judges() ? workers::judge : null,
-                    (stage, optimizer, rates) -> new DistributedSteps(stage, workers, optimizer, rates));
+                    workers.hasValidation() ? workers::validate : null,
+                    (of, optimizer, rates) -> new GatheredSteps(of, workers, optimizer, rates));
             TrainingProgress start =
                     TrainingProgress.startOf(1, ValidationScore.NONE, checkpoint == null ? scale() : 1);
-            try (StageLoop loop = new StageLoop(setup, start, session)) {
+            try (StageLoop loop = new StageLoop(stage, start)) {
                 return loop.train(checkpoint);
             }
         }
     }
 
-    /** Fits what the pooling takes from data, to the first crop of some images. */
+    /** Fits the pooling to the first crop of some images. */
     private void fit() {
         Pooling pooling = model.head().pooling();
         if (Fitting.isNeeded(pooling)) {
@@ -118,5 +130,69 @@ public final class DistributedStage {
                         workers::rows,
                         recipe.optimizer().rule().momentum())
                 : 1;
+    }
+
+    /** Steps whose gradients come from the workers. */
+    private static final class GatheredSteps implements Steps {
+        private final TrainingStage stage;
+        private final HeadWorkers workers;
+        private final Optimizer optimizer;
+        private final List<ParameterGroup> groups;
+
+        GatheredSteps(TrainingStage stage, HeadWorkers workers, Optimizer optimizer, HeadRates rates) {
+            this.stage = stage;
+            this.workers = workers;
+            this.optimizer = optimizer;
+            this.groups = stage.model().optimizedGroups(rates);
+        }
+
+        @Override
+        public Epoch epoch(int[] order, long epoch) {
+            return new Epoch() {
+                private int next;
+
+                @Override
+                public Taken take(TrainingProgress progress, IntToDoubleFunction learningRate) {
+                    int[] places = Arrays.copyOfRange(order, next, Math.min(order.length, next + stage.stepSize()));
+                    next += places.length;
+                    return step(places, learningRate.applyAsDouble(progress.step()), progress);
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+
+        private Taken step(int[] places, double learningRate, TrainingProgress progress) {
+            StepPart whole = workers.step(places, stage.dropout(progress.epoch()));
+            if (whole.nonFinite() != null) {
+                throw whole.nonFinite().in(progress);
+            }
+            if (whole.crops() != places.length) {
+                throw new IllegalStateException("expected gradients of " + places.length + " crops, found those of "
+                        + whole.crops() + "; features are missing");
+            }
+            try (Scope _ = Scope.open()) {
+                Map<Parameter, Tensor> gradients = gradients(whole);
+                optimizer.setLearningRate(learningRate);
+                optimizer.step(groups, gradients);
+            }
+            return new Taken(1, progress.sums().plusSum(whole.loss(), whole.correct(), whole.crops()));
+        }
+
+        private Map<Parameter, Tensor> gradients(StepPart whole) {
+            Model trained = stage.model().model();
+            Map<Parameter, Tensor> gradients = new HashMap<>();
+            whole.gradients().forEach((name, numbers) -> {
+                Parameter parameter = trained.headParameters().get(name);
+                Tensor gradient = Tensors.copyOf(
+                        MemorySegment.ofArray(numbers), DType.F32, parameter.spec().shape());
+                gradients.put(parameter, Tensors.to(gradient, trained.device()));
+            });
+            return gradients;
+        }
+
+        @Override
+        public void close() {}
     }
 }

@@ -7,46 +7,42 @@ import java.util.function.IntToDoubleFunction;
 import org.gramian.tensor.Scope;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.loop.BatchGradient.Learned;
 import org.gramian.train.loop.BatchMixing.Mixed;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.loop.Examples.Pass;
 
-/** Steps that are looked at one by one, on any device, each over one batch or several whose gradients are added up. */
+/** Steps taken one by one on any device, each over one batch, or several by gradient accumulation. */
 final class EagerSteps implements Steps {
-    private final StageLoop.Setup setup;
+    private final TrainingStage stage;
     private final Source source;
     private final Optimizer optimizer;
-    private final BatchGradient learning;
-    private final List<ParameterGroup> moved;
+    private final List<ParameterGroup> groups;
     private final Optional<BatchMixing> mixing;
 
-    EagerSteps(StageLoop.Setup setup, Source source, Optimizer optimizer, HeadRates rates) {
-        this.setup = setup;
+    EagerSteps(TrainingStage stage, Source source, Optimizer optimizer, HeadRates rates) {
+        this.stage = stage;
         this.source = source;
         this.optimizer = optimizer;
-        this.learning = new BatchGradient(setup.trainee());
-        this.moved = setup.trainee().moved(rates);
-        this.mixing = BatchMixing.of(setup);
+        this.groups = stage.model().optimizedGroups(rates);
+        this.mixing = BatchMixing.of(stage);
     }
 
-    /** What is learned from. */
     Source source() {
         return source;
     }
 
     @Override
     public Epoch epoch(int[] order, long epoch) {
-        Pass pass = source.examples().pass(order, setup.recipe().batching().batch(), epoch);
+        Pass pass = source.examples().pass(order, stage.recipe().batching().batch(), epoch);
         return new Epoch() {
             private int left = order.length;
 
             @Override
-            public Taken take(TrainingProgress position, IntToDoubleFunction rate) {
+            public Taken take(TrainingProgress progress, IntToDoubleFunction learningRate) {
                 int start = order.length - left;
-                int[] places = Arrays.copyOfRange(order, start, start + Math.min(left, setup.stride()));
+                int[] places = Arrays.copyOfRange(order, start, start + Math.min(left, stage.stepSize()));
                 left -= places.length;
-                return step(pass, places, rate.applyAsDouble(position.step()), position);
+                return step(pass, places, learningRate.applyAsDouble(progress.step()), progress);
             }
 
             @Override
@@ -56,40 +52,40 @@ final class EagerSteps implements Steps {
         };
     }
 
-    private Taken step(Pass pass, int[] places, double rate, TrainingProgress position) {
+    private Taken step(Pass pass, int[] places, double learningRate, TrainingProgress progress) {
         int crops = places.length;
-        Dropout dropout = setup.dropout(position.epoch());
+        Dropout dropout = stage.dropout(progress.epoch());
         try (GradientSum sum = new GradientSum()) {
-            EpochSums sums = position.sums();
-            for (int taken = 0; taken < crops; ) {
-                try (Scope _ = Scope.open()) { // of this batch: nothing of it is held while the next one is computed
-                    Mixed batch = mixed(pass.next(), position, taken);
+            EpochSums sums = progress.sums();
+            for (int seen = 0; seen < crops; ) {
+                try (Scope _ = Scope.open()) { // frees each batch before the next one is computed
+                    Mixed batch = mixed(pass.next(), progress, seen);
                     int size = batch.batch().labels().length;
-                    int[] of = Arrays.copyOfRange(places, taken, taken + size);
-                    taken += size;
-                    Learned learned = learning.learn(
+                    int[] of = Arrays.copyOfRange(places, seen, seen + size);
+                    seen += size;
+                    GradientSum.Batch added = sum.add(
+                            stage.model(),
                             batch.batch(),
                             batch.targets(),
                             (double) size / crops,
-                            sum,
                             descriptors -> dropout.apply(descriptors, of));
-                    if (learned.wrong().isPresent()) {
-                        throw learned.wrong().get().in(position);
+                    if (added.nonFinite().isPresent()) {
+                        throw added.nonFinite().get().in(progress);
                     }
-                    sums = sums.plus(learned.loss(), learned.right(), size);
+                    sums = sums.plus(added.loss(), added.correct(), size);
                 }
             }
-            optimizer.setLearningRate(rate);
-            optimizer.step(moved, sum.sums());
+            optimizer.setLearningRate(learningRate);
+            optimizer.step(groups, sum.sums());
             return new Taken(1, sums);
         }
     }
 
-    /** @param taken examples of this step in earlier batches, whose number follows from it */
-    private Mixed mixed(Minibatch batch, TrainingProgress position, int taken) {
+    /** @param seen examples of this step in earlier batches, from which the number of this batch follows */
+    private Mixed mixed(Minibatch batch, TrainingProgress progress, int seen) {
         Mixed plain = new Mixed(batch, source.targets().apply(batch.labels()));
-        int number = taken / setup.recipe().batching().batch();
-        return mixing.map(mix -> mix.apply(plain, position, number)).orElse(plain);
+        int number = seen / stage.recipe().batching().batch();
+        return mixing.map(mix -> mix.apply(plain, progress, number)).orElse(plain);
     }
 
     @Override

@@ -1,22 +1,25 @@
 package org.gramian.train.loop;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
+
 /**
- * What has been seen of an epoch so far.
+ * Training loss and accuracy of the current epoch, as sums.
  *
- * @param loss sum of the losses of all crops
- * @param right crops that were right
+ * @param loss sum over the crops
+ * @param correct crops that were classified correctly
  * @param seen crops
  */
-record EpochSums(double loss, int right, int seen) {
+record EpochSums(double loss, @JsonProperty("right") int correct, int seen) {
     static final EpochSums NONE = new EpochSums(0, 0, 0);
 
-    EpochSums plus(double meanLoss, int rightOnes, int crops) {
-        return new EpochSums(loss + meanLoss * crops, right + rightOnes, seen + crops);
+    /** Returns the sums after a batch with a mean loss. */
+    EpochSums plus(double meanLoss, int batchCorrect, int crops) {
+        return plusSum(meanLoss * crops, batchCorrect, crops);
     }
 
-    /** After crops of which the losses are added up already. */
-    EpochSums plusAll(double losses, int rightOnes, int crops) {
-        return new EpochSums(loss + losses, right + rightOnes, seen + crops);
+    /** Returns the sums after crops with a summed loss. */
+    EpochSums plusSum(double losses, int batchCorrect, int crops) {
+        return new EpochSums(loss + losses, correct + batchCorrect, seen + crops);
     }
 
     double meanLoss() {
@@ -24,6 +27,6 @@ record EpochSums(double loss, int right, int seen) {
     }
 
     double accuracy() {
-        return (double) right / seen;
+        return (double) correct / seen;
     }
 }

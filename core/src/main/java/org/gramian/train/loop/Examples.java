@@ -4,28 +4,28 @@ import java.util.Arrays;
 import java.util.function.Function;
 import org.gramian.tensor.Tensor;
 
-/** Labelled crops to train on, numbered from 0; they can be gone through in any order. */
+/** Labelled training crops, numbered from 0, for passes in any order. */
 public interface Examples {
     /**
-     * Some of them at once.
+     * A batch.
      *
-     * @param input features or images on the model's device; belongs to the scope it was taken in
-     * @param labels of each row
+     * @param input features or images {@code [n, c, h, w]} on the model's device, in the scope of the call
+     * @param labels {@code [n]}
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Minibatch(Tensor input, int[] labels) {}
 
-    /** One way through; frees what it holds when closed. */
+    /** One pass over examples. */
     interface Pass extends AutoCloseable {
         boolean hasNext();
 
-        /** The next batch; the last one may be smaller. It may be used until the next is asked for. */
+        /** Returns the next batch, valid until the following call; the last one may be smaller. */
         Minibatch next();
 
         @Override
         void close();
 
-        /** Through places in memory, which need nothing freed: {@code batch} of them at a time are handed to {@code load}. */
+        /** Returns a pass that loads {@code batch} examples at a time and has nothing to free. */
         static Pass over(int[] order, int batch, Function<int[], Minibatch> load) {
             return new Pass() {
                 private int next;
@@ -48,16 +48,16 @@ public interface Examples {
         }
     }
 
-    /** How many there are. */
+    /** Returns the number of examples. */
     int count();
 
-    /** The class of one of them. */
+    /** Returns the class of an example. */
     int label(int place);
 
     /**
-     * Goes through some of them in the given order.
+     * Starts a pass over examples in the given order.
      *
-     * @param epoch unique number of stage and epoch, which augmentation follows from
+     * @param epoch unique number of (stage, epoch), from which augmentation follows
      */
     Pass pass(int[] order, int batch, long epoch);
 }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.gramian.train.feature.FeatureTable;
 
 /**
- * Features of a frozen backbone to train on.
+ * Features of a frozen backbone as training examples.
  *
  * @param table of all training crops
  */

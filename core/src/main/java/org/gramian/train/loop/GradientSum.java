@@ -2,33 +2,79 @@ package org.gramian.train.loop;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Var;
+import org.gramian.model.Scoring;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.ParameterGroup;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients of one step, added up over the batches that make it. It owns one sum for each parameter, outside every scope:
- * however many batches there are, it takes the memory of one.
+ * Gradient accumulation: the gradients of one step, added up over its batches. Owns one sum for each parameter, outside every
+ * scope: any number of batches takes the memory of one.
  */
 final class GradientSum implements AutoCloseable {
+    /**
+     * Outcome of a batch.
+     *
+     * @param loss mean over the batch
+     * @param correct crops whose highest score is that of their label
+     * @param nonFinite why the batch cannot be used; empty if it can
+     */
+    record Batch(double loss, int correct, Optional<NonFiniteStep> nonFinite) {}
+
     private final Map<Parameter, Tensor> sums = new HashMap<>();
 
-    /** Adds what reached the parameters of a group; takes over what it keeps of it. */
-    void add(ParameterGroup group, Map<String, Var> variables, Gradients gradients) {
-        for (Parameter parameter : group.parameters().all()) {
-            Var variable = variables.get(parameter.name());
-            if (variable != null && gradients.has(variable)) {
-                add(parameter, variable, gradients);
+    /**
+     * Adds the gradients of a batch.
+     *
+     * @param targets {@code [n, k]}
+     * @param share of the batch in the step
+     * @param dropout of its descriptors {@code [n, d]}
+     */
+    Batch add(
+            TrainableModel model,
+            Examples.Minibatch batch,
+            Tensor targets,
+            double share,
+            UnaryOperator<Var> dropout) {
+        try (BatchGradient gradient = new BatchGradient(model, batch.input(), targets, dropout)) {
+            double loss = gradient.loss().item();
+            if (!Double.isFinite(loss)) {
+                NonFinite origin = model.origin(batch.input(), targets);
+                return new Batch(loss, 0, Optional.of(new NonFiniteStep(false, origin)));
             }
+            int correct = correct(gradient.scores(), batch.labels());
+            gradient.backward(
+                    share,
+                    (reached, gradients) ->
+                            reached.forEach((parameter, variable) -> add(parameter, variable, gradients)));
+            // Checked while the parameters are still those that the gradients belong to.
+            Optional<NonFiniteStep> nonFinite = allFinite()
+                    ? Optional.empty()
+                    : Optional.of(new NonFiniteStep(true, model.origin(batch.input(), targets)));
+            return new Batch(loss, correct, nonFinite);
         }
+    }
+
+    private static int correct(Tensor scores, int[] labels) {
+        float[][] rows = Scoring.toRows(scores);
+        int correct = 0;
+        for (int i = 0; i < labels.length; i++) {
+            int top = 0;
+            for (int k = 1; k < rows[i].length; k++) {
+                top = rows[i][k] > rows[i][top] ? k : top;
+            }
+            correct += top == labels[i] ? 1 : 0;
+        }
+        return correct;
     }
 
     private void add(Parameter parameter, Var variable, Gradients gradients) {
@@ -51,8 +97,7 @@ final class GradientSum implements AutoCloseable {
 
     /** Whether no element is NaN or infinite. */
     boolean allFinite() {
-        // What is not finite makes a sum that is not: one number tells, for which a GPU is waited for once. But large
-        // elements may do that too, so that only each by itself proves it.
+        // One finite total proves it with one transfer from a GPU. Large elements may overflow it: then each sum is checked.
         return Double.isFinite(total()) || sums.values().stream().allMatch(Reductions::allFinite);
     }
 

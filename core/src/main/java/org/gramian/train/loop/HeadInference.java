@@ -11,18 +11,18 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
 /**
- * A head at work on features that are there already, without gradients: its scores or its descriptors of some rows.
+ * Inference with a head on features: scores or descriptors of some rows, without gradients.
  *
- * @param model whose head it is
- * @param rows gives the features {@code [n, c, h, w]} at some places, in single precision on the model's device
+ * @param model with the head
+ * @param rows returns the features {@code [n, c, h, w]} at some places, float32 on the model's device
  */
 record HeadInference(Model model, Function<int[], Tensor> rows) {
-    /** What is made of the scores {@code [n, k]}, which are gone after it. */
+    /** Computes scores {@code [n, k]} and returns the result of {@code use}, after which they are freed. */
     <T> T scores(int[] places, Function<Tensor, T> use) {
         return run(places, (features, head) -> model.head().apply(features, head, Head.Mode.PREDICTING), use);
     }
 
-    /** What is made of the descriptors {@code [n, d]}, which are gone after it. */
+    /** Computes descriptors {@code [n, d]} and returns the result of {@code use}, after which they are freed. */
     <T> T descriptors(int[] places, Function<Tensor, T> use) {
         return run(places, model.head()::describe, use);
     }

@@ -13,37 +13,37 @@ import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.recipe.Recipe;
 
 /**
- * Descriptors of images by a model that was trained: one of each test crop.
+ * Computes descriptors of images with a trained model: one for each test crop.
  *
- * <p>Where stage 2 moved nothing they come from the features of stage 1, of which a cache has most: those of test images, and
- * of training images too, for the test crops of every plan are among its training crops. Else the whole model computes them.
- * The recipe alone decides which, so that the same run gives the same bits with and without a cache.
+ * <p>Without fine-tuning they come from the features of stage 1, most of which are in the cache: the test crops of every plan are
+ * among its training crops. Else the whole model computes them. The recipe alone decides, so that a run gives the same bits with
+ * and without a cache.
  *
- * @param model as training left it
- * @param recipe what it was trained by
- * @param material how images are seen
- * @param session told how far it is; stops it if somebody asks for a break
+ * @param model after training
+ * @param recipe of its training
+ * @param data crops and preprocessing
+ * @param context receives progress and may cancel
  */
-public record ImageDescriptors(Model model, Recipe recipe, TrainingData material, TrainingSession session) {
+public record ImageDescriptors(Model model, Recipe recipe, TrainingData data, TrainingContext<TrainEvent> context) {
     private static final String TASK = "descriptors of images";
 
-    /** Takes the descriptors of images, in their order. */
+    /** Receives the descriptors of images in their order. */
     @FunctionalInterface
     public interface Sink {
         /**
-         * Takes those of one image.
+         * Receives the descriptors of one image.
          *
          * @param sample index of the image
-         * @param crops a descriptor for each test crop
+         * @param crops {@code [crops][d]}
          */
         void accept(int sample, float[][] crops);
     }
 
     /**
-     * Describes images.
+     * Computes the descriptors of images.
      *
-     * @throws IOException if one of them cannot be read any more
-     * @throws InterruptedTrainingException if somebody asked for a break
+     * @throws IOException if an image cannot be read any more
+     * @throws InterruptedTrainingException if the run is cancelled
      */
     public void run(List<Sample> samples, Sink sink) throws IOException {
         if (recipe.stage2().epochs() > 0) {
@@ -54,26 +54,27 @@ public record ImageDescriptors(Model model, Recipe recipe, TrainingData material
     }
 
     private void fromFeatures(List<Sample> samples, Sink sink) throws IOException {
-        try (FeatureTable table = material.features(TASK, samples, material.testCrops(), session::measuring)) {
+        try (FeatureTable table = 
+                data.features(TASK, samples, data.testCrops(), context.threads(), context::measuring)) {
             int crops = table.crops();
             for (int i = 0; i < samples.size(); i++) {
                 int[] places = IntStream.range(i * crops, (i + 1) * crops).toArray();
                 sink.accept(i, new HeadInference(model, table::rows).descriptors(places, Engine::toRows));
-                session.measuring(new TrainEvent.Collecting(TASK, i + 1L, samples.size()));
+                context.measuring(new TrainEvent.Collecting(TASK, i + 1L, samples.size()));
             }
         }
     }
 
     private void fromImages(List<Sample> samples, Sink sink) {
-        Prefetch prefetch = new Prefetch(InferencePipeline.DEFAULT_BATCH, material.threads(), 3);
+        Prefetch prefetch = new Prefetch(InferencePipeline.DEFAULT_BATCH, context.threads(), 3);
         InferencePipeline pipeline =
-                new InferencePipeline(Engine.of(model), material.rendering(material.testCrops()), prefetch);
+                new InferencePipeline(Engine.of(model), data.rendering(data.testCrops()), prefetch);
         pipeline.run(samples, Engine.Rows.DESCRIPTORS, (index, result) -> {
             switch (result) {
                 case ImageResult.Computed computed -> sink.accept(index, computed.of(Engine.Rows.DESCRIPTORS));
                 case ImageResult.Failed failed -> throw MissingImage.of(samples.get(index), failed.unreadable());
             }
-            session.measuring(new TrainEvent.Collecting(TASK, index + 1L, samples.size()));
+            context.measuring(new TrainEvent.Collecting(TASK, index + 1L, samples.size()));
         });
     }
 }

@@ -10,12 +10,12 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Device;
 
 /**
- * Crops of images to train on, decoded ahead while the model computes.
+ * Crops of training images, decoded ahead while the model computes.
  *
  * @param samples the images
- * @param rendering how files become crops
- * @param threads that decode; plays no part in what comes out
- * @param device where batches are wanted
+ * @param rendering from files to crops
+ * @param threads decode; their number does not change the batches
+ * @param device of the batches
  */
 record ImageExamples(List<Sample> samples, Rendering rendering, int threads, Device device) implements LoadedExamples {
     private static final int AHEAD = 4;
@@ -37,18 +37,18 @@ record ImageExamples(List<Sample> samples, Rendering rendering, int threads, Dev
 
     @Override
     public LoadedPass loaded(int[] order, int batch, long epoch) {
-        List<Work> list = new Wanted(order, samples, rendering.crops().count());
+        List<Work> list = new EpochCrops(order, samples, rendering.crops().count());
         BatchLoader loader = new BatchLoader(rendering, list, new Prefetch(batch, threads, AHEAD));
         return new LoadedPass(loader, index -> list.get(index).sample(), device);
     }
 
-    /** The work of an epoch, made as it is asked for: an epoch may have millions of crops. */
-    private static final class Wanted extends AbstractList<Work> {
+    /** The crops of an epoch, created on access: an epoch may have millions. */
+    private static final class EpochCrops extends AbstractList<Work> {
         private final int[] order;
         private final List<Sample> samples;
         private final int crops;
 
-        Wanted(int[] order, List<Sample> samples, int crops) {
+        EpochCrops(int[] order, List<Sample> samples, int crops) {
             this.order = order;
             this.samples = samples;
             this.crops = crops;

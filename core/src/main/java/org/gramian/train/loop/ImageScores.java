@@ -15,27 +15,27 @@ import org.gramian.model.Model;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
 
-/** Scores of images, each the mean probability over its crops, by the model as it is when asked. */
+/** Scores of images by the current model, each the mean probability over its crops. */
 @FunctionalInterface
 public interface ImageScores {
-    /** One for each image, in their order. */
+    /** Computes the scores of all images in their order. */
     List<Logits> compute();
 
     /**
-     * Features that are there already, wherever: row {@code i} is crop {@code i mod crops} of image {@code i / crops}.
+     * Features of images: row {@code i} is crop {@code i mod crops} of image {@code i / crops}.
      *
-     * @param count of all rows
+     * @param count rows
      * @param crops of each image
-     * @param at gives the rows {@code [n, c, h, w]} at some places, in single precision on the model's device
+     * @param at returns the rows {@code [n, c, h, w]} at some places, float32 on the model's device
      */
     record Rows(int count, int crops, Function<int[], Tensor> at) {}
 
-    /** From features that are there already: what stage 1 needs. */
+    /** Returns scores from a table of features, for stage 1. */
     static ImageScores ofFeatures(Model model, FeatureTable table, int batch) {
         return ofRows(model, new Rows(table.count(), table.crops(), table::rows), batch);
     }
 
-    /** From features that are there already, wherever. */
+    /** Returns scores from features. */
     static ImageScores ofRows(Model model, Rows features, int batch) {
         return () -> {
             HeadInference run = new HeadInference(model, features.at);
@@ -52,7 +52,7 @@ public interface ImageScores {
         };
     }
 
-    /** From the images themselves, through the whole model. */
+    /** Returns scores from images, through the whole model. */
     static ImageScores ofImages(InferencePipeline pipeline, List<Sample> samples, LongConsumer progress) {
         return () -> {
             List<Logits> all = new ArrayList<>();

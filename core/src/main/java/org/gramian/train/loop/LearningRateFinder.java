@@ -127,19 +127,17 @@ public final class LearningRateFinder {
         }
     }
 
-    private final StageLoop.Setup setup;
+    private final TrainingStage stage;
     private final TrainingProgress start;
-    private final TrainingSession session;
     private final double usual;
     private final int steps;
 
     /** @param start of the stage */
-    LearningRateFinder(StageLoop.Setup setup, TrainingProgress start, TrainingSession session) {
-        this.setup = setup;
+    LearningRateFinder(TrainingStage stage, TrainingProgress start) {
+        this.stage = stage;
         this.start = start;
-        this.session = session;
-        this.usual = setup.stage().rate();
-        this.steps = (int) Math.min(MOST_STEPS, (long) setup.stage().epochs() * setup.steps());
+        this.usual = stage.stageRecipe().rate();
+        this.steps = (int) Math.min(MOST_STEPS, (long) stage.stageRecipe().epochs() * stage.stepsPerEpoch());
     }
 
     /**
@@ -154,12 +152,12 @@ public final class LearningRateFinder {
     }
 
     private List<Point> restoring() {
-        Map<String, Parameter> parameters = setup.trainee().parameters();
+        Map<String, Parameter> parameters = stage.model().parameters();
         try (Snapshot before = Snapshot.of(parameters);
-                Optimizer optimizer = setup.recipe().optimizer().create();
-                Steps eager = setup.maker().eager(setup, optimizer, HeadRates.of(setup.stage(), start));
+                Optimizer optimizer = stage.recipe().optimizer().create();
+                Steps eager = stage.steps().eager(stage, optimizer, HeadRates.of(stage.stageRecipe(), start));
                 // That of the training, which then finds the memory of the test: libtorch keeps memory by stream.
-                CudaStream _ = CudaStream.open(setup.trainee().model().device())) {
+                CudaStream _ = CudaStream.open(stage.model().model().device())) {
             try {
                 return test(eager);
             } finally {
@@ -172,9 +170,9 @@ public final class LearningRateFinder {
         Smoothing smoothing = new Smoothing(steps);
         List<Point> points = new ArrayList<>();
         for (int epoch = 0; points.size() < steps; epoch++) {
-            try (Steps.Epoch pass = eager.epoch(setup.order(epoch), setup.epochNumber(epoch))) {
-                for (int step = 0; step < setup.steps() && points.size() < steps; step++) {
-                    session.preparing(new TrainEvent.Solving("learning rate range test", points.size(), steps));
+            try (Steps.Epoch pass = eager.epoch(stage.order(epoch), stage.epochNumber(epoch))) {
+                for (int step = 0; step < stage.stepsPerEpoch() && points.size() < steps; step++) {
+                    stage.context().preparing(new TrainEvent.Solving("learning rate range test", points.size(), steps));
                     double rate = rate(usual, points.size(), steps);
                     try {
                         double loss = loss(pass, step, rate);
@@ -195,10 +193,10 @@ public final class LearningRateFinder {
     }
 
     private double loss(Steps.Epoch pass, int step, double rate) {
-        TrainingProgress position = start.stepped(EpochSums.NONE, step);
+        TrainingProgress progress = start.stepped(EpochSums.NONE, step);
         // The arithmetic of training: what cuDNN chose for a shape in this test serves the training, too.
         return Libtorch.load()
-                .with(setup.math(step), () -> pass.take(position, _ -> rate))
+                .with(stage.math(step), () -> pass.take(progress, _ -> rate))
                 .sums()
                 .meanLoss();
     }

@@ -3,33 +3,33 @@ package org.gramian.train.loop;
 import org.gramian.tensor.Device;
 import org.gramian.train.recipe.Recipe;
 
-/** Images to train on that the host renders ahead, batch by batch; frees the images that it keeps when closed. */
+/** Training images that host threads render ahead in batches; frees decoded images when closed. */
 interface LoadedExamples extends Examples, AutoCloseable {
     /**
-     * Opens the training images: decoded once where the recipe augments them, else decoded anew in every epoch.
+     * Opens the training images: decoded once if the recipe augments them, else in every epoch.
      *
      * @throws InterruptedTrainingException if training is interrupted while they are decoded
      */
-    static LoadedExamples open(TrainingData material, Recipe recipe, TrainingSession session, Device device) {
+    static LoadedExamples open(TrainingData data, Recipe recipe, TrainingContext<TrainEvent> context) {
         return recipe.augmenting().policy().isNone()
                 ? new ImageExamples(
-                        material.parts().training(),
-                        material.rendering(material.trainingCrops()),
-                        material.threads(),
-                        device)
-                : StoredExamples.open(material, recipe, session, device);
+                        data.parts().training(),
+                        data.rendering(data.trainingCrops()),
+                        context.threads(),
+                        context.device())
+                : StoredExamples.open(data, recipe, context);
     }
 
     @Override
     default void close() {}
 
-    /** Columns and rows of a crop. */
+    /** Returns the side of a crop in pixels. */
     int size();
 
-    /** Where batches are used. */
+    /** Returns the device of the batches. */
     Device device();
 
-    /** As {@link #pass}, by batches in the host's memory. */
+    /** Goes through examples as {@link #pass} does, with batches in host memory. */
     LoadedPass loaded(int[] order, int batch, long epoch);
 
     @Override

@@ -12,7 +12,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
-/** A pass over images that a {@link BatchLoader} renders ahead; holds one batch at a time, until the next is wanted. */
+/** A pass over images that a {@link BatchLoader} renders ahead; holds one batch until the next one. */
 final class LoadedPass implements Examples.Pass {
     private final BatchLoader loader;
     private final IntFunction<Sample> samples;
@@ -41,7 +41,7 @@ final class LoadedPass implements Examples.Pass {
         return new Examples.Minibatch(Tensors.to(used, device), labels);
     }
 
-    /** The next batch as it lies in the host's memory, until another is wanted. */
+    /** Returns the next batch in host memory, valid until the following call. */
     Batch take() {
         release();
         Batch batch = loader.next();

@@ -5,7 +5,7 @@ import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.UnreadableImageException;
 
-/** What is thrown in the midst of training when an image is gone or spoilt that could be read when the run was planned. */
+/** Creates the exception for an image that was readable when the run was planned and no longer is. */
 final class MissingImage {
     private MissingImage() {}
 

@@ -1,22 +1,19 @@
 package org.gramian.train.loop;
 
-/**
- * Training cannot go on: the loss, or a gradient of it, is no finite number. The message says where that arose and what to
- * try.
- */
+/** Thrown if the loss or a gradient is NaN or infinite. The message has the origin of the value and advice. */
 public final class NonFiniteLossException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
-    private NonFiniteLossException(String what, TrainingProgress position, NonFinite origin) {
-        super(what + " is NaN or infinite in stage " + position.stage() + ", epoch " + (position.epoch() + 1)
-                + ", step " + (position.step() + 1) + ": " + origin.text());
+    private NonFiniteLossException(String what, TrainingProgress progress, NonFinite origin) {
+        super(what + " is NaN or infinite in stage " + progress.stage() + ", epoch " + (progress.epoch() + 1)
+                + ", step " + (progress.step() + 1) + ": " + origin.text());
     }
 
-    static NonFiniteLossException ofLoss(TrainingProgress position, NonFinite origin) {
-        return new NonFiniteLossException("the loss", position, origin);
+    static NonFiniteLossException ofLoss(TrainingProgress progress, NonFinite origin) {
+        return new NonFiniteLossException("the loss", progress, origin);
     }
 
-    static NonFiniteLossException ofGradient(TrainingProgress position, NonFinite origin) {
-        return new NonFiniteLossException("a gradient of the loss", position, origin);
+    static NonFiniteLossException ofGradient(TrainingProgress progress, NonFinite origin) {
+        return new NonFiniteLossException("a gradient of the loss", progress, origin);
     }
 }

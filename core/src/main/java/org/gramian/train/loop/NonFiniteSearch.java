@@ -26,21 +26,21 @@ import org.gramian.train.loop.NonFinite.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes a step once more, value by value, to find the first one that is not a finite number.
+ * Repeats a step value by value to find the first one that is NaN or infinite, without changing the model.
  *
- * <p>In the order of the computation: targets, parameters, the batch, every layer of the backbone, every stage of the
- * pooling, scores, loss, and then gradients. Nothing of the model is changed.
+ * <p>The order is that of the computation: targets, parameters, the batch, each layer of the backbone, each stage of the pooling,
+ * scores, loss, gradients.
  */
 public final class NonFiniteSearch {
-    /** What a batch holds. */
+    /** Content of a batch. */
     public enum Batch {
-        /** {@code [n, 3, h, w]}, in the type in which the backbone computes. */
+        /** Images {@code [n, 3, h, w]} in the type of the backbone. */
         PICTURES,
-        /** {@code [n, c, h, w]}, what the backbone made of images. */
+        /** Features {@code [n, c, h, w]} of the backbone. */
         FEATURES
     }
 
-    /** Batch normalization of scores moves these towards whatever it sees, so they are a trace of the fault, not its origin. */
+    /** Running statistics of batch normalization show a non-finite value, but are never its origin. */
     private static final String STATISTICS = "norm.running_";
 
     private final Model model;
@@ -57,29 +57,29 @@ public final class NonFiniteSearch {
     }
 
     /**
-     * Looks for the first value that is not finite in a step on a batch.
+     * Finds the first non-finite value of a step.
      *
-     * @param batch images or features, on the model's device
-     * @param targets what the loss compares with, {@code [n, k]}
+     * @param batch images or features on the model's device
+     * @param targets of the loss {@code [n, k]}
      */
     public static NonFinite find(Model model, Batch kind, Tensor batch, Tensor targets) {
         NonFiniteSearch search = new NonFiniteSearch(model, kind, targets);
         try (Scope _ = Scope.open()) {
-            search.givenThings(batch);
+            search.checkInputs(batch);
             if (search.found == null) {
-                search.way(batch, Tape.inference());
+                search.checkStep(batch, Tape.inference());
             }
             if (search.found == null) {
-                search.way(batch, Tape.recording());
+                search.checkStep(batch, Tape.recording());
             }
         }
         return search.found != null ? search.found : new NonFinite(Kind.NOWHERE, "", "", 0);
     }
 
-    /** What was there before the step. */
-    private void givenThings(Tensor batch) {
+    /** Checks targets, parameters and the batch. */
+    private void checkInputs(Tensor batch) {
         see(Kind.TARGETS, "the targets", targets);
-        before = ""; // what follows is not computed from them
+        before = ""; // the following values do not depend on them
         if (kind == Batch.PICTURES) {
             parameters("backbone", model.backboneParameters());
         }
@@ -100,8 +100,8 @@ public final class NonFiniteSearch {
         }
     }
 
-    /** From the batch to the loss, and, on a tape that records, back to the parameters. */
-    private void way(Tensor batch, Tape owned) {
+    /** Checks the forward pass and, on a recording tape, the backward pass. */
+    private void checkStep(Tensor batch, Tape owned) {
         try (Tape tape = owned) {
             SequencedMap<String, Var> backbone = model.backboneParameters().variables(tape);
             Set<String> frozen =
@@ -119,7 +119,7 @@ public final class NonFiniteSearch {
                 }
             }
         } catch (RuntimeException failed) {
-            if (found == null) { // a decomposition may refuse what follows from the value that was found
+            if (found == null) { // a decomposition may fail because of the value that was found
                 throw failed;
             }
         }
@@ -163,7 +163,7 @@ public final class NonFiniteSearch {
         largest = Reductions.largestMagnitude(value);
     }
 
-    /** Backwards, as they are computed: the last parameter's gradient first. */
+    /** Checks gradients in the order of the backward pass: the last parameter first. */
     private void gradients(Gradients gradients, Map<String, Var> variables) {
         for (String name : new ArrayList<>(variables.keySet()).reversed()) {
             Var variable = variables.get(name);

@@ -3,15 +3,16 @@ package org.gramian.train.loop;
 import java.io.Serializable;
 
 /**
- * A number that is not finite in what a step computed, found before anything was moved.
+ * A non-finite loss or gradient of a step, found before the parameters change.
  *
- * @param gradient whether it is one of a gradient, and not the loss
- * @param origin where it arose
+ * @param gradient whether it is a gradient, not the loss
+ * @param origin of the value
  */
 public record NonFiniteStep(boolean gradient, NonFinite origin) implements Serializable {
-    NonFiniteLossException in(TrainingProgress position) {
+    /** Returns the exception at a step. */
+    NonFiniteLossException in(TrainingProgress progress) {
         return gradient
-                ? NonFiniteLossException.ofGradient(position, origin)
-                : NonFiniteLossException.ofLoss(position, origin);
+                ? NonFiniteLossException.ofGradient(progress, origin)
+                : NonFiniteLossException.ofLoss(progress, origin);
     }
 }

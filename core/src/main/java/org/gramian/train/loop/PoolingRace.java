@@ -139,8 +139,8 @@ public final class PoolingRace {
         }
     }
 
-    private final TrainingData material;
-    private final TrainingSession session;
+    private final TrainingData data;
+    private final TrainingContext<TrainEvent> context;
     private final Backbone backbone;
     private final int classes;
     private final Optional<LinearSolver> solver;
@@ -154,10 +154,10 @@ public final class PoolingRace {
      * @param seed of random first values and fitting
      */
     public PoolingRace(
-            TrainingData material, TrainingSession session, int classes, Optional<LinearSolver> solver, long seed) {
-        this.material = material;
-        this.session = session;
-        this.backbone = material.extraction().extractor().network().backbone();
+            TrainingData data, TrainingContext<TrainEvent> context, int classes, Optional<LinearSolver> solver, long seed) {
+        this.data = data;
+        this.context = context;
+        this.backbone = data.extraction().extractor().network().backbone();
         this.classes = classes;
         this.solver = solver;
         this.seed = seed;
@@ -238,31 +238,32 @@ public final class PoolingRace {
      */
     public Result run() throws IOException {
         int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
-        List<Sample> some = material.some(most);
+        List<Sample> some = data.some(most);
         int[] labels = some.stream().mapToInt(Sample::label).toArray();
-        int[] groups = material.firstDuplicates(some);
+        int[] groups = data.firstDuplicates(some);
         List<Candidate> candidates =
                 candidates(backbone).stream().filter(this::fits).toList();
         try (Scope _ = Scope.open();
-                FeatureTable table = material.features(
+                FeatureTable table = data.features(
                         "features for pooling comparison",
                         some,
-                        material.trainingCrops().first(),
-                        session::preparing)) {
+                        data.trainingCrops().first(),
+                        context.threads(),
+                        context::preparing)) {
             Map<String, Member> members = new LinkedHashMap<>();
             List<Entry> entries = new ArrayList<>();
-            Optional<Duration> left = session.breaks().left();
+            Optional<Duration> left = context.cancellation().remaining();
             for (Candidate candidate : candidates) {
                 if (!entries.isEmpty() && mostIsUsed(left)) {
                     break; // the other half is for the classifier
                 }
-                session.preparing(new TrainEvent.Solving("comparing poolings", entries.size(), candidates.size()));
+                context.preparing(new TrainEvent.Solving("comparing poolings", entries.size(), candidates.size()));
                 List<Member> parts = candidate.poolings().stream()
                         .map(text -> members.computeIfAbsent(text, _ -> describe(text, table, labels)))
                         .toList();
                 Entry entry = entry(candidate.name(), parts, labels, groups);
                 entries.add(entry);
-                session.preparing(new TrainEvent.PoolingCompared(entry));
+                context.preparing(new TrainEvent.PoolingCompared(entry));
             }
             // of equals the shorter descriptor
             entries.sort(Comparator.comparingDouble(Entry::accuracy).reversed().thenComparingLong(Entry::size));
@@ -276,8 +277,8 @@ public final class PoolingRace {
                 .mapToLong(text ->
                         Pooling.parse(text).settled(backbone, Integer.MAX_VALUE).descriptorSize(backbone.channels()))
                 .sum();
-        long rows = (long) material.parts().training().size()
-                * material.trainingCrops().count();
+        long rows = (long) data.parts().training().size()
+                * data.trainingCrops().count();
         try {
             solver.ifPresent(some -> some.requireRoom(rows, size));
             return true;
@@ -306,8 +307,8 @@ public final class PoolingRace {
 
     /** Whether more than half of the time that was left before the first candidate is used. */
     private boolean mostIsUsed(Optional<Duration> left) {
-        return session.breaks()
-                .left()
+        return context.cancellation()
+                .remaining()
                 .filter(now -> now.compareTo(left.orElseThrow().dividedBy(2)) < 0)
                 .isPresent();
     }
@@ -315,7 +316,7 @@ public final class PoolingRace {
     private Member describe(String text, FeatureTable table, int[] labels) {
         Pooling pooling = Pooling.parse(text).settled(backbone, labels.length);
         long size = pooling.descriptorSize(backbone.channels());
-        Device device = material.extraction().extractor().network().device();
+        Device device = context.device();
         try (Scope scope = Scope.open();
                 ParameterSet parameters =
                         pooling.initialize(backbone.channels(), new SplittableRandom(seed), DType.F32, device)) {
@@ -327,7 +328,7 @@ public final class PoolingRace {
             }
             Tensor rows = Tensors.empty(Shape.of(table.count(), size), DType.F32, device);
             for (int start = 0; start < table.count(); start += BATCH) {
-                session.checkBreaks();
+                context.throwIfInterrupted();
                 int[] places = IntStream.range(start, Math.min(table.count(), start + BATCH))
                         .toArray();
                 try (Scope _ = Scope.open();

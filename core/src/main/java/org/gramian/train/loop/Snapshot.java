@@ -8,7 +8,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** Copies of parameters at one moment, on their device: the best so far. */
+/** Copies of parameters on their device, as those of the best epoch. */
 final class Snapshot implements AutoCloseable {
     private final SequencedMap<String, Tensor> values = new LinkedHashMap<>();
 
@@ -19,7 +19,7 @@ final class Snapshot implements AutoCloseable {
         return snapshot;
     }
 
-    /** Copies the values of parameters in place of those it has. */
+    /** Replaces the copies. */
     void take(Map<String, Parameter> parameters) {
         close();
         try (Scope _ = Scope.open()) {
@@ -27,7 +27,7 @@ final class Snapshot implements AutoCloseable {
         }
     }
 
-    /** Takes over values that were stored. */
+    /** Takes over a stored value. */
     void put(String name, Tensor value) {
         Scope.detach(value);
         values.put(name, value);
@@ -37,7 +37,7 @@ final class Snapshot implements AutoCloseable {
         return values;
     }
 
-    /** Gives parameters the values they had. */
+    /** Restores the copied values. */
     void restore(Map<String, Parameter> parameters) {
         values.forEach((name, value) -> {
             Parameter parameter = parameters.get(name);

@@ -22,64 +22,64 @@ import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives a model the classifier that is solved for from the descriptors of all training crops: they are computed once, by
- * the device of the model, and stay there: products of descriptors are the larger part of the work.
+ * Solves the classifier of a model from the descriptors of all training crops. These are computed once and stay on the device of
+ * the model: their products are the larger part of the work.
  *
- * @param model whose pooling is fitted
- * @param session told how far it is; a break that is due ends it at once, and there is no model then
- * @param material knows which training images are near-duplicates
+ * @param model with a fitted pooling
+ * @param context receives progress; an interruption leaves no model
+ * @param data with the near-duplicates among the training images
  */
-record SolvedHead(Model model, TrainingSession session, TrainingData material) {
+record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData data) {
     private static final String WEIGHT = Head.CLASSIFIER + ".weight";
     private static final int MOST_HALVINGS = 10;
     private static final String BIAS = Head.CLASSIFIER + ".bias";
 
     /**
-     * Describes, solves, and sets weight and bias.
+     * Computes the descriptors, solves the classifier, and sets its weight and bias.
      *
-     * @param targets what an image of each class counts
-     * @param batch crops that are described at once
+     * @param targets with the weight of each class
+     * @param batch size of the descriptor computation
      */
     void solve(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
         solver.requireRoom(table.count(), descriptorSize());
         try (Scope _ = Scope.open()) {
             LinearModel found = solved(solver, table, targets, batch);
             assign(found.weight(), found.bias());
-            session.events().accept(new TrainEvent.Solved(solver.text(), found.found()));
+            context.listener().accept(new TrainEvent.Solved(solver.text(), found.found()));
         }
     }
 
     /**
-     * Solves the classifier of a model whose head was trained by steps, on the descriptors that these ended with. The solved
-     * classifier is kept if it makes no more errors on the validation set. Without one it is kept if it could be cross-validated:
-     * errors on training images say nothing.
+     * Solves the classifier again after the head was trained, on its final descriptors. The solved classifier is kept if it makes no
+     * more errors on the validation set. Without a validation set it is kept if it could be cross-validated: errors on training
+     * images do not compare.
      *
-     * <p>The pooling was trained on the labels of the cross-validation, whose temperature therefore makes scores too large for other
-     * images. They are halved while that lowers the validation loss, which changes no prediction.
+     * <p>The pooling was trained on the labels of the cross-validation, so that the temperature found by it makes scores too large
+     * for other images. They are halved while that lowers the validation loss, which changes no prediction.
      *
-     * @param judge by the validation set, if there is one
-     * @param trained judgement of the trained classifier
-     * @return judgement of the classifier that is kept
+     * @param validator null without a validation set
+     * @param trained score of the trained classifier
+     * @return score of the classifier that is kept
      */
     ValidationScore refit(
             LinearSolver solver,
             FeatureTable table,
             Targets targets,
             int batch,
-            @Nullable Validator judge,
+            @Nullable Validator validator,
             ValidationScore trained) {
         try {
             solver.requireRoom(table.count(), descriptorSize());
         } catch (IllegalArgumentException tooMany) {
-            session.events().accept(new TrainEvent.RefitSkipped(String.valueOf(tooMany.getMessage())));
+            context.listener().accept(new TrainEvent.RefitSkipped(String.valueOf(tooMany.getMessage())));
             return trained;
         }
         try (Scope _ = Scope.open()) {
             Tensor weight = Tensors.copy(model.headParameters().get(WEIGHT).value());
             Tensor bias = Tensors.copy(model.headParameters().get(BIAS).value());
             LinearModel found = solved(solver, table, targets, batch);
-            Optional<ValidationScore> solved = Optional.ofNullable(judge).map(one -> judged(found, one));
-            if (judge == null) {
+            Optional<ValidationScore> solved = Optional.ofNullable(validator).map(one -> assignBest(found, one));
+            if (validator == null) {
                 assign(found.weight(), found.bias());
             }
             boolean kept = solved.map(one -> one.error() <= trained.error())
@@ -87,7 +87,7 @@ record SolvedHead(Model model, TrainingSession session, TrainingData material) {
             if (!kept) {
                 assign(weight, bias);
             }
-            session.events()
+            context.listener()
                     .accept(new TrainEvent.Refitted(
                             new TrainEvent.Solved(solver.text(), found.found()),
                             kept,
@@ -95,18 +95,18 @@ record SolvedHead(Model model, TrainingSession session, TrainingData material) {
                             solved));
             return kept ? solved.orElse(trained) : trained;
         } catch (UnsolvableException none) {
-            session.events().accept(new TrainEvent.RefitSkipped(String.valueOf(none.getMessage())));
+            context.listener().accept(new TrainEvent.RefitSkipped(String.valueOf(none.getMessage())));
             return trained;
         }
     }
 
-    /** Gives the model a solved classifier, with scores of the size that has the lowest validation loss. */
-    private ValidationScore judged(LinearModel found, Validator judge) {
+    /** Assigns a solved classifier, scaled to the lowest validation loss. */
+    private ValidationScore assignBest(LinearModel found, Validator validator) {
         assign(found.weight(), found.bias());
-        ValidationScore best = judge.judge();
+        ValidationScore best = validator.validate();
         for (int halvings = 1; halvings <= MOST_HALVINGS; halvings++) {
             assignScaled(found, StrictMath.pow(0.5, halvings));
-            ValidationScore next = judge.judge();
+            ValidationScore next = validator.validate();
             if (next.loss() >= best.loss()) {
                 assignScaled(found, StrictMath.pow(0.5, halvings - 1.0));
                 break;
@@ -131,14 +131,14 @@ record SolvedHead(Model model, TrainingSession session, TrainingData material) {
     private LinearModel solved(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
         Tensor rows = Tensors.empty(Shape.of(table.count(), descriptorSize()), DType.F32, model.device());
         for (int start = 0; start < table.count(); start += batch) {
-            session.preparing(new TrainEvent.Solving("descriptors", start, table.count()));
+            context.preparing(new TrainEvent.Solving("descriptors", start, table.count()));
             describe(table, rows, start, Math.min(table.count(), start + batch));
         }
         return solver.solve(labelled(rows, table, targets), this::watch);
     }
 
     private void watch(String task, int done, int all) {
-        session.preparing(new TrainEvent.Solving(task, done, all));
+        context.preparing(new TrainEvent.Solving(task, done, all));
     }
 
     private void describe(FeatureTable table, Tensor rows, int start, int end) {
@@ -150,7 +150,7 @@ record SolvedHead(Model model, TrainingSession session, TrainingData material) {
         });
     }
 
-    /** The crops of an image are a group. */
+    /** Labels the rows; the crops of an image are a group. */
     private LabelledRows labelled(Tensor rows, FeatureTable table, Targets targets) {
         int[] images = new int[table.count()];
         Arrays.setAll(images, place -> place / table.crops());
@@ -159,7 +159,7 @@ record SolvedHead(Model model, TrainingSession session, TrainingData material) {
                 .toArray();
         double[] weights = new double[model.head().classes()];
         Arrays.setAll(weights, targets::weight);
-        int[] first = material.firstDuplicates(table.samples());
+        int[] first = data.firstDuplicates(table.samples());
         return LabelledRows.of(rows, labels, images, weights.length)
                 .weighted(weights)
                 .withDuplicates(Arrays.stream(images).map(image -> first[image]).toArray());

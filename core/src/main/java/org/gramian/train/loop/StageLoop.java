@@ -3,303 +3,165 @@ package org.gramian.train.loop;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.function.Consumer;
-import org.gramian.image.batch.Shuffle;
-import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.train.AveragedWeights;
 import org.gramian.train.Optimizer;
 import org.gramian.train.recipe.Improvement;
-import org.gramian.train.recipe.Recipe;
-import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
-import org.gramian.train.recipe.StageRecipe;
 import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stage of Algorithm 1: epochs of steps, each epoch judged, the best parameters kept, the state written down so that
- * a break costs nothing.
+ * Training loop of one stage: epochs of steps, validation after each epoch, best parameters, checkpoints.
+ *
+ * <p>A resumed loop ends with the same bits as an uninterrupted one.
  */
 final class StageLoop implements AutoCloseable {
-    /**
-     * What a stage works on.
-     *
-     * @param crops that make an epoch
-     * @param maker of its steps
-     */
-    record Setup(
-            TrainableModel trainee,
-            Recipe recipe,
-            int crops,
-            @Nullable Validator judge,
-            Steps.Maker maker) {
-        private static final int LEAST_STEPS_WITH_TRIALS = 2000;
-
-        StageRecipe stage() {
-            return trainee.stage() == 1 ? recipe.stage1() : recipe.stage2();
-        }
-
-        /**
-         * How a GPU takes a step: where there are convolutions, by what trials found fastest, unless it is to be reproducible. The
-         * smaller batch at an epoch's end comes too seldom: its trials took longer than all its steps (7 s, GoogLeNet in bf16).
-         * Nor do trials pay in a short stage: those of EfficientNet-Lite4 in bf16 take 35 s.
-         */
-        GpuMath math(int step) {
-            boolean tf32 = recipe.precision() == Precision.TF32
-                    || (recipe.precision() == Precision.BF16 && trainee.stage() == 2);
-            GpuMath math = Libtorch.load().math().withTf32(tf32);
-            boolean full = (step + 1L) * stride() <= crops;
-            boolean pays = (long) stage().epochs() * steps() >= LEAST_STEPS_WITH_TRIALS;
-            return trainee.stage() == 2 && full && pays ? math.withTrials() : math;
-        }
-
-        /** Crops that make a step. */
-        int stride() {
-            return recipe.batching().batch() * recipe.batching().accumulate();
-        }
-
-        int steps() {
-            return Math.ceilDiv(crops, stride());
-        }
-
-        /** The order of an epoch: it follows from seed, stage and epoch alone. */
-        int[] order(int epoch) {
-            return Shuffle.epoch(crops, recipe.seed(), epochNumber(epoch));
-        }
-
-        /** Unique number of stage and epoch: order and augmentation follow from it and the seed. */
-        long epochNumber(int epoch) {
-            return trainee.stage() * 1_000_000L + epoch;
-        }
-
-        /** The dropout of descriptors in an epoch. */
-        Dropout dropout(int epoch) {
-            return Dropout.of(recipe.dropout(), recipe.seed(), trainee.stage(), epoch);
-        }
-    }
-
-    private final Setup setup;
-    private final Cancellation breaks;
-    private final TrainingSession session;
-    private final CheckpointWriter saver;
-    private final Consumer<TrainEvent> events;
+    private final TrainingStage stage;
+    private final Checkpointing checkpointing;
     private final Optimizer optimizer;
     private final Snapshot best = new Snapshot();
-    private TrainingProgress position;
+    private TrainingProgress progress;
     private @Nullable Steps steps;
 
-    StageLoop(Setup setup, TrainingProgress start, TrainingSession session) {
-        this.setup = setup;
-        this.position = start;
-        this.session = session;
-        this.breaks = session.breaks();
-        this.events = session.events();
-        this.saver = new CheckpointWriter(session.keeper(), new Stopwatch());
-        this.optimizer = setup.recipe.optimizer().create();
+    StageLoop(TrainingStage stage, TrainingProgress start) {
+        this.stage = stage;
+        this.progress = start;
+        this.checkpointing = stage.context().checkpointing();
+        this.optimizer = stage.recipe().optimizer().create();
+        checkpointing.start();
+    }
+
+    TrainingProgress progress() {
+        return progress;
     }
 
     /**
-     * Trains, from a checkpoint of this stage if there is one; it ends with the best parameters, unless somebody asked for a break.
+     * Trains one stage, resuming from its checkpoint if present. Restores the best parameters at the end unless cancelled.
      *
-     * @return why it stopped before its end; nothing if it came there
-     * @throws InterruptedTrainingException if it stopped before there was a model
+     * @return why it stopped early; empty if it came to its end
+     * @throws InterruptedTrainingException if it stopped before anything was trained
      */
-    Optional<Cancellation.Reason> train(@Nullable Checkpoint checkpoint) throws IOException {
+    Optional<Cancellation.Reason> train(Checkpointing.@Nullable Checkpoint checkpoint) throws IOException {
         if (checkpoint != null) {
-            restore(checkpoint);
+            progress = checkpoint.progress();
+            checkpoint.restore(state());
         }
         Optional<Cancellation.Reason> early = run();
-        if (early.isPresent() && !hasModel()) {
+        if (early.isPresent() && !isTrained()) {
             throw new InterruptedTrainingException(early.get());
         }
         if (early.isEmpty() || early.get() == Cancellation.Reason.OUT_OF_TIME) {
-            useBest();
+            restoreBest();
         }
         return early;
     }
 
-    private void restore(Checkpoint checkpoint) throws IOException {
-        position = checkpoint.position();
-        checkpoint.restore(state());
-    }
-
-    private Checkpoint.State state() {
-        return new Checkpoint.State(setup.trainee, optimizer, best);
-    }
-
-    TrainingProgress position() {
-        return position;
-    }
-
-    /** Trains to the end of the stage, or to a break, of which the reason is told. */
+    /** Trains to the end of the stage, or to an interruption: then writes a checkpoint and returns the reason. */
     Optional<Cancellation.Reason> run() throws IOException {
-        int number = setup.trainee.stage();
         int end = epochs();
-        events.accept(new TrainEvent.StageStarted(number, end, setup.steps(), setup.crops));
-        if (position.epoch() == 0 && position.step() == 0) {
-            keepBest();
+        stage.send(new TrainEvent.StageStarted(stage.number(), end, stage.stepsPerEpoch(), stage.crops()));
+        if (progress.epoch() == 0 && progress.step() == 0) {
+            best.take(stage.model().parameters());
         }
-        if (setup.stage().autoRate() && position.found().isEmpty()) {
-            try {
-                findRate();
-            } catch (InterruptedTrainingException interrupted) {
-                saver.save(position, state());
-                return Optional.of(interrupted.reason());
+        Optional<Cancellation.Reason> early = findLearningRate();
+        while (early.isEmpty() && progress.epoch() < end && !isStopped()) {
+            early = trainEpoch();
+            if (early.isEmpty()) {
+                early = validateEpoch();
             }
-        }
-        while (position.epoch() < end && !ended()) {
-            Optional<Cancellation.Reason> reason = epoch();
-            if (reason.isPresent()) {
-                saver.save(position, state());
-                return reason;
-            }
-            if (epochs() > end && !ended()) {
+            if (early.isEmpty() && epochs() > end && !isStopped()) {
                 end = epochs();
-                events.accept(new TrainEvent.StageExtended(number, end, Improvement.of(position.judgements())));
+                stage.send(
+                        new TrainEvent.StageExtended(stage.number(), end, Improvement.of(progress.validations())));
             }
         }
-        Optional<Improvement> improving = Optional.of(Improvement.of(position.judgements()))
-                .filter(improvement -> improvement.isRelevant() && !ended());
-        events.accept(new TrainEvent.StageDone(number, position.epoch(), position.kept(), ending(), improving));
+        if (early.isPresent()) {
+            checkpointing.save(progress, state());
+            return early;
+        }
+        String reason = isStopped() ? "early stopping" : "all epochs done";
+        Optional<Improvement> improving = Optional.of(Improvement.of(progress.validations()))
+                .filter(improvement -> improvement.isRelevant() && !isStopped());
+        stage.send(new TrainEvent.StageDone(stage.number(), progress.epoch(), progress.kept(), reason, improving));
         return Optional.empty();
     }
 
-    /** The rate goes into a checkpoint at once: on a GPU another test could find another one. */
-    private void findRate() throws IOException {
-        long begun = System.nanoTime();
-        LearningRateFinder.Result result = new LearningRateFinder(setup, position, session).run();
-        events.accept(new TrainEvent.RateFound(result, (System.nanoTime() - begun) / 1e9));
-        position = position.withRate(result.rate());
-        saver.save(position, state());
-    }
-
-    /** The most epochs of the stage, by the loss of those that are over. */
-    private int epochs() {
-        return setup.stage().epochs(position.judgements());
-    }
-
-    private boolean ended() {
-        return setup.stage().schedule().ended(position.judgements());
-    }
-
-    private String ending() {
-        return ended() ? "early stopping" : "all epochs done";
-    }
-
-    /** Whether anything was trained yet, in this stage or before it. */
-    private boolean hasModel() {
-        return position.step() > 0
-                || position.epoch() > 0
-                || !position.initial().equals(ValidationScore.NONE);
-    }
-
-    /**
-     * Gives the model the best parameters of the stage. Before the end of the very first epoch those are the random ones it
-     * began with: then it is left as it is.
-     */
-    private void useBest() {
-        if (position.epoch() > 0 || !position.initial().equals(ValidationScore.NONE)) {
-            best.restore(setup.trainee.parameters());
-        } else {
-            try (AveragedWeights averages = averages()) {
-                averages.keep();
-            }
+    /** Runs the range test where the recipe has one. Its result is saved at once: on a GPU another test could find another. */
+    private Optional<Cancellation.Reason> findLearningRate() throws IOException {
+        if (!stage.stageRecipe().autoRate() || progress.found().isPresent()) {
+            return Optional.empty();
+        }
+        long start = System.nanoTime();
+        try {
+            LearningRateFinder.Result result = new LearningRateFinder(stage, progress).run();
+            stage.send(new TrainEvent.RateFound(result, (System.nanoTime() - start) / 1e9));
+            progress = progress.withLearningRate(result.rate());
+            checkpointing.save(progress, state());
+            return Optional.empty();
+        } catch (InterruptedTrainingException interrupted) {
+            return Optional.of(interrupted.reason());
         }
     }
 
-    /** Gives the model the averaged weights, where the recipe has them, until closed. */
-    private AveragedWeights averages() {
-        return new AveragedWeights(optimizer, setup.trainee.parameters().values());
-    }
-
-    private void keepBest() {
-        best.take(setup.trainee.parameters());
-    }
-
-    private Optional<Cancellation.Reason> epoch() throws IOException {
-        int[] all = setup.order(position.epoch());
-        long seen = Math.min(all.length, (long) position.step() * setup.stride());
+    /** Takes the remaining steps of the epoch, unless interrupted. */
+    private Optional<Cancellation.Reason> trainEpoch() throws IOException {
+        int[] all = stage.order(progress.epoch());
+        long seen = Math.min(all.length, (long) progress.step() * stage.stepSize());
         int[] order = Arrays.copyOfRange(all, (int) seen, all.length);
         Libtorch libtorch = Libtorch.load();
-        try (Steps.Epoch epoch = steps().epoch(order, setup.epochNumber(position.epoch()))) {
-            int end = setup.steps();
-            while (position.step() < end) {
-                Optional<Cancellation.Reason> reason = breaks.due();
+        try (Steps.Epoch epoch = steps().epoch(order, stage.epochNumber(progress.epoch()))) {
+            while (progress.step() < stage.stepsPerEpoch()) {
+                Optional<Cancellation.Reason> reason = stage.context().cancellation().reason();
                 if (reason.isPresent()) {
                     return reason;
                 }
-                Steps.Taken taken = libtorch.with(setup.math(position.step()), () -> epoch.take(position, this::rate));
-                position = position.stepped(taken.sums(), taken.steps());
-                tellSteps(taken.sums());
-                saver.saveIfDue(position, state());
+                Steps.Taken taken = libtorch.with(
+                        stage.math(progress.step()),
+                        () -> epoch.take(progress, step -> stage.learningRate(progress, step)));
+                progress = progress.stepped(taken.sums(), taken.steps());
+                EpochSums sums = taken.sums();
+                stage.send(new TrainEvent.Stepped(
+                        stage.number(),
+                        progress.epoch(),
+                        progress.step(),
+                        sums.seen(),
+                        sums.meanLoss(),
+                        sums.accuracy()));
+                checkpointing.saveIfDue(progress, state());
             }
-        }
-        try {
-            finishEpoch(rate(setup.steps() - 1) * position.scale());
-        } catch (InterruptedTrainingException asked) {
-            return Optional.of(
-                    Cancellation.Reason.ASKED); // all steps of the epoch are taken; it is judged when this goes on
         }
         return Optional.empty();
     }
 
-    private void tellSteps(EpochSums sums) {
-        events.accept(new TrainEvent.Stepped(
-                setup.trainee.stage(),
-                position.epoch(),
-                position.step(),
-                sums.seen(),
-                sums.meanLoss(),
-                sums.accuracy()));
-    }
-
-    /** Made when the first is wanted: what they need of the position is known then. */
-    private Steps steps() {
-        Steps present = steps;
-        if (present == null) {
-            present = setup.maker.make(setup, optimizer, HeadRates.of(setup.stage(), position));
-            steps = present;
+    /** Validates the epoch and keeps its parameters if they are better. Validation that is cancelled runs again on resume. */
+    private Optional<Cancellation.Reason> validateEpoch() throws IOException {
+        try (AveragedWeights _ = averagedWeights()) {
+            double learningRate = stage.learningRate(progress, stage.stepsPerEpoch() - 1) * progress.scale();
+            EpochSums sums = progress.sums();
+            Validator validator = stage.validator();
+            ValidationScore score = validator == null ? new ValidationScore(0, sums.meanLoss()) : validator.validate();
+            boolean better = isBetter(score);
+            if (better) {
+                best.take(stage.model().parameters());
+            }
+            // Sent before the checkpoint: files that listeners write are never behind it.
+            stage.send(new TrainEvent.EpochDone(
+                    stage.number(),
+                    progress.epoch(),
+                    learningRate,
+                    sums.meanLoss(),
+                    sums.accuracy(),
+                    score,
+                    better,
+                    stage.model().orthogonality()));
+            progress = progress.epochDone(
+                    new TrainingProgress.EpochRecord(learningRate, sums.meanLoss(), sums.accuracy(), score), better);
+        } catch (InterruptedTrainingException interrupted) {
+            return Optional.of(interrupted.reason());
         }
-        return present;
-    }
-
-    /** The learning rate of a step of the present epoch, from 0 on; that of the classifier is a multiple of it. */
-    private double rate(int step) {
-        StageRecipe stage = setup.stage();
-        double epochs = position.epoch() + (double) step / setup.steps();
-        double warmth = stage.warmup() == 0 ? 1 : Math.min(1, (epochs + 1.0 / setup.steps()) / stage.warmup());
-        return position.found().orElse(stage.rate())
-                * warmth
-                * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
-    }
-
-    private void finishEpoch(double rate) throws IOException {
-        try (AveragedWeights _ = averages()) {
-            validate(rate);
-        }
-        saver.saveAfterEpoch(position, state());
-    }
-
-    private void validate(double rate) {
-        EpochSums sums = position.sums();
-        ValidationScore judgement = setup.judge == null ? new ValidationScore(0, sums.meanLoss()) : setup.judge.judge();
-        boolean better = keeps(judgement);
-        if (better) {
-            keepBest();
-        }
-        // Told before it is kept: what listeners write is then never behind the checkpoint.
-        events.accept(new TrainEvent.EpochDone(
-                setup.trainee.stage(),
-                position.epoch(),
-                rate,
-                sums.meanLoss(),
-                sums.accuracy(),
-                judgement,
-                better,
-                setup.trainee.orthogonality()));
-        position = position.epochDone(
-                new TrainingProgress.EpochRecord(rate, sums.meanLoss(), sums.accuracy(), judgement), better);
+        checkpointing.saveAfterEpoch(progress, state());
+        return Optional.empty();
     }
 
     /**
@@ -307,12 +169,62 @@ final class StageLoop implements AutoCloseable {
      * decay ends at its best weights, so there the latest epoch is kept, unless it makes more validation errors than the model
      * that the stage began with. Otherwise the epoch of the lowest validation loss is kept.
      */
-    private boolean keeps(ValidationScore judgement) {
-        if (setup.judge == null) {
+    private boolean isBetter(ValidationScore score) {
+        if (stage.validator() == null) {
             return true;
         }
-        boolean decays = setup.trainee.stage() == 2 && setup.stage().schedule() instanceof Schedule.Cosine;
-        return decays ? judgement.error() <= position.initial().error() : judgement.isBetterThan(position.best());
+        boolean decays = stage.number() == 2 && stage.stageRecipe().schedule() instanceof Schedule.Cosine;
+        return decays ? score.error() <= progress.initial().error() : score.isBetterThan(progress.best());
+    }
+
+    /** Returns the number of epochs of the stage, by the validation of those that are done. */
+    private int epochs() {
+        return stage.stageRecipe().epochs(progress.validations());
+    }
+
+    /** Whether the schedule ends the stage early. */
+    private boolean isStopped() {
+        return stage.stageRecipe().schedule().ended(progress.validations());
+    }
+
+    /** Whether anything was trained, in this stage or before it. */
+    private boolean isTrained() {
+        return progress.step() > 0 || hasBest();
+    }
+
+    /** Whether the best parameters are trained ones: not before the end of the very first epoch. */
+    private boolean hasBest() {
+        return progress.epoch() > 0 || !progress.initial().equals(ValidationScore.NONE);
+    }
+
+    /** Gives the model its best parameters, or in the very first epoch the averages of its steps. */
+    private void restoreBest() {
+        if (hasBest()) {
+            best.restore(stage.model().parameters());
+        } else {
+            try (AveragedWeights averages = averagedWeights()) {
+                averages.keep();
+            }
+        }
+    }
+
+    /** Gives the model the averaged weights until closed, where the recipe averages. */
+    private AveragedWeights averagedWeights() {
+        return new AveragedWeights(optimizer, stage.model().parameters().values());
+    }
+
+    private Checkpointing.State state() {
+        return new Checkpointing.State(stage.model(), optimizer, best);
+    }
+
+    /** Created at the first step: by then the progress is restored and the learning rate found. */
+    private Steps steps() {
+        Steps present = steps;
+        if (present == null) {
+            present = stage.steps().create(stage, optimizer, HeadRates.of(stage.stageRecipe(), progress));
+            steps = present;
+        }
+        return present;
     }
 
     @Override

@@ -10,58 +10,56 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import org.gramian.model.Model;
 import org.gramian.tensor.Scope;
-import org.gramian.train.loop.BatchGradient.Learned;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What some crops of a step in stage 1 contribute to it, wherever they are computed: their gradients, losses and how many were
- * right. Parts of one step can be added up; the sum over all of its crops is the gradient of their mean loss.
+ * Part of a distributed step of stage 1: gradients and losses of some of its crops. The sum of all parts is the gradient of the
+ * mean loss of the step.
  *
- * @param gradients of the head's parameters by name, row by row, each times the part's share in the step; those without a gradient
- *     are left out
- * @param loss sum of the losses of the crops
- * @param right crops that were right
- * @param crops how many there are
- * @param wrong why the step cannot be taken; null where it can
+ * @param gradients of the head's parameters by name, row by row, each times the part's share in the step; parameters without a
+ *     gradient are left out
+ * @param loss sum over the crops
+ * @param correct crops that were classified correctly
+ * @param crops number of crops
+ * @param nonFinite why the step cannot be taken; null if it can
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
 public record StepPart(
         SequencedMap<String, float[]> gradients,
         double loss,
-        int right,
+        int correct,
         int crops,
-        @Nullable NonFiniteStep wrong) implements Serializable {
+        @Nullable NonFiniteStep nonFinite) implements Serializable {
     /**
-     * What all parts of a step share.
+     * The step that parts belong to.
      *
-     * @param crops of the step, those of other parts included
+     * @param crops of all its parts
      * @param dropout of its descriptors
      */
     public record Step(int crops, Dropout dropout) {}
 
     /**
-     * Computes what a batch contributes, by the very code of training on one machine.
+     * Computes the part of a batch by the code of training on one machine.
      *
-     * @param model whose head learns
-     * @param batch its crops
+     * @param model whose head is trained
+     * @param batch crops of the part
      * @param targets of the loss
-     * @param step the step that the batch is part of
-     * @param places of the batch's examples in the training set
+     * @param step that the batch is part of
+     * @param places of the crops in the training set
      */
     public static StepPart of(Model model, Minibatch batch, Targets targets, Step step, int[] places) {
-        TrainableModel trainee = new TrainableModel(model, 1, 1, Precision.F32);
+        TrainableModel trained = new TrainableModel(model, 1, 1, Precision.F32);
         try (Scope _ = Scope.open();
                 GradientSum sum = new GradientSum()) {
             int crops = batch.labels().length;
-            Learned learned = new BatchGradient(trainee)
-                    .learn(
-                            batch,
-                            targets.rows(batch.labels(), model.device()),
-                            (double) crops / step.crops(),
-                            sum,
-                            descriptors -> step.dropout().apply(descriptors, places));
+            GradientSum.Batch added = sum.add(
+                    trained,
+                    batch,
+                    targets.rows(batch.labels(), model.device()),
+                    (double) crops / step.crops(),
+                    descriptors -> step.dropout().apply(descriptors, places));
             SequencedMap<String, float[]> gradients = new LinkedHashMap<>();
             model.headParameters()
                     .all()
@@ -69,38 +67,39 @@ public record StepPart(
                             .ifPresent(gradient -> gradients.put(parameter.name(), gradient.toFloats())));
             return new StepPart(
                     gradients,
-                    learned.loss() * crops,
-                    learned.right(),
+                    added.loss() * crops,
+                    added.correct(),
                     crops,
-                    learned.wrong().orElse(null));
+                    added.nonFinite().orElse(null));
         }
     }
 
     /**
-     * Adds parts up, in their order and in double precision: the same parts in the same order give the same bits, and how many
-     * parts a step has hardly matters.
+     * Adds parts in their order and in double precision: the same parts in the same order give the same bits, and their number
+     * hardly matters.
      *
-     * @param parts of one step, at least one; the first that went wrong stands for all
+     * @param parts of one step, at least one
+     * @return the first part with a non-finite value, if there is one
      */
     public static StepPart sum(List<StepPart> parts) {
         Optional<StepPart> failed =
-                parts.stream().filter(part -> part.wrong != null).findFirst();
+                parts.stream().filter(part -> part.nonFinite != null).findFirst();
         if (failed.isPresent()) {
             return failed.get();
         }
         SequencedMap<String, double[]> sums = new LinkedHashMap<>();
         double loss = 0;
-        int right = 0;
+        int correct = 0;
         int crops = 0;
         for (StepPart part : parts) {
             part.gradients.forEach((name, gradient) -> add(sums, name, gradient));
             loss += part.loss;
-            right += part.right;
+            correct += part.correct;
             crops += part.crops;
         }
         SequencedMap<String, float[]> gradients = new LinkedHashMap<>();
         sums.forEach((name, sum) -> gradients.put(name, rounded(sum)));
-        return new StepPart(gradients, loss, right, crops, null);
+        return new StepPart(gradients, loss, correct, crops, null);
     }
 
     private static void add(Map<String, double[]> sums, String name, float[] gradient) {

@@ -5,75 +5,76 @@ import java.util.function.IntToDoubleFunction;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.Optimizer;
 
-/** The way in which the steps of a stage are taken: one by one, many before anybody looks, or by gradients from elsewhere. */
+/** Optimizer steps of a stage: eager, replayed as a CUDA graph, or with gradients from other machines. */
 interface Steps extends AutoCloseable {
     /**
-     * What was taken.
+     * Steps that were taken.
      *
      * @param steps at least one
      * @param sums of the epoch after them
      */
     record Taken(int steps, EpochSums sums) {}
 
-    /** A way through some examples. */
+    /** Steps of one epoch. */
     interface Epoch extends AutoCloseable {
         /**
          * Takes the next step, or several.
          *
-         * @param position before it
-         * @param rate the learning rate of each step of the epoch
-         * @throws NonFiniteLossException if the loss or a gradient is no finite number; the parameters are then those of before
-         *     that step. After any exception nothing is known of the steps before it in this call: what was trained is given up
+         * @param progress before it
+         * @param learningRate of each step of the epoch
+         * @throws NonFiniteLossException if the loss or a gradient is NaN or infinite; the parameters are then those of before
+         *     that step. After any exception the steps before it in this call are undefined: training ends
          */
-        Taken take(TrainingProgress position, IntToDoubleFunction rate);
+        Taken take(TrainingProgress progress, IntToDoubleFunction learningRate);
 
         @Override
         void close();
     }
 
     /**
-     * Begins to take steps through examples in the given order.
+     * Begins an epoch.
      *
-     * @param epoch unique number of stage and epoch, which augmentation follows from
+     * @param order of the examples
+     * @param epoch unique number of (stage, epoch), from which augmentation follows
      */
     Epoch epoch(int[] order, long epoch);
 
     @Override
     void close();
 
-    /** Makes the steps of a stage once it is known where it begins. */
+    /** Creates the steps of a stage once its learning rates are known. */
     @FunctionalInterface
-    interface Maker {
-        Steps make(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates);
+    interface Factory {
+        Steps create(TrainingStage stage, Optimizer optimizer, HeadRates rates);
 
-        /** Makes steps that are taken one by one and tell the loss of each. */
-        default Steps eager(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates) {
-            return make(setup, optimizer, rates);
+        /** Creates steps that are taken one by one and return the loss of each. */
+        default Steps eager(TrainingStage stage, Optimizer optimizer, HeadRates rates) {
+            return create(stage, optimizer, rates);
         }
     }
 
     /**
-     * What is learned from on this machine.
+     * Training examples on this machine.
      *
      * @param examples the crops
-     * @param targets what their labels ask of the scores
+     * @param targets maps labels to targets {@code [n, k]}
      */
     record Source(Examples examples, Function<int[], Tensor> targets) {}
 
-    /** The fastest way over examples on this machine. */
-    static Maker over(Source source) {
-        return new Maker() {
+    /** Returns a factory of the fastest steps over examples on this machine. */
+    static Factory over(Source source) {
+        return new Factory() {
             @Override
-            public Steps make(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates) {
-                EagerSteps single = eager(setup, optimizer, rates);
-                return CudaGraphSteps.suits(setup, source, rates)
-                        ? new CudaGraphSteps(setup, optimizer, rates, single)
-                        : single;
+            public Steps create(TrainingStage stage, Optimizer optimizer, HeadRates rates) {
+                EagerSteps eager = eager(stage, optimizer, rates);
+                return CudaGraphSteps.suits(stage, source, rates)
+                        ? new CudaGraphSteps(stage, optimizer, rates, eager)
+                        : eager;
             }
 
             @Override
-            public EagerSteps eager(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates) {
-                return new EagerSteps(setup, source, optimizer, rates);
+            public EagerSteps eager(TrainingStage stage, Optimizer optimizer, HeadRates rates) {
+                return new EagerSteps(stage, source, optimizer, rates);
             }
         };
     }

@@ -3,23 +3,23 @@ package org.gramian.train.loop;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
-/** Time that has gone by, by a clock that nobody can set: that of the wall may be put forward or back meanwhile. */
+/** Elapsed time by a monotonic clock. */
 final class Stopwatch {
     private final LongSupplier nanoseconds;
     private long start;
 
-    /** Starts at once, by the clock of the process. */
+    /** Starts with the clock of the process. */
     Stopwatch() {
         this(System::nanoTime);
     }
 
-    /** Starts at once. */
+    /** Starts with a clock of nanoseconds. */
     Stopwatch(LongSupplier nanoseconds) {
         this.nanoseconds = nanoseconds;
         this.start = nanoseconds.getAsLong();
     }
 
-    /** Whether as much has gone by since the start. */
+    /** Whether this much time has elapsed. */
     boolean hasReached(Duration time) {
         return elapsed().compareTo(time) >= 0;
     }

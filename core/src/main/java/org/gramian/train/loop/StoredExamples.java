@@ -23,10 +23,10 @@ import org.gramian.train.recipe.Recipe;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Augmented training images: decoded once into an {@link ImageStore}, and rendered anew in every epoch with parameters that follow
- * from (seed, epoch, image index). Each image is one example, whatever the number of training crops of the crop plan.
+ * Augmented training images: decoded once into an {@link ImageStore}, and rendered in every epoch with parameters that follow from
+ * (seed, epoch, image index). Each image is one example, for any number of training crops of the crop plan.
  *
- * <p>On a GPU with room the decoded images lie in its memory and are rendered there; elsewhere threads render them ahead.
+ * <p>If GPU memory suffices it holds the decoded images and renders them; else host threads render them ahead.
  */
 final class StoredExamples implements LoadedExamples {
     private static final int AHEAD = 4;
@@ -43,16 +43,20 @@ final class StoredExamples implements LoadedExamples {
     private long current = -1;
 
     private StoredExamples(
-            TrainingData material, Recipe recipe, ImageStore store, CropRenderer renderer, Device device) {
-        this.samples = material.parts().training();
+            TrainingData data,
+            Recipe recipe,
+            TrainingContext<TrainEvent> context,
+            ImageStore store,
+            CropRenderer renderer) {
+        this.samples = data.parts().training();
         this.store = store;
         this.renderer = renderer;
-        this.resident = ResidentImages.of(store, renderer, device).orElse(null);
+        this.resident = ResidentImages.of(store, renderer, context.device()).orElse(null);
         this.policy = recipe.augmenting().policy();
-        this.squeezed = !material.trainingCrops().aspectKept();
+        this.squeezed = !data.trainingCrops().aspectKept();
         this.seed = recipe.seed();
-        this.threads = material.threads();
-        this.device = device;
+        this.threads = context.threads();
+        this.device = context.device();
         if (resident != null) {
             store.close(); // sizes stay known
         }
@@ -63,25 +67,26 @@ final class StoredExamples implements LoadedExamples {
      *
      * @throws InterruptedTrainingException if training is interrupted meanwhile
      */
-    static StoredExamples open(TrainingData material, Recipe recipe, TrainingSession session, Device device) {
-        Crops crops = material.trainingCrops();
+    static StoredExamples open(TrainingData data, Recipe recipe, TrainingContext<TrainEvent> context) {
+        Crops crops = data.trainingCrops();
         int size = recipe.augmenting().imageSize();
-        Rendering rendering = material.rendering(crops);
-        List<Sample> training = material.parts().training();
-        Path folder = session.keeper()
-                .map(keeper -> keeper.file().toAbsolutePath().getParent())
+        Rendering rendering = data.rendering(crops);
+        List<Sample> training = data.parts().training();
+        Path folder = context.checkpointing()
+                .file()
+                .map(file -> file.toAbsolutePath().getParent())
                 .orElseGet(() -> Path.of(System.getProperty("java.io.tmpdir")));
         ImageStore store = ImageStore.read(
                 training,
                 rendering.reader(),
                 crops,
-                ImageStore.Options.of(size, material.threads(), folder),
+                ImageStore.Options.of(size, context.threads(), folder),
                 MissingImage::of,
-                done -> session.preparing(
+                done -> context.preparing(
                         new TrainEvent.Collecting("decoding training images", done, training.size())));
         try {
             return new StoredExamples(
-                    material, recipe, store, new CropRenderer(size, rendering.preprocessing()), device);
+                    data, recipe, context, store, new CropRenderer(size, rendering.preprocessing()));
         } catch (RuntimeException | Error failed) {
             store.close();
             throw failed;
@@ -123,7 +128,7 @@ final class StoredExamples implements LoadedExamples {
         if (resident == null) {
             return loaded(order, batch, epoch);
         }
-        turnTo(epoch);
+        seek(epoch);
         return Pass.over(order, batch, places -> {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
             try (Scope scope = Scope.open()) {
@@ -146,7 +151,7 @@ final class StoredExamples implements LoadedExamples {
     }
 
     /** Brings the parameters of an epoch to the GPU where the images are resident. */
-    void turnTo(long epoch) {
+    void seek(long epoch) {
         if (resident != null && epoch != current) {
             resident.set(IntStream.range(0, count())
                     .mapToObj(image -> parameters(epoch, image))

@@ -11,11 +11,11 @@ import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
 
 /**
- * What the cross-entropy compares scores with: a row {@code q [k]} for each label, as a {@link LossRecipe} wants it.
+ * Targets of the cross-entropy: a row {@code q [k]} for each label, by a {@link LossRecipe}.
  *
  * <p>Label smoothing gives the true class {@code 1 − ε + ε/k} and every other {@code ε/k}. With balanced classes the row
  * of class c is multiplied by {@code n / (k·n_c)}, where n_c of the n training images are of class c: then every class
- * has the same part in the loss, and the mean weight of a training image is 1, so that learning rates keep their meaning.
+ * has the same share of the loss, and the mean weight of a training image is 1, so that learning rates keep their meaning.
  */
 public final class Targets {
     private final double smoothing;
@@ -27,10 +27,10 @@ public final class Targets {
     }
 
     /**
-     * Targets for training on so many images of each class.
+     * Returns the targets for a training set.
      *
-     * @param counts images of each class among those that are trained on; only balanced classes look at them
-     * @throws IllegalArgumentException if classes are to be balanced and one of them has no image
+     * @param counts training images of each class, used by balanced class weights only
+     * @throws IllegalArgumentException if class weights are balanced and a class has no image
      */
     public static Targets of(LossRecipe recipe, long[] counts) {
         if (counts.length < 2) {
@@ -52,17 +52,17 @@ public final class Targets {
         return new Targets(recipe.smoothing(), weights);
     }
 
-    /** Number of classes k. */
+    /** Returns the number of classes k. */
     public int classes() {
         return weights.length;
     }
 
-    /** What an image of the class counts in the loss; its row sums to this. */
+    /** Returns the weight of a class in the loss, the sum of its row. */
     public double weight(int label) {
         return weights[requireClass(label)];
     }
 
-    /** Rows {@code [n, k]} in single precision for n labels. */
+    /** Returns rows {@code [n, k]}, float32, for n labels. */
     public Tensor rows(int[] labels, Device device) {
         int classes = classes();
         double[] rows = new double[Math.multiplyExact(labels.length, classes)];

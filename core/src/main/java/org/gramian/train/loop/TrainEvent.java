@@ -10,38 +10,38 @@ import java.util.stream.Collectors;
 import org.gramian.train.recipe.Improvement;
 import org.gramian.train.recipe.ValidationScore;
 
-/** What happens while a model is trained, told as it happens. */
+/** Events of training, sent to the listener as they happen. */
 public sealed interface TrainEvent {
     /**
      * Features are being collected, or images scored.
      *
-     * @param task what is done, in words
+     * @param task for progress bars
      * @param done images so far
      * @param all images
      */
     record Collecting(String task, long done, long all) implements TrainEvent {}
 
     /**
-     * A classifier is being solved for.
+     * A classifier is being solved.
      *
-     * @param task what is done, in words
-     * @param done problems, or crops, so far
-     * @param all of them
+     * @param task for progress bars
+     * @param done problems or crops so far
+     * @param all problems or crops
      */
     record Solving(String task, long done, long all) implements TrainEvent {}
 
     /**
-     * A classifier was solved for, in place of stage 1.
+     * A classifier was solved in place of stage 1.
      *
      * @param classifier as {@code svm}
-     * @param found numbers that were found on the way, by name, as {@code C} and {@code gap}
+     * @param found values by name, as {@code C} and {@code gap}
      */
     record Solved(String classifier, SequencedMap<String, Double> found) implements TrainEvent {
         public Solved {
             found = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(found));
         }
 
-        /** In words, as {@code svm, C 10, gap 5.1e-07}. */
+        /** Returns the text form, as {@code svm, C 10, gap 5.1e-07}. */
         public String text() {
             return classifier
                     + found.entrySet().stream()
@@ -58,16 +58,16 @@ public sealed interface TrainEvent {
     }
 
     /**
-     * The classifier was solved for again at the end of stage 1.
+     * The classifier was solved again at the end of stage 1.
      *
-     * @param solution what was found
-     * @param kept whether it takes the place of the trained classifier
-     * @param trained judgement of the trained classifier by the validation set; empty without one
-     * @param solved that of the solved one
+     * @param solution the solved classifier
+     * @param kept whether it replaces the trained classifier
+     * @param trained validation score of the trained classifier; empty without a validation set
+     * @param solved validation score of the solved classifier
      */
     record Refitted(Solved solution, boolean kept, Optional<ValidationScore> trained, Optional<ValidationScore> solved)
             implements TrainEvent {
-        /** In words, as {@code validation accuracy 83.3 % and loss 0.61, trained 81.2 % and 0.65: kept (svm, C 10)}. */
+        /** Returns the text form, as {@code validation accuracy 83.3 % and loss 0.61, trained 81.2 % and 0.65: kept (svm, C 10)}. */
         public String text() {
             String accuracies = trained.isPresent() && solved.isPresent()
                     ? String.format(
@@ -89,7 +89,7 @@ public sealed interface TrainEvent {
     }
 
     /**
-     * The classifier is not solved for again at the end of stage 1.
+     * The classifier is not solved again at the end of stage 1.
      *
      * @param reason why
      */
@@ -109,7 +109,7 @@ public sealed interface TrainEvent {
      * @param seconds that it took
      */
     record RateFound(LearningRateFinder.Result result, double seconds) implements TrainEvent {
-        /** In one line, as {@code learning rate of stage 2: 0.0002 (range test of 53 steps, 48.0 s)}. */
+        /** Returns one line, as {@code learning rate of stage 2: 0.0002 (range test of 53 steps, 48.0 s)}. */
         public String text() {
             int steps = result.points().size();
             String test = steps == 0
@@ -122,10 +122,10 @@ public sealed interface TrainEvent {
     }
 
     /**
-     * A stage begins, or goes on after a break.
+     * A stage begins or resumes.
      *
      * @param stage 1 or 2
-     * @param epochs the most it will take, unless it is extended
+     * @param epochs at most, unless it is extended
      * @param steps in each epoch
      * @param crops training crops in each epoch
      */
@@ -135,55 +135,54 @@ public sealed interface TrainEvent {
      * A step was taken.
      *
      * @param stage 1 or 2
-     * @param epoch from 0 on
-     * @param step steps taken in this epoch, this one included
+     * @param epoch from 0
+     * @param step steps of this epoch so far
      * @param seen crops of this epoch so far
      * @param loss mean over them
-     * @param accuracy part of them that was right, each before the step that learned from it
+     * @param accuracy on them, each before the step that learned from it
      */
     record Stepped(int stage, int epoch, int step, int seen, double loss, double accuracy) implements TrainEvent {}
 
     /**
-     * An epoch is over.
+     * An epoch is done.
      *
      * @param stage 1 or 2
-     * @param epoch from 0 on
-     * @param rate learning rate at its last step
-     * @param loss mean over the training crops, while they were learned
-     * @param accuracy part of the training crops that was right, while they were learned
-     * @param judgement on held-back images, or by the training loss where there are none
-     * @param best whether it is the best of the stage so far
-     * @param orthogonality how far parameters that ought to have orthonormal columns are from it at its end: the largest
-     *     {@code ‖WᵀW − I‖} of any; nothing where there is none
+     * @param epoch from 0
+     * @param learningRate at its last step
+     * @param loss mean over the training crops, each before the step that learned from it
+     * @param accuracy on the training crops, each before the step that learned from it
+     * @param validation score on the validation set, or by the training loss without one
+     * @param best whether it is the best epoch of the stage so far
+     * @param orthogonality largest {@code max |WᵀW − I|} of the parameters on a Stiefel manifold; empty without any
      */
     record EpochDone(
             int stage,
             int epoch,
-            double rate,
+            double learningRate,
             double loss,
             double accuracy,
-            ValidationScore judgement,
+            ValidationScore validation,
             boolean best,
             OptionalDouble orthogonality)
             implements TrainEvent {}
 
     /**
-     * A stage goes on past its epochs, as the loss still falls.
+     * A stage gets more epochs because the loss still falls.
      *
      * @param stage 1 or 2
-     * @param epochs the most it will take now
+     * @param epochs at most from now on
      * @param improvement of its last epochs
      */
     record StageExtended(int stage, int epochs, Improvement improvement) implements TrainEvent {}
 
     /**
-     * A stage is over.
+     * A stage is done.
      *
      * @param stage 1 or 2
-     * @param epochs how many it took
-     * @param kept the epoch whose parameters are kept, from 0 on; -1 for those it began with
-     * @param reason why it ended
-     * @param improving fall of the loss in its last epochs, where that is relevant and only the number of epochs ended it
+     * @param epochs completed
+     * @param kept epoch of the best parameters, from 0; -1 for the initial ones
+     * @param reason of the end
+     * @param improving fall of the loss in the last epochs, if it is relevant and only the number of epochs ended the stage
      */
     record StageDone(int stage, int epochs, int kept, String reason, Optional<Improvement> improving)
             implements TrainEvent {}

@@ -25,34 +25,34 @@ import org.gramian.train.ParameterGroup;
 import org.gramian.train.recipe.Recipe.Precision;
 
 /**
- * The part of a model that a stage trains: in stage 1 the head, to which features are given; in stage 2 all of it, to
- * which images are given. What of the head belongs to the network, its own tail, is frozen and moved as the backbone is.
+ * The part of a model that a stage trains: in stage 1 the head on features, in stage 2 all layers on images. Layers of the head
+ * that come from the backbone, its tail, are frozen and fine-tuned like the backbone.
  *
  * @param model the model
  * @param stage 1 or 2
- * @param backboneRate factor on the learning rate for the backbone and its tail
+ * @param backboneRate factor on the learning rate of the backbone and its tail
  * @param layerDecay factor on that for each stage of the backbone between a parameter and the cut; 1 for none
- * @param precision of the backbone's convolutions where it is BF16; {@link StageLoop.Setup#math} cares for TF32
+ * @param precision of the backbone's convolutions if it is BF16; {@link TrainingStage#math} sets TF32
  */
 record TrainableModel(Model model, int stage, double backboneRate, double layerDecay, Precision precision) {
     static final String BACKBONE = "backbone";
     static final String TAIL = "tail";
     static final String HEAD = "head";
 
-    /** Moves all of the backbone at one learning rate. */
+    /** Trains all of the backbone at one learning rate. */
     TrainableModel(Model model, int stage, double backboneRate, Precision precision) {
         this(model, stage, backboneRate, 1, precision);
     }
 
     /**
-     * A way through the model.
+     * Result of a forward pass.
      *
      * @param scores {@code [n, k]}
-     * @param variables of each group, among them by the parameters' names; head and tail share theirs
+     * @param variables of each part, by the names of the parameters; head and tail share theirs
      */
     record Forward(Var scores, Map<String, Map<String, Var>> variables) {}
 
-    /** What is trained, by part. */
+    /** Returns the trained parameters by part. */
     SequencedMap<String, ParameterGroup> groups() {
         SequencedMap<String, ParameterGroup> groups = new LinkedHashMap<>();
         if (stage == 2) {
@@ -67,24 +67,24 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
     }
 
     /**
-     * What is moved alike in a step.
+     * Returns the parameter groups of the optimizer, each with one learning rate.
      *
      * @param rates factors on the learning rates of the head
      */
-    List<ParameterGroup> moved(HeadRates rates) {
-        List<ParameterGroup> moved = new ArrayList<>();
+    List<ParameterGroup> optimizedGroups(HeadRates rates) {
+        List<ParameterGroup> optimized = new ArrayList<>();
         groups().forEach((part, group) -> {
             if (part.equals(HEAD)) {
                 ParameterSet head = group.parameters();
-                moved.add(new ParameterGroup(head.only(name -> !isClassifier(name)), rates.pooling(), 1));
-                moved.add(new ParameterGroup(head.only(TrainableModel::isClassifier), rates.classifier(), 1));
+                optimized.add(new ParameterGroup(head.only(name -> !isClassifier(name)), rates.pooling(), 1));
+                optimized.add(new ParameterGroup(head.only(TrainableModel::isClassifier), rates.classifier(), 1));
             } else if (part.equals(BACKBONE) && layerDecay != 1) {
-                moved.addAll(byDepth(group));
+                optimized.addAll(byDepth(group));
             } else {
-                moved.add(group);
+                optimized.add(group);
             }
         });
-        return moved;
+        return optimized;
     }
 
     /**
@@ -106,7 +106,7 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
         return name.startsWith(Head.CLASSIFIER);
     }
 
-    /** All parameters of what is trained, fitted ones included, under the name of their part. */
+    /** Returns all trained parameters, fitted ones included, named {@code part.name}. */
     SequencedMap<String, Parameter> parameters() {
         SequencedMap<String, Parameter> all = new LinkedHashMap<>();
         groups().forEach((part, group) ->
@@ -114,7 +114,7 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
         return all;
     }
 
-    /** The largest {@code max |WᵀW − I|} of what ought to have orthonormal columns; nothing where there is none. */
+    /** Returns the largest {@code max |WᵀW − I|} of the parameters on a Stiefel manifold; empty if there are none. */
     OptionalDouble orthogonality() {
         return parameters().values().stream()
                 .filter(parameter -> parameter.spec().role() == ParameterSpec.Role.STIEFEL)
@@ -125,7 +125,8 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
     /**
      * Computes class scores of features or images.
      *
-     * @param dropout of descriptors {@code [n, d]}; the identity where nothing is dropped
+     * @param input features {@code [n, c, h, w]} in stage 1, images {@code [n, 3, h, w]} in stage 2
+     * @param dropout of descriptors {@code [n, d]}; the identity for none
      */
     Forward forward(Tape tape, Tensor input, UnaryOperator<Var> dropout) {
         Map<String, Map<String, Var>> variables = new LinkedHashMap<>();
@@ -147,7 +148,7 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
         return new Forward(scores, variables);
     }
 
-    /** Where a loss that is no finite number comes from. */
+    /** Finds the first non-finite value of a step. */
     NonFinite origin(Tensor input, Tensor targets) {
         if (stage == 1) {
             return NonFiniteSearch.find(model, NonFiniteSearch.Batch.FEATURES, input, targets);

@@ -18,50 +18,48 @@ import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.TrainEvent.Collecting;
 
 /**
- * The images of one training run, all of them readable, with how they are seen.
+ * The dataset of one training run: readable images, their split and crops.
  *
- * @param parts who trains, judges and tests
- * @param trainingCrops what is learned of each image
- * @param testCrops what held-back and test images are judged by
+ * @param parts training, validation and test set
+ * @param trainingCrops of each training image
+ * @param testCrops of each validation and test image
  * @param extraction computes features of the frozen backbone
- * @param threads that decode images; play no part in what comes out
- * @param duplicates number of the group of near-duplicates that an image is in, by its name; cross-validation on training
- *     images keeps a group in one fold
+ * @param duplicates number of the group of near-duplicates of an image, by its name; cross-validation on training images keeps
+ *     a group in one fold
  */
 public record TrainingData(
         Parts parts,
         Crops trainingCrops,
         Crops testCrops,
         FeatureExtraction extraction,
-        int threads,
         Map<String, Integer> duplicates) {
     public TrainingData {
         duplicates = Map.copyOf(duplicates);
     }
 
-    /** Without duplicates. */
-    public TrainingData(Parts parts, Crops trainingCrops, Crops testCrops, FeatureExtraction extraction, int threads) {
-        this(parts, trainingCrops, testCrops, extraction, threads, Map.of());
+    /** A dataset without near-duplicates. */
+    public TrainingData(Parts parts, Crops trainingCrops, Crops testCrops, FeatureExtraction extraction) {
+        this(parts, trainingCrops, testCrops, extraction, Map.of());
     }
 
     /**
-     * Who does what.
+     * The split of a dataset.
      *
-     * @param training learned from
-     * @param heldBack judges epochs; may be empty
-     * @param test measured with at the end, and never before
+     * @param training images
+     * @param validation images, which compare epochs; may be empty
+     * @param test images, which are used only at the end
      */
-    public record Parts(List<Sample> training, List<Sample> heldBack, List<Sample> test) {
+    public record Parts(List<Sample> training, List<Sample> validation, List<Sample> test) {
         public Parts {
             training = List.copyOf(training);
-            heldBack = List.copyOf(heldBack);
+            validation = List.copyOf(validation);
             test = List.copyOf(test);
             if (training.isEmpty()) {
                 throw new IllegalArgumentException("expected training images, found none");
             }
         }
 
-        /** Training images of each class. */
+        /** Returns the number of training images of each class. */
         long[] counts(int classes) {
             long[] counts = new long[classes];
             training.forEach(sample -> counts[sample.label()]++);
@@ -70,12 +68,14 @@ public record TrainingData(
     }
 
     /**
-     * Features of some images; what is not in the cache is computed.
+     * Returns the features of some images; computes those that are not in the cache.
      *
-     * @param task what they are for, in words
-     * @param progress told how far it is, once at a time, by any thread; may throw to stop it
+     * @param task for progress bars
+     * @param threads decode images
+     * @param progress receives one event at a time, from any thread; may throw to stop
      */
-    FeatureTable features(String task, List<Sample> samples, Crops crops, Consumer<Collecting> progress)
+    FeatureTable features(
+            String task, List<Sample> samples, Crops crops, int threads, Consumer<Collecting> progress)
             throws IOException {
         FeatureSurvey survey = extraction.survey(samples, crops, looking(samples.size(), progress));
         if (extraction.cache().isPresent()) {
@@ -87,7 +87,7 @@ public record TrainingData(
                 extraction.with(threads), survey, done -> progress.accept(new Collecting(task, done, samples.size())));
     }
 
-    /** Counts by itself, for the numbers of several threads may overtake one another. */
+    /** Counts by itself: numbers of several threads may overtake one another. */
     private static LongConsumer looking(int all, Consumer<Collecting> progress) {
         return new LongConsumer() {
             private long seen;
@@ -99,7 +99,7 @@ public record TrainingData(
         };
     }
 
-    /** How training images, or others, become crops. */
+    /** Returns the preprocessing from files to crops. */
     public Rendering rendering(Crops crops) {
         return new Rendering(
                 new ImageReader(extraction.limits())::read,
@@ -107,7 +107,7 @@ public record TrainingData(
                 extraction.extractor().network().preprocessing());
     }
 
-    /** Returns for each sample its place in the list, or that of the first of its duplicates. */
+    /** Returns for each sample its index, or that of the first of its near-duplicates. */
     int[] firstDuplicates(List<Sample> samples) {
         Map<Integer, Integer> first = new HashMap<>();
         int[] places = new int[samples.size()];
@@ -119,7 +119,7 @@ public record TrainingData(
         return places;
     }
 
-    /** At most so many training images, evenly spread. */
+    /** Returns at most {@code most} training images, evenly spread. */
     List<Sample> some(int most) {
         return EvenSample.of(parts.training, most);
     }

@@ -1,22 +1,23 @@
 package org.gramian.train.loop;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.gramian.train.recipe.ValidationScore;
 
 /**
- * How far training has come: with the recipe and all parameters, enough to go on as if there had been no break.
+ * Progress of a stage: with the recipe and all parameters it determines the rest of the training.
  *
  * @param stage 1 or 2
- * @param epoch epochs of the stage that are over
- * @param step steps of the present epoch that were taken
- * @param sums of the present epoch
- * @param past of the stage, one for each epoch that is over
- * @param initial of the model that the stage began with
- * @param kept the epoch whose parameters are kept so far, from 0 on; -1 for those the stage began with
- * @param scale factor on the classifier's rate, found when the stage began
- * @param found learning rate that a {@link LearningRateFinder} found when the stage began; nothing before it, or where it is given
+ * @param epoch completed epochs of the stage
+ * @param step completed steps of the current epoch
+ * @param sums of the current epoch
+ * @param past one record for each completed epoch
+ * @param initial validation score of the model that the stage began with
+ * @param kept epoch of the best parameters so far, from 0; -1 for the initial parameters
+ * @param scale factor on the learning rate of the classifier, computed at the start of the stage
+ * @param found learning rate from a {@link LearningRateFinder}; empty before its test, and where the recipe has one
  */
 record TrainingProgress(
         int stage,
@@ -37,29 +38,35 @@ record TrainingProgress(
     }
 
     /**
-     * An epoch that is over.
+     * A completed epoch.
      *
-     * @param rate learning rate at its last step
+     * @param learningRate at its last step
      * @param loss mean training loss
      * @param accuracy on the training crops
-     * @param judgement of the model after it
+     * @param validation score of the model after it
      */
-    record EpochRecord(double rate, double loss, double accuracy, ValidationScore judgement) {}
+    record EpochRecord(
+            @JsonProperty("rate") double learningRate,
+            double loss,
+            double accuracy,
+            @JsonProperty("judgement") ValidationScore validation) {}
 
+    /** Returns the start of a stage. */
     static TrainingProgress startOf(int stage, ValidationScore initial, double scale) {
         return new TrainingProgress(stage, 0, 0, EpochSums.NONE, List.of(), initial, -1, scale, OptionalDouble.empty());
     }
 
+    /** Returns the progress after more steps of the epoch. */
     TrainingProgress stepped(EpochSums after, int steps) {
         return new TrainingProgress(stage, epoch, step + steps, after, past, initial, kept, scale, found);
     }
 
-    /** At the same place, with the learning rate of the stage. */
-    TrainingProgress withRate(double rate) {
+    /** Returns the same progress with the learning rate that the range test found. */
+    TrainingProgress withLearningRate(double rate) {
         return new TrainingProgress(stage, epoch, step, sums, past, initial, kept, scale, OptionalDouble.of(rate));
     }
 
-    /** After the last step of an epoch. */
+    /** Returns the progress after the last step of an epoch. */
     TrainingProgress epochDone(EpochRecord record, boolean best) {
         List<EpochRecord> longer =
                 Stream.concat(past.stream(), Stream.of(record)).toList();
@@ -67,12 +74,13 @@ record TrainingProgress(
                 stage, epoch + 1, 0, EpochSums.NONE, longer, initial, best ? epoch : kept, scale, found);
     }
 
-    /** Of the parameters that are kept so far. */
+    /** Returns the validation score of the best parameters so far. */
     ValidationScore best() {
-        return kept < 0 ? initial : past.get(kept).judgement();
+        return kept < 0 ? initial : past.get(kept).validation();
     }
 
-    List<ValidationScore> judgements() {
-        return past.stream().map(EpochRecord::judgement).toList();
+    /** Returns the validation scores of all completed epochs. */
+    List<ValidationScore> validations() {
+        return past.stream().map(EpochRecord::validation).toList();
     }
 }

@@ -15,25 +15,26 @@ import org.gramian.model.InferencePipeline;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.pooling.Fitting;
+import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.loop.Checkpointing.Checkpoint;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Algorithm 1 of the paper: first the new layers on a frozen backbone, through features that are computed once; then all
- * layers together.
+ * Two-stage training, Algorithm 1 of the paper: first the new layers on the features of a frozen backbone, then all layers.
  *
- * <p>A classifier that is solved for takes the place of the first, and there is no second; see {@link Recipe#solver}.
+ * <p>A classifier that is solved in closed form replaces both stages; see {@link Recipe#solver}.
  *
- * <p>The model begins with random new layers and ends with the best parameters that held-back images saw, or the last
- * ones where none are held back. The same recipe and material give the same bits on the processor of one machine at one
- * number of threads, whether or not there was a break; the threads that decode play no part.
+ * <p>The model begins with random new layers and ends with the parameters of the best validation score, or the last ones without a
+ * validation set. The same recipe and data give the same bits on the CPU of one machine at one number of compute threads, with and
+ * without interruptions; the number of decoding threads does not matter.
  */
 public final class TwoStageTraining {
-    /** Told when a stage is over; scores are computed when asked for, by the model as the stage left it. */
+    /** Called at the end of a stage; scores are computed on demand by the model of that stage. */
     @FunctionalInterface
     public interface StageEnd {
         void stageDone(int stage, Scores scores) throws IOException;
@@ -42,27 +43,27 @@ public final class TwoStageTraining {
     /**
      * Scores by the model at the end of a stage.
      *
-     * @param heldBack of the images that judged it; none if there were none
-     * @param test of the test images
+     * @param validation of the validation set; empty without one
+     * @param test of the test set
      */
-    public record Scores(ImageScores heldBack, ImageScores test) {}
+    public record Scores(ImageScores validation, ImageScores test) {}
 
-    /** How a stage ended: early, or with a model of that worth. */
-    private record Ended(Optional<Cancellation.Reason> early, ValidationScore worth) {}
+    /** End of a stage: interrupted, or with a model of that validation score. */
+    private record Ended(Optional<Cancellation.Reason> early, ValidationScore score) {}
 
     private final Model model;
     private final Recipe recipe;
-    private final TrainingData material;
-    private final TrainingSession session;
+    private final TrainingData data;
+    private final TrainingContext<TrainEvent> context;
     private final Targets targets;
 
     /**
-     * Nothing is done yet.
+     * Prepares the training.
      *
-     * @param model with random new layers; its backbone has the weights that the material's features are made with
-     * @throws IllegalArgumentException if a classifier is to be solved for and to be trained, too
+     * @param model with random new layers; its backbone has the weights that compute the features of the data
+     * @throws IllegalArgumentException if the recipe both solves and trains a classifier
      */
-    public TwoStageTraining(Model model, Recipe recipe, TrainingData material, TrainingSession session) {
+    public TwoStageTraining(Model model, Recipe recipe, TrainingData data, TrainingContext<TrainEvent> context) {
         if (recipe.solver().isPresent()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() > 0) {
             throw new IllegalArgumentException(
@@ -72,93 +73,91 @@ public final class TwoStageTraining {
         }
         this.model = model;
         this.recipe = recipe;
-        this.material = material;
-        this.session = session;
-        this.targets =
-                Targets.of(recipe.loss(), material.parts().counts(model.head().classes()));
+        this.data = data;
+        this.context = context;
+        this.targets = Targets.of(recipe.loss(), data.parts().counts(model.head().classes()));
     }
 
     /**
-     * Trains, from the last checkpoint if there is one.
+     * Trains the model, resuming from its checkpoint if present.
      *
-     * @return why it stopped before its end; nothing if it came there
-     * @throws InterruptedTrainingException if it was asked to stop while nothing was being trained, or its time was over
-     *     before the first step: then there is no model
-     * @throws NonFiniteLossException if the loss, or a gradient, is no number any more
+     * @return why it stopped early; empty if it came to its end
+     * @throws InterruptedTrainingException if it is cancelled during preparation, or out of time before the first step: then there
+     *     is no model
+     * @throws NonFiniteLossException if the loss or a gradient is NaN or infinite
      */
     public Optional<Cancellation.Reason> run(StageEnd ends) throws IOException {
-        Optional<Checkpoint> found =
-                session.keeper().isPresent() ? session.keeper().get().find() : Optional.empty();
-        try (Checkpoint checkpoint = found.orElse(null)) {
+        try (Checkpoint checkpoint = context.checkpointing().find().orElse(null)) {
             if (checkpoint == null) {
-                fit();
+                fitPooling();
             }
             if (recipe.solver().isPresent()) {
                 solve(recipe.solver().get(), ends);
                 return Optional.empty();
             }
-            boolean again = checkpoint != null && checkpoint.position().stage() == 2;
-            ValidationScore worth = ValidationScore.NONE;
-            if (!again && recipe.stage1().epochs() > 0) {
-                Ended first = first(checkpoint, ends);
-                if (first.early.isPresent()) {
-                    return first.early;
+            boolean fineTuning = checkpoint != null && checkpoint.progress().stage() == 2;
+            ValidationScore score = ValidationScore.NONE;
+            if (!fineTuning && recipe.stage1().epochs() > 0) {
+                Ended head = trainHead(checkpoint, ends);
+                if (head.early.isPresent()) {
+                    return head.early;
                 }
-                worth = first.worth;
+                score = head.score;
             }
             return recipe.stage2().epochs() > 0
-                    ? second(again ? checkpoint : null, worth, ends).early
+                    ? fineTune(fineTuning ? checkpoint : null, score, ends).early
                     : Optional.empty();
         }
     }
 
-    /** Fits what the pooling takes from data, to the first crop of some training images. */
-    private void fit() throws IOException {
-        if (!Fitting.isNeeded(model.head().pooling())) {
+    /** Fits the pooling to the first crop of some training images. */
+    private void fitPooling() throws IOException {
+        Pooling pooling = model.head().pooling();
+        if (!Fitting.isNeeded(pooling)) {
             return;
         }
-        List<Sample> some = material.some(Fitting.images(model.head().pooling()));
+        List<Sample> some = data.some(Fitting.images(pooling));
         try (Scope _ = Scope.open();
-                FeatureTable table = material.features(
-                        "features for fitting", some, material.testCrops().first(), session::preparing)) {
+                FeatureTable table = data.features(
+                        "features for fitting",
+                        some,
+                        data.testCrops().first(),
+                        context.threads(),
+                        context::preparing)) {
             int[] all = IntStream.range(0, table.count()).toArray();
-            String stages = String.join(", ", Fitting.stages(model.head().pooling()));
-            session.preparing(new TrainEvent.Collecting("fitting " + stages, 0, some.size()));
+            String stages = String.join(", ", Fitting.stages(pooling));
+            context.preparing(new TrainEvent.Collecting("fitting " + stages, 0, some.size()));
             Fitting.fit(
-                    model.head().pooling(),
+                    pooling,
                     table.rows(all),
                     model.headParameters().under("pooling"),
                     new SplittableRandom(recipe.seed()));
         }
     }
 
-    /** Solves the classifier in place of stage 1. No checkpoint is written: after a break it is solved again. */
+    /** Solves the classifier in place of stage 1. No checkpoint is written: a resumed run solves it again. */
     private void solve(LinearSolver solver, StageEnd ends) throws IOException {
-        TrainingData.Parts parts = material.parts();
-        try (FeatureTable training = material.features(
-                        "training features", parts.training(), material.trainingCrops(), session::preparing);
-                FeatureTable heldBack = material.features(
-                        "validation features", parts.heldBack(), material.testCrops(), session::preparing)) {
-            new SolvedHead(model, session, material)
+        try (FeatureTable training = trainingFeatures();
+                FeatureTable validation = validationFeatures()) {
+            new SolvedHead(model, context, data)
                     .solve(solver, training, targets, recipe.batching().batch());
-            ends.stageDone(1, new Scores(scores(heldBack), this::scoresOfTestFeatures));
+            ends.stageDone(1, new Scores(featureScores(validation), this::testScores));
         }
     }
 
-    private Ended first(@Nullable Checkpoint checkpoint, StageEnd ends) throws IOException {
-        TrainingData.Parts parts = material.parts();
-        try (FeatureTable training = material.features(
-                        "training features", parts.training(), material.trainingCrops(), session::preparing);
-                FeatureTable heldBack = material.features(
-                        "validation features", parts.heldBack(), material.testCrops(), session::preparing)) {
-            ImageScores judging = scores(heldBack);
-            StageLoop.Setup setup = new StageLoop.Setup(
+    /** Trains the head on the features of the frozen backbone (stage 1). */
+    private Ended trainHead(@Nullable Checkpoint checkpoint, StageEnd ends) throws IOException {
+        try (FeatureTable training = trainingFeatures();
+                FeatureTable validation = validationFeatures()) {
+            ImageScores scores = featureScores(validation);
+            TrainingStage stage = new TrainingStage(
                     new TrainableModel(model, 1, 1, Recipe.Precision.F32),
                     recipe,
+                    context,
                     training.count(),
-                    judge(judging),
+                    validator(scores),
                     Steps.over(new Steps.Source(new FeatureExamples(training), this::targets)));
-            boolean scaled = checkpoint == null && recipe.stage1().perLength(); // a checkpoint knows it
+            boolean scaled = checkpoint == null && recipe.stage1().perLength(); // a checkpoint holds the scale
             double scale = scaled
                     ? DescriptorLength.unitRate(
                             model,
@@ -166,117 +165,140 @@ public final class TwoStageTraining {
                             training::rows,
                             recipe.optimizer().rule().momentum())
                     : 1;
-            return stage(
-                    setup,
+            return train(
+                    stage,
                     checkpoint,
                     TrainingProgress.startOf(1, ValidationScore.NONE, scale),
-                    worth -> refit(training, setup.judge(), worth),
-                    () -> ends.stageDone(1, new Scores(judging, this::scoresOfTestFeatures)));
+                    score -> refit(training, stage.validator(), score),
+                    () -> ends.stageDone(1, new Scores(scores, this::testScores)));
         }
     }
 
-    /** Solves the classifier again on the trained descriptors; a checkpoint of the last epoch leads to the same bits. */
-    private ValidationScore refit(FeatureTable training, @Nullable Validator judge, ValidationScore trained) {
+    /** Solves the classifier again on the trained descriptors; after a checkpoint of the last epoch it gives the same bits. */
+    private ValidationScore refit(FeatureTable training, @Nullable Validator validator, ValidationScore trained) {
         if (recipe.refit().isEmpty() || model.head().normalized()) {
             return trained;
         }
-        return new SolvedHead(model, session, material)
+        return new SolvedHead(model, context, data)
                 .refit(
                         recipe.refit().get(),
                         training,
                         targets,
                         recipe.batching().batch(),
-                        judge,
+                        validator,
                         trained);
     }
 
-    private List<Logits> scoresOfTestFeatures() {
-        try (FeatureTable test =
-                material.features("test features", material.parts().test(), material.testCrops(), session::measuring)) {
-            return scores(test).compute();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private Tensor targets(int[] labels) {
-        return targets.rows(labels, model.device());
-    }
-
-    private ImageScores scores(FeatureTable table) {
-        return ImageScores.ofFeatures(model, table, recipe.batching().batch());
-    }
-
-    private Ended second(@Nullable Checkpoint checkpoint, ValidationScore worth, StageEnd ends) throws IOException {
-        TrainingData.Parts parts = material.parts();
-        ImageScores judging = scores("judging", parts.heldBack());
-        try (LoadedExamples examples = LoadedExamples.open(material, recipe, session, model.device())) {
-            TrainableModel trainee = new TrainableModel(
-                    model, 2, recipe.stage2().backboneRate(), recipe.stage2().layerDecay(), recipe.precision());
-            StageLoop.Setup setup = new StageLoop.Setup(
-                    trainee,
+    /** Fine-tunes all layers on images (stage 2). */
+    private Ended fineTune(@Nullable Checkpoint checkpoint, ValidationScore initial, StageEnd ends)
+            throws IOException {
+        ImageScores scores = imageScores("validation", data.parts().validation());
+        try (LoadedExamples examples = LoadedExamples.open(data, recipe, context)) {
+            TrainingStage stage = new TrainingStage(
+                    new TrainableModel(
+                            model,
+                            2,
+                            recipe.stage2().backboneRate(),
+                            recipe.stage2().layerDecay(),
+                            recipe.precision()),
                     recipe,
+                    context,
                     examples.count(),
-                    judge(judging),
+                    validator(scores),
                     Steps.over(new Steps.Source(examples, this::targets)));
-            return stage(
-                    setup,
+            return train(
+                    stage,
                     checkpoint,
-                    TrainingProgress.startOf(2, worth, 1),
-                    tuned -> tuned,
-                    () -> ends.stageDone(2, new Scores(judging, scores("testing", parts.test()))));
+                    TrainingProgress.startOf(2, initial, 1),
+                    score -> score,
+                    () -> ends.stageDone(
+                            2, new Scores(scores, imageScores("test", data.parts().test()))));
         }
     }
 
-    private ImageScores scores(String task, List<Sample> samples) {
-        Prefetch prefetch = new Prefetch(InferencePipeline.DEFAULT_BATCH, material.threads(), 3);
-        InferencePipeline pipeline =
-                new InferencePipeline(Engine.of(model), material.rendering(material.testCrops()), prefetch);
-        return ImageScores.ofImages(
-                pipeline, samples, done -> session.measuring(new TrainEvent.Collecting(task, done, samples.size())));
-    }
-
-    private @Nullable Validator judge(ImageScores judging) {
-        List<Sample> heldBack = material.parts().heldBack();
-        return heldBack.isEmpty()
-                ? null
-                : Validator.of(
-                        judging, heldBack.stream().mapToInt(Sample::label).toArray());
-    }
-
-    /** What follows a stage. */
-    private interface After {
+    /** Ends a stage. */
+    private interface Ending {
         void run() throws IOException;
     }
 
     /**
      * Trains a stage.
      *
-     * @param last step of a stage that came to its end, from the judgement of its model to that of the model it leaves
-     * @param after what follows, unless training was interrupted
+     * @param refit follows the last epoch; maps the score of its model to that of the model it leaves
+     * @param ending follows unless training is cancelled
      */
-    private Ended stage(
-            StageLoop.Setup setup,
+    private Ended train(
+            TrainingStage stage,
             @Nullable Checkpoint checkpoint,
             TrainingProgress start,
-            UnaryOperator<ValidationScore> last,
-            After after)
+            UnaryOperator<ValidationScore> refit,
+            Ending ending)
             throws IOException {
         Ended ended;
-        try (StageLoop loop = new StageLoop(setup, start, session)) {
+        try (StageLoop loop = new StageLoop(stage, start)) {
             Optional<Cancellation.Reason> early = loop.train(checkpoint);
-            ended = new Ended(early, loop.position().best());
+            ended = new Ended(early, loop.progress().best());
         }
         if (ended.early.isEmpty()) {
             try {
-                ended = new Ended(Optional.empty(), last.apply(ended.worth));
-            } catch (InterruptedTrainingException stopped) {
-                ended = new Ended(Optional.of(stopped.reason()), ended.worth); // the model is as the epochs left it
+                ended = new Ended(Optional.empty(), refit.apply(ended.score));
+            } catch (InterruptedTrainingException interrupted) {
+                ended = new Ended(Optional.of(interrupted.reason()), ended.score); // the model is that of the epochs
             }
         }
         if (ended.early.isEmpty() || ended.early.get() == Cancellation.Reason.OUT_OF_TIME) {
-            after.run();
+            ending.run();
         }
         return ended;
+    }
+
+    private FeatureTable trainingFeatures() throws IOException {
+        return data.features(
+                "training features",
+                data.parts().training(),
+                data.trainingCrops(),
+                context.threads(),
+                context::preparing);
+    }
+
+    private FeatureTable validationFeatures() throws IOException {
+        return data.features(
+                "validation features",
+                data.parts().validation(),
+                data.testCrops(),
+                context.threads(),
+                context::preparing);
+    }
+
+    private List<Logits> testScores() {
+        try (FeatureTable test = data.features(
+                "test features", data.parts().test(), data.testCrops(), context.threads(), context::measuring)) {
+            return featureScores(test).compute();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private ImageScores featureScores(FeatureTable table) {
+        return ImageScores.ofFeatures(model, table, recipe.batching().batch());
+    }
+
+    private ImageScores imageScores(String task, List<Sample> samples) {
+        Prefetch prefetch = new Prefetch(InferencePipeline.DEFAULT_BATCH, context.threads(), 3);
+        InferencePipeline pipeline = new InferencePipeline(Engine.of(model), data.rendering(data.testCrops()), prefetch);
+        return ImageScores.ofImages(
+                pipeline, samples, done -> context.measuring(new TrainEvent.Collecting(task, done, samples.size())));
+    }
+
+    private @Nullable Validator validator(ImageScores scores) {
+        List<Sample> validation = data.parts().validation();
+        return validation.isEmpty()
+                ? null
+                : Validator.of(
+                        scores, validation.stream().mapToInt(Sample::label).toArray());
+    }
+
+    private Tensor targets(int[] labels) {
+        return targets.rows(labels, model.device());
     }
 }

@@ -4,20 +4,20 @@ import java.util.List;
 import org.gramian.model.Logits;
 import org.gramian.train.recipe.ValidationScore;
 
-/** How good a model is by now, asked of images that were held back from training. */
+/** Computes the score of the current model on the validation set. */
 @FunctionalInterface
 interface Validator {
-    ValidationScore judge();
+    ValidationScore validate();
 
-    /** By scores that are computed here. */
+    /** Returns a validator by the scores of the validation images. */
     static Validator of(ImageScores scores, int[] labels) {
         return () -> {
             List<Logits> all = scores.compute();
-            ValidationCounts judged = ValidationCounts.NONE;
+            ValidationCounts counts = ValidationCounts.NONE;
             for (int i = 0; i < labels.length; i++) {
-                judged = judged.plus(all.get(i), labels[i]);
+                counts = counts.plus(all.get(i), labels[i]);
             }
-            return judged.judgement();
+            return counts.score();
         };
     }
 }

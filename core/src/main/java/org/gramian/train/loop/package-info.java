@@ -1,56 +1,55 @@
 /**
- * Training itself: the two stages of the paper's Algorithm 1, step by step, in a way that a break costs nothing.
+ * The training loop: both stages of the paper's Algorithm 1, with exact resume.
  *
  * <p>A {@link org.gramian.train.loop.TwoStageTraining} takes a model with random new layers, a {@link
- * org.gramian.train.recipe.Recipe}, the images as {@link org.gramian.train.loop.Material}, and a {@link
- * org.gramian.train.loop.Session}: who is told, who may stop it, and where its state is kept.
+ * org.gramian.train.recipe.Recipe}, the images as {@link org.gramian.train.loop.TrainingData}, and a {@link
+ * org.gramian.train.loop.TrainingContext} with device, threads, listener, cancellation and checkpoints.
  *
  * <pre>{@code
- * Material material = new Material(parts, crops.training(seed), crops.testing(), extraction, threads);
- * Breaks breaks = Breaks.after(Duration.ofHours(8));                       // breaks.ask() stops it at once
- * Keeper keeper = new Keeper(folder.resolve("checkpoint.safetensors"), identity, Keeper.DEFAULT_INTERVAL);
- * Session session = new Session(event -> show(event), breaks, Optional.of(keeper));
- * Optional<Breaks.Reason> early = new TwoStageTraining(model, recipe, material, session)
- *         .run((stage, scores) -> measure(stage, scores.test().compute()));   // model: the best of the stage
+ * TrainingData data = new TrainingData(parts, crops.training(seed), crops.testing(), extraction);
+ * Checkpointing checkpointing = new Checkpointing(folder.resolve("checkpoint.safetensors"), identity, Duration.ofMinutes(1));
+ * TrainingContext<TrainEvent> context = TrainingContext.<TrainEvent>of(Device.CPU)
+ *         .withListener(event -> show(event))
+ *         .withCancellation(Cancellation.after(Duration.ofHours(8)))
+ *         .withCheckpointing(checkpointing);
+ * Optional<Cancellation.Reason> early = new TwoStageTraining(model, recipe, data, context)
+ *         .run((stage, scores) -> evaluate(stage, scores.test().compute()));   // model: the best of the stage
  * if (early.isEmpty()) {
  *     ModelFile.write(folder.resolve("model.safetensors"), model, card);
- *     keeper.remove();
+ *     checkpointing.remove();
  * }
  * }</pre>
  *
  * <p>From start to end:
  *
  * <ol>
- *   <li>A {@code Checkpoint} that the {@link org.gramian.train.loop.Keeper} finds gives all parameters, velocities and the
- *       {@code TrainingProgress} back; otherwise what the pooling takes from data is fitted to some training images.
- *   <li>Each stage is a {@code StageLoop} over {@link org.gramian.train.loop.Examples}: in stage 1 the features of the frozen
- *       backbone ({@code FeatureExamples}), in stage 2 images that are decoded ahead ({@code ImageExamples}). What is
- *       trained is a {@code TrainableModel}: the head, then everything. {@code Steps} are taken one by one ({@code EagerSteps}), or
- *       on a GPU several before anybody looks ({@code CudaGraphSteps}), over what a {@code BatchSource} brings: features that lie in its
- *       memory, or images that are copied there meanwhile.
- *   <li>Where the recipe has a {@link org.gramian.linear.LinearSolver}, a {@code SolvedHead} takes the place of both stages: the
- *       descriptors of all training crops are computed once, and weight and bias of the classifier solved for.
- *   <li>An epoch goes through all crops in an order that follows from seed, stage and epoch. A step adds up the gradients
- *       of its batches ({@code GradientSum}) of the cross-entropy with {@link org.gramian.train.loop.Targets}, at the rate
- *       of the stage's {@link org.gramian.train.recipe.Schedule}. A loss or gradient that is no number ends it with a {@link
- *       org.gramian.train.loop.NonFiniteLossException}, which says by {@link org.gramian.train.loop.NonFinite} where that
- *       began.
- *   <li>After an epoch a {@code Validator} asks the held-back images; the best parameters are kept in a {@code Snapshot}, and
- *       a checkpoint is written by the {@code CheckpointWriter}, as also every minute or so.
- *   <li>When a stage is over its best parameters are taken, and {@link org.gramian.train.loop.TwoStageTraining.StageEnd} may have
- *       {@link org.gramian.train.loop.ImageScores} of the test images, which are not looked at before.
- *   <li>{@link org.gramian.train.loop.Breaks} are asked before each step. {@code ASKED} leaves a checkpoint and no more;
- *       {@code OUT_OF_TIME} leaves a checkpoint and ends the stage with the best parameters so far. Where there is no model
- *       yet, both end in an {@link org.gramian.train.loop.InterruptedTrainingException}.
+ *   <li>{@link org.gramian.train.loop.Checkpointing} finds a checkpoint and restores parameters, optimizer state and {@code
+ *       TrainingProgress}; without one the pooling is fitted to some training images.
+ *   <li>Each stage is a {@code TrainingStage}, trained by a {@code StageLoop} over {@link org.gramian.train.loop.Examples}: in stage 1
+ *       the features of the frozen backbone ({@code FeatureExamples}), in stage 2 images that are decoded ahead ({@code
+ *       ImageExamples}, {@code StoredExamples}). A {@code TrainableModel} is the trained part: the head, then all layers.
+ *   <li>If the recipe has a {@link org.gramian.linear.LinearSolver}, a {@code SolvedHead} replaces both stages: the descriptors of all
+ *       training crops are computed once, and the classifier is solved in closed form.
+ *   <li>The order of an epoch follows from (seed, stage, epoch). {@code Steps} are eager ({@code EagerSteps}, which accumulate gradients
+ *       in a {@code GradientSum}) or replay a CUDA graph ({@code CudaGraphSteps}) over the batches of a {@code BatchSource}. Both
+ *       compute the cross-entropy with {@link org.gramian.train.loop.Targets} and its gradients by {@code BatchGradient}. A
+ *       non-finite loss or gradient is a {@link org.gramian.train.loop.NonFiniteLossException} with its origin, a {@link
+ *       org.gramian.train.loop.NonFinite}.
+ *   <li>After an epoch a {@code Validator} computes the score on the validation set; a {@code Snapshot} keeps the best parameters, and
+ *       a checkpoint is written, as also every minute.
+ *   <li>A stage ends with its best parameters. {@link org.gramian.train.loop.TwoStageTraining.StageEnd} may then compute {@link
+ *       org.gramian.train.loop.ImageScores} of the test set, which is not used before.
+ *   <li>{@link org.gramian.train.loop.Cancellation} is checked before each step. {@code CANCELLED} leaves a checkpoint only; {@code
+ *       OUT_OF_TIME} leaves a checkpoint and ends the stage with the best parameters so far. Before there is a model, both are an
+ *       {@link org.gramian.train.loop.InterruptedTrainingException}.
  * </ol>
  *
- * <p>Where the crops of stage 1 are spread over many machines, a {@link org.gramian.train.loop.DistributedStage} is that stage: the same
- * {@code StageLoop}, whose steps ({@code DistributedSteps}) get the gradient of each step from {@link
- * org.gramian.train.loop.HeadWorkers} as a {@link org.gramian.train.loop.StepPart}, the sum of the parts that each of them computed.
- * What is learned from a batch, {@code BatchGradient}, is the same code for all.
+ * <p>A {@link org.gramian.train.loop.DistributedStage} is stage 1 with its crops on many machines: the same {@code StageLoop}, with the
+ * gradient of each step from {@link org.gramian.train.loop.HeadWorkers} as a sum of {@link org.gramian.train.loop.StepPart}s, which
+ * {@code BatchGradient} computes, too.
  *
- * <p>All of it is told as {@link org.gramian.train.loop.TrainEvent}s. Nothing depends on the clock but when checkpoints are
- * written and time is over: a training that went on from a checkpoint ends with the same bits as one that was left alone.
+ * <p>The listener receives {@link org.gramian.train.loop.TrainEvent}s. The clock decides only when checkpoints are written and when the
+ * time budget is over: a resumed training ends with the same bits as an uninterrupted one.
  */
 @NullMarked
 package org.gramian.train.loop;

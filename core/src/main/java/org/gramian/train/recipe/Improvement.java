@@ -3,7 +3,7 @@ package org.gramian.train.recipe;
 import java.util.List;
 
 /**
- * How far the loss of a stage still fell in its last epochs: of the validation set, or of the training set where there is none.
+ * Fall of the loss in the last epochs of a stage: of the validation set, or of the training set without one.
  *
  * <p>It is relevant if the lowest loss of the last {@value #EPOCHS} epochs is more than 1 % and more than {@value #LEAST_FALL} below
  * the lowest loss before them. One epoch alone would be noise; a loss near 0 falls by percents without any change of predictions.
@@ -21,7 +21,7 @@ public record Improvement(double before, double after) {
     /**
      * Compares the last epochs with those before; of two epochs the second with the first.
      *
-     * @param past one judgement for each finished epoch of the stage; fewer than two show no improvement
+     * @param past validation score of each completed epoch of the stage; fewer than two show no improvement
      */
     public static Improvement of(List<ValidationScore> past) {
         if (past.size() < 2) {

@@ -1,13 +1,13 @@
 package org.gramian.train.recipe;
 
 /**
- * What is minimized: cross-entropy, perhaps with softened labels and weighted classes.
+ * The loss: cross-entropy with optional label smoothing and class weights.
  *
  * @param smoothing ε of label smoothing: the true class gets {@code 1 − ε + ε/k}, every other {@code ε/k} (Szegedy et al., 2016)
  * @param weights of the classes
  */
 public record LossRecipe(double smoothing, ClassWeights weights) {
-    /** How classes of different sizes count. */
+    /** Class weights. */
     public enum ClassWeights {
         /** Every image counts the same. */
         NONE,

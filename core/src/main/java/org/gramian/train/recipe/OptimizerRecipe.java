@@ -4,7 +4,7 @@ import org.gramian.train.Optimizer;
 import org.gramian.train.OptimizerOptions;
 
 /**
- * How parameters are updated.
+ * The optimizer of a recipe.
  *
  * @param rule SGD or AdamW with their constants; the stages set the learning rate
  * @param clip largest norm of the gradient over all parameters; 0 for no clipping
@@ -17,7 +17,7 @@ public record OptimizerRecipe(OptimizerOptions rule, double clip, double ema) {
     }
 
     public OptimizerRecipe {
-        new Optimizer(rule, clip, ema).close(); // refuses what no optimizer can have
+        new Optimizer(rule, clip, ema).close(); // checks the constants
     }
 
     /** Creates the optimizer of a stage, without state. */

@@ -6,20 +6,20 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.linear.LinearSolver;
 
 /**
- * How a model is trained: Algorithm 1 of the paper with its constants.
+ * The recipe of a training: Algorithm 1 of the paper with its constants.
  *
  * @param stage1 the new layers on a frozen backbone
  * @param stage2 all layers
  * @param optimizer SGD or AdamW, gradient clipping and averaged weights; the stages set its learning rate
- * @param batching how many examples make a step
- * @param loss what is minimized
+ * @param batching batch size and gradient accumulation
+ * @param loss to minimize
  * @param precision of training steps
  * @param augmenting of the images in stage 2; features of the frozen backbone are never augmented
- * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; nothing where it is trained
+ * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; empty if it is trained
  * @param refit solver of the classifier on the descriptors that stage 1 ends with, kept where validation is not worse; empty for
  *     none
- * @param dropout share of descriptor elements that are dropped in training steps
- * @param seed of first values, order, crops and dropout
+ * @param dropout probability for elements of descriptors in training steps
+ * @param seed of initial values, order, crops and dropout
  */
 public record Recipe(
         StageRecipe stage1,
@@ -40,7 +40,7 @@ public record Recipe(
     }
 
     /**
-     * Begins a recipe in which everything is trained: no label smoothing and class weights, single precision, no augmentation,
+     * Begins a recipe in which everything is trained: no label smoothing and class weights, float32, no augmentation,
      * refit and dropout, the seed 0.
      */
     public static Builder builder(
@@ -133,7 +133,7 @@ public record Recipe(
             return this;
         }
 
-        /** Sets the solver of the classifier; empty where it is trained. */
+        /** Sets the solver of the classifier; empty if it is trained. */
         public Builder solver(Optional<LinearSolver> value) {
             solver = value;
             return this;
@@ -177,7 +177,7 @@ public record Recipe(
      * @param cutmix α of that of CutMix (Yun et al., 2019); 0 for none. With both, each batch draws one of them
      */
     public record Augmenting(Augmentation policy, int imageSize, double mixup, double cutmix) {
-        /** Images as the crop plan has them. */
+        /** No augmentation: the crops of the crop plan. */
         public static final Augmenting NONE = new Augmenting(Augmentation.NONE, CropPlan.DEFAULT_SIZE, 0, 0);
 
         /** Beyond that all shares are about a half. */
@@ -192,10 +192,10 @@ public record Recipe(
     }
 
     /**
-     * How many examples make a step.
+     * Size of a step.
      *
-     * @param batch crops that are computed at once
-     * @param accumulate batches whose gradients are added up before a step
+     * @param batch batch size in crops
+     * @param accumulate batches of gradient accumulation per step
      */
     public record Batching(int batch, int accumulate) {
         /** More crops than that no training has, and counts stay far from their bounds. */
@@ -213,11 +213,11 @@ public record Recipe(
         }
     }
 
-    /** Precision of training steps; judging and prediction are always of single precision. */
+    /** Precision of training steps; validation and prediction are always in float32. */
     public enum Precision {
-        /** Single precision everywhere. */
+        /** float32 everywhere. */
         F32,
-        /** Single precision whose products and convolutions round their factors to ten bits of mantissa, on CUDA; F32 elsewhere. */
+        /** float32 with TF32 products and convolutions (10 bits of mantissa) on CUDA; F32 elsewhere. */
         TF32,
         /**
          * In stage 2 the network's convolutions in bfloat16 and the head as with {@link #TF32}, in stage 1 as with {@link #F32};

@@ -6,37 +6,36 @@ import java.util.stream.Collectors;
 import org.gramian.basis.NearestWord;
 
 /**
- * How the learning rate of a stage changes: a factor between 0 and 1 that follows from what has happened so far.
+ * Learning rate schedule of a stage: a factor between 0 and 1 that follows from the epochs so far.
  *
- * <p>Schedules have no state: the same past gives the same factor, so that a run that goes on after a break needs nothing
- * but its history.
+ * <p>Schedules have no state: the same past gives the same factor, so that a resumed run needs only its history.
  */
 public sealed interface Schedule {
-    /** What schedules are called and mean, for help. */
+    /** Names and meanings of schedules, for help. */
     List<String> FORMS = List.of(
             "constant: a constant learning rate",
             "steps:6,7: a tenth after the 6th epoch, a hundredth after the 7th",
             "cosine: cosine decay to 0",
             "plateau[:PATIENCE[,DROPS]]: a tenth after PATIENCE epochs without improvement; early stopping after DROPS reductions");
 
-    /** The text that {@link #parse} reads back. */
+    /** Returns the text form that {@link #parse} reads. */
     String text();
 
     /**
-     * The factor on the rate.
+     * Returns the factor on the learning rate.
      *
-     * @param past one judgement for each finished epoch of the stage
-     * @param position epochs behind us, the part of the present one included
-     * @param epochs epochs of the whole stage
+     * @param past validation score of each completed epoch of the stage
+     * @param position completed epochs, with the fraction of the current one
+     * @param epochs of the whole stage
      */
     double factor(List<ValidationScore> past, double position, int epochs);
 
-    /** Whether nothing is to be expected of further epochs. */
+    /** Whether early stopping ends the stage. */
     default boolean ended(List<ValidationScore> past) {
         return false;
     }
 
-    /** Whether the rate falls by the number of epochs, so that a stage cannot go on after them. */
+    /** Whether the learning rate depends on the number of epochs, so that a stage cannot be extended. */
     default boolean hasFixedLength() {
         return false;
     }
@@ -84,7 +83,7 @@ public sealed interface Schedule {
         return List.of(argument.split(",")).stream().map(Integer::valueOf).toList();
     }
 
-    /** The same rate all the time. */
+    /** A constant learning rate. */
     record Constant() implements Schedule {
         @Override
         public String text() {
@@ -116,9 +115,9 @@ public sealed interface Schedule {
     }
 
     /**
-     * A tenth after each of the given epochs.
+     * Divides the learning rate by 10 after each of the given epochs.
      *
-     * @param after numbers of epochs, ascending, from 1 on
+     * @param after numbers of epochs, ascending, from 1
      */
     record Steps(List<Integer> after) implements Schedule {
         public Steps {
@@ -151,16 +150,16 @@ public sealed interface Schedule {
     }
 
     /**
-     * A tenth whenever so many epochs brought nothing better than the best before them; the end after so many tenths.
+     * Divides the learning rate by 10 after {@code patience} epochs without improvement; stops early after {@code drops} divisions.
      *
-     * @param patience epochs without anything better
-     * @param drops how often the rate is divided before the stage ends
+     * @param patience epochs without improvement
+     * @param drops divisions before early stopping
      */
     record Plateau(int patience, int drops) implements Schedule {
-        /** Epochs of patience where nothing else is said. */
+        /** Default patience. */
         public static final int PATIENCE = 2;
 
-        /** Tenths where nothing else is said. */
+        /** Default number of divisions. */
         public static final int DROPS = 2;
 
         public Plateau {
@@ -192,9 +191,9 @@ public sealed interface Schedule {
             int plateaus = 0;
             int waiting = 0;
             ValidationScore best = ValidationScore.NONE;
-            for (ValidationScore judgement : past) {
-                boolean better = judgement.isBetterThan(best);
-                best = better ? judgement : best;
+            for (ValidationScore score : past) {
+                boolean better = score.isBetterThan(best);
+                best = better ? score : best;
                 waiting = better ? 0 : waiting + 1;
                 if (waiting == patience) {
                     plateaus++;

@@ -3,14 +3,14 @@ package org.gramian.train.recipe;
 import java.util.List;
 
 /**
- * How one of the two stages goes.
+ * Recipe of one of the two stages.
  *
- * @param epochs the most passes over the training crops, unless it extends; 0 leaves the stage out
- * @param rate learning rate of the new layers; with {@code autoRate} the one that is usual here
+ * @param epochs at most, unless it extends; 0 leaves the stage out
+ * @param rate learning rate of the new layers; with {@code autoRate} the default
  * @param autoRate whether a range test finds the learning rate, see {@link org.gramian.train.loop.LearningRateFinder}
  * @param backboneRate factor on that rate for the backbone; has no meaning in stage 1, where the backbone is frozen
- * @param schedule how the rate falls
- * @param warmup epochs in which the rate rises from 0, linearly; 0 for none, parts allowed
+ * @param schedule of the learning rate
+ * @param warmup epochs of linear warm-up from 0, fractions allowed; 0 for none
  * @param layerDecay factor on the backbone's learning rate for each stage of the network between a parameter and the cut, so that
  *     early layers move less; 1 for none, no meaning in stage 1
  * @param perLength whether the classifier's rate is divided by the squared length of the first descriptors about their mean: its
@@ -79,7 +79,7 @@ public record StageRecipe(
      * whenever it comes to its end while the loss still falls ({@link Improvement#isRelevant}), up to twice its epochs. The number
      * follows from the past alone, so that a resumed stage has the same length.
      *
-     * @param past one judgement for each finished epoch
+     * @param past validation score of each completed epoch
      */
     public int epochs(List<ValidationScore> past) {
         if (!mayExtend()) {

@@ -1,14 +1,14 @@
 /**
- * How a model is trained, as records: the Java API, the YAML file and the model file speak of the same ones.
+ * Recipes of training as records, which the Java API, the YAML file and the model file share.
  *
  * <p>A {@link org.gramian.train.recipe.Recipe} is the paper's Algorithm 1 with its constants: two {@link
  * org.gramian.train.recipe.StageRecipe}s, the {@link org.gramian.train.recipe.OptimizerRecipe}, the size of a step ({@link
  * org.gramian.train.recipe.Recipe.Batching}), the {@link org.gramian.train.recipe.LossRecipe}, the {@link
  * org.gramian.train.recipe.Recipe.Precision} of convolutions and a seed. It holds numbers only; {@code train.loop} follows it.
  *
- * <p>Within a stage the {@link org.gramian.train.recipe.Schedule} says by which factor the rate has fallen, and whether the
- * stage is over. It asks the {@link org.gramian.train.recipe.Judgement}s of the epochs so far and nothing else, so a run
- * that goes on after a break has the rate that it would have had.
+ * <p>The {@link org.gramian.train.recipe.Schedule} of a stage gives the factor on the learning rate and early stopping. Both follow
+ * from the {@link org.gramian.train.recipe.ValidationScore}s of the epochs so far alone, so that a resumed run has the same
+ * learning rates.
  *
  * <pre>{@code
  * // the reference figures: 9 epochs of the new layers, the rate a tenth after the 6th and a hundredth after the 7th
@@ -17,12 +17,13 @@
  * OptimizerRecipe optimizer = new OptimizerRecipe(SgdOptions.defaults(first.rate()));
  * Recipe recipe = Recipe.builder(first, none, optimizer, new Recipe.Batching(32, 1)).seed(7).build();
  *
- * List<Judgement> past = List.of(new Judgement(0.40, 1.2), new Judgement(0.31, 1.0), new Judgement(0.33, 1.1));
+ * List<ValidationScore> past =
+ *         List.of(new ValidationScore(0.40, 1.2), new ValidationScore(0.31, 1.0), new ValidationScore(0.33, 1.1));
  * first.schedule().factor(past, 3.5, 9);                 // 1: six epochs are not over
  * Schedule.parse("plateau:1").factor(past, 3.5, 9);      // 0.1: the third epoch was no better than the second
  * }</pre>
  *
- * <p>What is usual for each number stands in {@code run.config.Keys}, with its reason.
+ * <p>Defaults and their reasons are in {@code run.config.Keys}.
  */
 @NullMarked
 package org.gramian.train.recipe;

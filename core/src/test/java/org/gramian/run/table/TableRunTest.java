@@ -27,7 +27,6 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
-import org.gramian.run.RunResources;
 import org.gramian.run.Trainer;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.Keys;
@@ -35,7 +34,9 @@ import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,20 +82,20 @@ class TableRunTest {
     private TableRun run(TablePlan plan) throws IOException, InterruptedException {
         WeightStore none = new WeightStore(root.resolve("weights"));
         TableRun run = new TableRun(
-                plan, data, root.resolve("table"), new RunResources(Device.CPU, none, Optional.empty(), 2));
-        run.prepare(Trainer.Control.NONE);
+                plan, data, root.resolve("table"), none, Optional.empty());
+        run.prepare(context(_ -> {}, Cancellation.onRequest()));
         return run;
     }
 
     private TableRun trained(TablePlan plan) throws IOException, InterruptedException {
         TableRun run = run(plan);
-        assertThat(run.train(control(events::add, Cancellation.whenAsked()), NOBODY))
+        assertThat(run.train(context(events::add, Cancellation.onRequest()), NOBODY))
                 .isEmpty();
         return run;
     }
 
-    private static Trainer.Control control(Consumer<RunEvent> told, Cancellation breaks) {
-        return new Trainer.Control(told, breaks, Duration.ofDays(1));
+    private static TrainingContext<RunEvent> context(Consumer<RunEvent> listener, Cancellation breaks) {
+        return new TrainingContext<>(Device.CPU, 2, listener, breaks, Checkpointing.every(Duration.ofDays(1)));
     }
 
     private static List<Class<? extends RowOutcome>> outcomes(TableRun run) {
@@ -146,7 +147,7 @@ class TableRunTest {
     void theFeaturesOfTheFirstRowServeAllOthers() throws IOException, InterruptedException {
         TableRun run = run(plan("average,cov=pca:4/covariance/triu"));
         List<Set<String>> kept = new ArrayList<>();
-        run.train(control(_ -> {}, Cancellation.whenAsked()), new TableRun.Listener() {
+        run.train(context(_ -> {}, Cancellation.onRequest()), new TableRun.Listener() {
             @Override
             public void begun(TableEntry entry) {}
 
@@ -184,18 +185,18 @@ class TableRunTest {
     void aBrokenTableEndsLikeAnUnbrokenOne() throws IOException, InterruptedException {
         TablePlan plan = plan("average,cov=pca:4/covariance/triu");
         TableRun broken = run(plan);
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         long[] steps = {0};
         Optional<Cancellation.Reason> early = broken.train(
-                control(
+                context(
                         event -> {
                             if (event instanceof RunEvent.Training(Stepped _) && ++steps[0] == 3) {
-                                breaks.ask();
+                                breaks.cancel();
                             }
                         },
                         breaks),
                 NOBODY);
-        assertThat(early).hasValue(Cancellation.Reason.ASKED);
+        assertThat(early).hasValue(Cancellation.Reason.CANCELLED);
         assertThat(broken.entries())
                 .extracting(TableEntry::outcome)
                 .containsExactly(new RowOutcome.Waiting(1, 2), new RowOutcome.Waiting(0, 2));

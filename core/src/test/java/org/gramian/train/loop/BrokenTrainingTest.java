@@ -51,12 +51,12 @@ class BrokenTrainingTest {
     @Test
     void filesThatAreLookedAtAreToldOneByOneAndMayBeLeftAlone() throws IOException {
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         List<TrainEvent> told = new ArrayList<>();
         assertThatThrownBy(() -> training.run(
                         event -> {
                             told.add(event);
-                            breaks.ask();
+                            breaks.cancel();
                         },
                         breaks,
                         Optional.empty()))
@@ -72,7 +72,7 @@ class BrokenTrainingTest {
         List<Collecting> wanted = new ArrayList<>();
         for (List<Sample> part : List.of(
                 training.parts().training(),
-                training.parts().heldBack(),
+                training.parts().validation(),
                 training.parts().test())) {
             for (int i = 1; i <= part.size(); i++) {
                 wanted.add(new Collecting(task, i, part.size()));
@@ -86,7 +86,7 @@ class BrokenTrainingTest {
         SmallTraining second = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
         for (Sample lost : List.of(
                 training.parts().training().getFirst(),
-                training.parts().heldBack().getFirst())) {
+                training.parts().validation().getFirst())) {
             byte[] content = Files.readAllBytes(lost.file());
             Files.writeString(lost.file(), "no picture");
             assertThatThrownBy(second::run)
@@ -100,54 +100,54 @@ class BrokenTrainingTest {
 
     @Test
     void aTrainingThatIsAskedToStopLeavesACheckpointAndNoModel() throws IOException {
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
         Outcome outcome = training.brokenAfter(1, keeper).orElseThrow();
-        assertThat(outcome.early()).hasValue(Cancellation.Reason.ASKED);
+        assertThat(outcome.early()).hasValue(Cancellation.Reason.CANCELLED);
         assertThat(outcome.stages()).isEmpty();
-        assertThat(keeper.file()).isRegularFile();
+        assertThat(keeper.file().orElseThrow()).isRegularFile();
     }
 
     @Test
     void aTrainingThatIsAskedToStopWhileItCollectsFeaturesHasNothingToKeep() {
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
-        Cancellation breaks = Cancellation.whenAsked();
-        breaks.ask();
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
+        Cancellation breaks = Cancellation.onRequest();
+        breaks.cancel();
         assertThatThrownBy(() -> training.run(_ -> {}, breaks, Optional.of(keeper)))
                 .isInstanceOf(InterruptedTrainingException.class);
-        assertThat(keeper.file()).doesNotExist();
+        assertThat(keeper.file().orElseThrow()).doesNotExist();
     }
 
     @Test
     void aCheckpointOfAnotherConfigurationIsRefused() throws IOException {
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
         training.brokenAfter(3, keeper);
-        byte[] before = Files.readAllBytes(keeper.file());
-        CheckpointPolicy other = new CheckpointPolicy(keeper.file(), "other pictures", NEVER);
-        assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(other)))
+        byte[] before = Files.readAllBytes(keeper.file().orElseThrow());
+        Checkpointing other = new Checkpointing(keeper.file().orElseThrow(), "other pictures", NEVER);
+        assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.onRequest(), Optional.of(other)))
                 .isInstanceOf(IOException.class)
-                .hasMessageStartingWith(keeper.file().toString());
-        assertThat(keeper.file()).hasBinaryContent(before);
+                .hasMessageStartingWith(keeper.file().orElseThrow().toString());
+        assertThat(keeper.file().orElseThrow()).hasBinaryContent(before);
     }
 
     @Test
     void aCheckpointThatWasCutAnywhereIsRefused() throws IOException {
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
         training.brokenAfter(3, keeper);
-        byte[] all = Files.readAllBytes(keeper.file());
+        byte[] all = Files.readAllBytes(keeper.file().orElseThrow());
         for (int length : new int[] {0, 1, 7, 8, 9, 200, all.length / 2, all.length - 1}) {
-            Files.write(keeper.file(), Arrays.copyOf(all, length));
+            Files.write(keeper.file().orElseThrow(), Arrays.copyOf(all, length));
             requireRefusal(keeper);
         }
-        Files.write(keeper.file(), all);
-        assertThat(training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper))
+        Files.write(keeper.file().orElseThrow(), all);
+        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper))
                         .model())
                 .isEqualTo(training.run().model());
     }
 
-    private void requireRefusal(CheckpointPolicy keeper) {
-        assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper)))
+    private void requireRefusal(Checkpointing keeper) {
+        assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper)))
                 .isInstanceOf(IOException.class)
-                .hasMessageStartingWith(keeper.file().toString());
+                .hasMessageStartingWith(keeper.file().orElseThrow().toString());
     }
 
     /** Writes a checkpoint again with something changed. */
@@ -155,21 +155,21 @@ class BrokenTrainingTest {
         void apply(Map<String, StoredTensor> tensors, Map<String, String> metadata);
     }
 
-    private static void change(CheckpointPolicy keeper, Change change) throws IOException {
+    private static void change(Checkpointing keeper, Change change) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            TensorFile file = Safetensors.read(keeper.file(), arena);
+            TensorFile file = Safetensors.read(keeper.file().orElseThrow(), arena);
             Map<String, StoredTensor> tensors = new LinkedHashMap<>(file.tensors());
             Map<String, String> metadata = new LinkedHashMap<>(file.metadata());
             change.apply(tensors, metadata);
-            Safetensors.write(keeper.file(), tensors, metadata);
+            Safetensors.write(keeper.file().orElseThrow(), tensors, metadata);
         }
     }
 
     @Test
     void aCheckpointThatLacksSomethingIsRefused() throws IOException {
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
         training.brokenAfter(3, keeper);
-        byte[] whole = Files.readAllBytes(keeper.file());
+        byte[] whole = Files.readAllBytes(keeper.file().orElseThrow());
         List<Change> changes = List.of(
                 (_, metadata) -> metadata.remove("format"),
                 (_, metadata) -> metadata.put("version", "1"),
@@ -184,21 +184,21 @@ class BrokenTrainingTest {
                 (tensors, _) -> tensors.computeIfPresent(
                         "velocity.head.classifier.bias", (_, _) -> tensors.get("value.head.classifier.weight")));
         for (Change change : changes) {
-            Files.write(keeper.file(), whole);
+            Files.write(keeper.file().orElseThrow(), whole);
             change(keeper, change);
-            assertThat(Files.readAllBytes(keeper.file())).isNotEqualTo(whole);
+            assertThat(Files.readAllBytes(keeper.file().orElseThrow())).isNotEqualTo(whole);
             requireRefusal(keeper);
         }
     }
 
     @Test
     void somethingElseInTheCheckpointsPlaceIsRefusedAndLeftAlone() throws IOException {
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
-        Files.writeString(keeper.file(), "my shopping list: milk, bread, eggs, and a bag of apples");
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
+        Files.writeString(keeper.file().orElseThrow(), "my shopping list: milk, bread, eggs, and a bag of apples");
         requireRefusal(keeper);
-        assertThat(keeper.file()).content().startsWith("my shopping list");
-        Files.delete(keeper.file());
-        Files.createDirectory(keeper.file());
+        assertThat(keeper.file().orElseThrow()).content().startsWith("my shopping list");
+        Files.delete(keeper.file().orElseThrow());
+        Files.createDirectory(keeper.file().orElseThrow());
         requireRefusal(keeper);
     }
 
@@ -212,11 +212,11 @@ class BrokenTrainingTest {
                                 move(place, away);
                             }
                         },
-                        Cancellation.whenAsked(),
+                        Cancellation.onRequest(),
                         Optional.of(SmallTraining.keeper(place, NEVER))))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(place.toString());
-        Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(SmallTraining.keeper(away, NEVER)));
+        Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(SmallTraining.keeper(away, NEVER)));
         assertThat(last.events(EpochDone.class).getFirst().epoch()).isEqualTo(1);
         assertThat(last.model()).isEqualTo(training.run().model());
     }

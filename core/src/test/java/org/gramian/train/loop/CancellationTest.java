@@ -17,11 +17,11 @@ final class CancellationTest {
     void whatIsReservedIsLeftForTestAndReport() {
         Cancellation breaks = Cancellation.after(Duration.ofSeconds(100), clock::get);
         assertThat(breaks.reserve(Duration.ofSeconds(30))).hasSeconds(30);
-        assertThat(breaks.left()).contains(Duration.ofSeconds(70));
+        assertThat(breaks.remaining()).contains(Duration.ofSeconds(70));
         pass(69);
-        assertThat(breaks.due()).isEmpty();
+        assertThat(breaks.reason()).isEmpty();
         pass(1);
-        assertThat(breaks.due()).contains(Cancellation.Reason.OUT_OF_TIME);
+        assertThat(breaks.reason()).contains(Cancellation.Reason.OUT_OF_TIME);
         assertThat(breaks.isOver()).isFalse();
         pass(30);
         assertThat(breaks.isOver()).isTrue();
@@ -32,17 +32,17 @@ final class CancellationTest {
         Cancellation breaks = Cancellation.after(Duration.ofSeconds(10), clock::get);
         assertThat(breaks.reserve(Duration.ofMinutes(3))).hasSeconds(5);
         pass(4);
-        assertThat(breaks.due()).isEmpty();
+        assertThat(breaks.reason()).isEmpty();
     }
 
     @Test
     void withoutABudgetNothingIsReserved() {
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         assertThat(breaks.reserve(Duration.ofMinutes(3))).isZero();
-        assertThat(breaks.left()).isEmpty();
+        assertThat(breaks.remaining()).isEmpty();
         assertThat(breaks.isOver()).isFalse();
-        assertThat(breaks.due()).isEmpty();
-        breaks.ask();
-        assertThat(breaks.due()).contains(Cancellation.Reason.ASKED);
+        assertThat(breaks.reason()).isEmpty();
+        breaks.cancel();
+        assertThat(breaks.reason()).contains(Cancellation.Reason.CANCELLED);
     }
 }

@@ -37,7 +37,7 @@ class DescriptorLengthTest {
                 .run()
                 .events(EpochDone.class)
                 .getFirst()
-                .rate();
+                .learningRate();
     }
 
     /** Their squared distance from the mean is at most 1, and β of {@link Recipes} bounds the rate from above. */

@@ -101,12 +101,12 @@ class DistributedStageTest {
         }
 
         @Override
-        public boolean judges() {
+        public boolean hasValidation() {
             return false;
         }
 
         @Override
-        public ValidationScore judge() {
+        public ValidationScore validate() {
             throw new AssertionError("nobody judges");
         }
 
@@ -138,8 +138,9 @@ class DistributedStageTest {
         return Model.begin(backbone, none, new Head(Pooling.parse(pooling), CLASSES, normalized), random, Device.CPU);
     }
 
-    private static TrainingSession session(Optional<CheckpointPolicy> keeper) {
-        return new TrainingSession(_ -> {}, Cancellation.whenAsked(), keeper);
+    private static TrainingContext<TrainEvent> context(Optional<Checkpointing> keeper) {
+        TrainingContext<TrainEvent> plain = TrainingContext.of(Device.CPU);
+        return keeper.map(plain::withCheckpointing).orElse(plain);
     }
 
     private static double[] numbers(Model model) {
@@ -151,7 +152,7 @@ class DistributedStageTest {
     private static double[] trained(int workers, double dropout) throws IOException {
         try (Model model = model("conv:6/rbf/spd:4/relu/triu/root/l2", false)) {
             Recipe recipe = Recipes.withDropout(Recipes.first(3, 0.5), dropout);
-            new DistributedStage(model, recipe, Several.of(model, workers), session(Optional.empty())).run();
+            new DistributedStage(model, recipe, Several.of(model, workers), context(Optional.empty())).run();
             return numbers(model);
         }
     }
@@ -164,10 +165,14 @@ class DistributedStageTest {
             Recipe recipe = Recipes.withDropout(Recipes.first(3, 0.5), dropout);
             Steps.Source source =
                     new Steps.Source(Several.of(model, 1).examples(), labels -> TARGETS.rows(labels, Device.CPU));
-            StageLoop.Setup setup = new StageLoop.Setup(
-                    new TrainableModel(model, 1, 1, Recipe.Precision.F32), recipe, CROPS, null, Steps.over(source));
-            try (StageLoop loop = new StageLoop(
-                    setup, TrainingProgress.startOf(1, ValidationScore.NONE, 1), session(Optional.empty()))) {
+            TrainingStage stage = new TrainingStage(
+                    new TrainableModel(model, 1, 1, Recipe.Precision.F32),
+                    recipe,
+                    context(Optional.empty()),
+                    CROPS,
+                    null,
+                    Steps.over(source));
+            try (StageLoop loop = new StageLoop(stage, TrainingProgress.startOf(1, ValidationScore.NONE, 1))) {
                 loop.train(null);
             }
             alone = numbers(model);
@@ -183,10 +188,10 @@ class DistributedStageTest {
     void eachCheckpointIsToldOnceItIsWritten(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("checkpoint.safetensors");
         List<Long> copies = new ArrayList<>();
-        CheckpointPolicy keeper =
-                new CheckpointPolicy(file, "this", Duration.ZERO, written -> copies.add(Files.size(written)));
+        Checkpointing keeper =
+                new Checkpointing(file, "this", Duration.ZERO, written -> copies.add(Files.size(written)));
         try (Model model = model("average", false)) {
-            new DistributedStage(model, Recipes.first(3, 0.5), Several.of(model, 2), session(Optional.of(keeper)))
+            new DistributedStage(model, Recipes.first(3, 0.5), Several.of(model, 2), context(Optional.of(keeper)))
                     .run();
         }
         assertThat(copies).hasSizeGreaterThanOrEqualTo(3).endsWith(Files.size(file)); // one an epoch at least
@@ -199,8 +204,9 @@ class DistributedStageTest {
         Recipe auto =
                 Recipes.of(Recipes.stage(5, 0.5, "constant", 0).withAutoRate(), Recipes.stage(0, 0, "constant", 0));
         try (Model model = model("average", false)) {
-            TrainingSession session = new TrainingSession(events::add, Cancellation.whenAsked(), Optional.empty());
-            new DistributedStage(model, auto, Several.of(model, 2), session).run();
+            TrainingContext<TrainEvent> context =
+                    TrainingContext.<TrainEvent>of(Device.CPU).withListener(events::add);
+            new DistributedStage(model, auto, Several.of(model, 2), context).run();
             models[0] = numbers(model);
         }
         List<TrainEvent.RateFound> found = events.stream()
@@ -211,7 +217,7 @@ class DistributedStageTest {
         assertThat(found.getFirst().result().points()).hasSizeGreaterThan(10);
         try (Model model = model("average", false)) {
             Recipe given = Recipes.first(5, found.getFirst().result().rate());
-            new DistributedStage(model, given, Several.of(model, 2), session(Optional.empty())).run();
+            new DistributedStage(model, given, Several.of(model, 2), context(Optional.empty())).run();
             models[1] = numbers(model);
         }
         assertThat(models[0]).containsExactly(models[1]);
@@ -223,7 +229,7 @@ class DistributedStageTest {
             Several several = Several.of(model, 2);
             HeadWorkers forgetful = new Several(model, several.numbers, 2, true);
             DistributedStage stage =
-                    new DistributedStage(model, Recipes.first(1, 0.5), forgetful, session(Optional.empty()));
+                    new DistributedStage(model, Recipes.first(1, 0.5), forgetful, context(Optional.empty()));
 
             assertThatIllegalStateException().isThrownBy(stage::run).has(facts("4"));
         }
@@ -238,7 +244,7 @@ class DistributedStageTest {
             }
             Several several = Several.of(model, 2);
             DistributedStage stage =
-                    new DistributedStage(model, Recipes.first(1, 0.5), several, session(Optional.empty()));
+                    new DistributedStage(model, Recipes.first(1, 0.5), several, context(Optional.empty()));
 
             assertThatThrownBy(stage::run)
                     .isInstanceOf(NonFiniteLossException.class)

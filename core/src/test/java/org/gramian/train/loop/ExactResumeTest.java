@@ -124,10 +124,10 @@ class ExactResumeTest {
         int steps = whole.events(Stepped.class).size();
         assertThat(steps).isGreaterThan(3);
         for (int step = 1; step <= steps; step++) {
-            CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+            Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
             Optional<Outcome> first = training.brokenAfter(step, keeper);
             boolean stopped = first.flatMap(Outcome::early).isPresent() || first.isEmpty();
-            Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
             assertThat(stopped || step == steps)
                     .as("a break after step %d", step)
                     .isTrue();
@@ -148,7 +148,7 @@ class ExactResumeTest {
         SmallTraining training = kind.on(parts);
         Outcome whole = training.run();
         for (int every : List.of(1, 4)) {
-            CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+            Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
             requireSame(training.brokenEvery(every, keeper), whole, "broken every " + every + " steps");
             keeper.remove();
         }
@@ -162,17 +162,17 @@ class ExactResumeTest {
         Outcome whole = training.run();
         List<TrainEvent> events = whole.events();
         for (int at = 0; at < events.size(); at += 5) {
-            CheckpointPolicy keeper = SmallTraining.keeper(folder, at % 2 == 0 ? Duration.ZERO : NEVER);
+            Checkpointing keeper = SmallTraining.keeper(folder, at % 2 == 0 ? Duration.ZERO : NEVER);
             crash(training, keeper, at);
             requireSame(
-                    training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper)),
+                    training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper)),
                     whole,
                     "crashed at " + events.get(at));
             keeper.remove();
         }
     }
 
-    private static void crash(SmallTraining training, CheckpointPolicy keeper, int at) throws IOException {
+    private static void crash(SmallTraining training, Checkpointing keeper, int at) throws IOException {
         int[] seen = {0};
         try {
             training.run(
@@ -181,7 +181,7 @@ class ExactResumeTest {
                             throw new Crash();
                         }
                     },
-                    Cancellation.whenAsked(),
+                    Cancellation.onRequest(),
                     Optional.of(keeper));
             throw new AssertionError("nothing crashed");
         } catch (Crash _) {
@@ -199,17 +199,17 @@ class ExactResumeTest {
         SmallTraining training = Kind.BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP.on(parts);
         List<EpochDone> whole = training.run().events(EpochDone.class);
         for (Duration every : List.of(NEVER, Duration.ZERO)) {
-            CheckpointPolicy keeper = SmallTraining.keeper(folder, every);
+            Checkpointing keeper = SmallTraining.keeper(folder, every);
             List<EpochDone> told = new ArrayList<>();
             for (boolean over = false; !over; ) {
-                Cancellation breaks = Cancellation.whenAsked();
+                Cancellation breaks = Cancellation.onRequest();
                 try {
                     over = training.run(
                                     event -> {
                                         if (event instanceof EpochDone done) {
                                             told.add(done);
                                         } else if (event instanceof Stepped) {
-                                            breaks.ask();
+                                            breaks.cancel();
                                         }
                                     },
                                     breaks,
@@ -230,11 +230,11 @@ class ExactResumeTest {
     void aBreakWhileEpochsAreJudgedKeepsAllStepsOfTheEpoch() throws IOException {
         SmallTraining training =
                 SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(1, 0.02, "constant", 0)), parts);
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
-        assertThat(training.brokenAfter(steps, keeper).orElseThrow().early()).hasValue(Cancellation.Reason.ASKED);
-        Outcome rest = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+        assertThat(training.brokenAfter(steps, keeper).orElseThrow().early()).hasValue(Cancellation.Reason.CANCELLED);
+        Outcome rest = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
         assertThat(rest.events(Stepped.class)).isEmpty();
         requireSame(rest, whole, "broken while judging");
     }

@@ -72,7 +72,7 @@ class ExtendedStageTest {
             Outcome outcome = training(stage(4, 0.3, schedule, 0)).run();
             assertThat(outcome.events(StageExtended.class)).isEmpty();
             List<ValidationScore> judgements = outcome.events(EpochDone.class).stream()
-                    .map(EpochDone::judgement)
+                    .map(EpochDone::validation)
                     .toList();
             assertThat(outcome.events(StageDone.class).getFirst().improving())
                     .isEqualTo(Optional.of(Improvement.of(judgements)));
@@ -94,9 +94,9 @@ class ExtendedStageTest {
         assertThat(whole.events(StageExtended.class)).isNotEmpty();
         int steps = whole.events(Stepped.class).size();
         for (int step = 1; step <= steps; step++) {
-            CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
             training.brokenAfter(step, keeper);
-            Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
             assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
             assertThat(last.events(StageDone.class).getLast())
                     .as("broken after step %d", step)
@@ -108,10 +108,10 @@ class ExtendedStageTest {
     @Test
     void aResumedStageTellsItsExtendedLength() throws IOException {
         SmallTraining training = training(extending(4, 0.3, "constant"));
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+        Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
         int steps = training.run().events(StageStarted.class).getFirst().steps();
         training.brokenAfter(4 * steps + 1, keeper);
-        Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+        Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
         assertThat(last.events(StageStarted.class).getFirst().epochs()).isEqualTo(5);
     }
 

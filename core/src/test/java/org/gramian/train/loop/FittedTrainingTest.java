@@ -44,10 +44,9 @@ class FittedTrainingTest {
                         parts,
                         FIVE.training(1),
                         FIVE.testing(),
-                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
-                        2);
-                TrainingSession session = new TrainingSession(_ -> {}, Cancellation.whenAsked(), Optional.empty());
-                new TwoStageTraining(model, Recipes.first(0, 1), material, session).run((_, _) -> {});
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
+                TrainingContext<TrainEvent> context = TrainingContext.of(Device.CPU);
+                new TwoStageTraining(model, Recipes.first(0, 1), material, context).run((_, _) -> {});
                 assertThat(cache.size()).isEqualTo(parts.training().size());
             }
             assertThat(model.headParameters().all()).noneMatch(parameter -> Fitting.isUnset(parameter.value()));

@@ -62,10 +62,10 @@ class KeptParametersTest {
         int best = -1;
         ValidationScore worth = ValidationScore.NONE;
         for (EpochDone epoch : epochs) {
-            boolean better = epoch.judgement().isBetterThan(worth);
+            boolean better = epoch.validation().isBetterThan(worth);
             assertThat(epoch.best()).isEqualTo(better);
             best = better ? epoch.epoch() : best;
-            worth = better ? epoch.judgement() : worth;
+            worth = better ? epoch.validation() : worth;
         }
         return best;
     }
@@ -77,7 +77,7 @@ class KeptParametersTest {
                 .singleElement()
                 .satisfies(stage -> assertThat(stage.kept()).isEqualTo(2));
         assertThat(three.events(EpochDone.class))
-                .allSatisfy(epoch -> assertThat(epoch.judgement()).isEqualTo(new ValidationScore(0, epoch.loss())));
+                .allSatisfy(epoch -> assertThat(epoch.validation()).isEqualTo(new ValidationScore(0, epoch.loss())));
         assertThat(three.model())
                 .isNotEqualTo(
                         SmallTraining.of(Recipes.first(2, 3), unjudged()).run().model());
@@ -108,7 +108,7 @@ class KeptParametersTest {
     void theRateRisesFromZeroWhileItWarmsUp() throws IOException {
         Recipe recipe = Recipes.of(stage(4, 0.4, "constant", 2), stage(0, 0, "constant", 0));
         List<EpochDone> epochs = SmallTraining.of(recipe, parts).run().events(EpochDone.class);
-        assertThat(epochs).extracting(EpochDone::rate).containsExactly(0.2, 0.4, 0.4, 0.4);
+        assertThat(epochs).extracting(EpochDone::learningRate).containsExactly(0.2, 0.4, 0.4, 0.4);
     }
 
     @Test
@@ -118,7 +118,7 @@ class KeptParametersTest {
         // Two steps in an epoch: the last of four steps is at three quarters of half a cosine.
         double[] wanted = {1, 0.1, 0.1, 0.01, (1 + Math.cos(Math.PI / 4)) / 2, (1 + Math.cos(Math.PI * 3 / 4)) / 2};
         for (int i = 0; i < wanted.length; i++) {
-            assertThat(epochs.get(i).rate()).isCloseTo(wanted[i], Offset.offset(1e-12));
+            assertThat(epochs.get(i).learningRate()).isCloseTo(wanted[i], Offset.offset(1e-12));
         }
         assertThat(epochs).hasSameSizeAs(wanted);
     }

@@ -239,10 +239,10 @@ class LearningRateFinderTest {
         Outcome whole = kind.auto(parts()).run();
         int tests = whole.events(RateFound.class).size();
         for (int test = 1; test <= tests; test++) {
-            CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
             int wanted = test;
             int[] seen = {0};
-            Cancellation breaks = Cancellation.whenAsked();
+            Cancellation breaks = Cancellation.onRequest();
             try {
                 Outcome stopped = kind.auto(parts())
                         .run(
@@ -250,16 +250,16 @@ class LearningRateFinderTest {
                                     if (event instanceof Solving solving
                                             && solving.done() == 7
                                             && ++seen[0] == wanted) {
-                                        breaks.ask();
+                                        breaks.cancel();
                                     }
                                 },
                                 breaks,
                                 Optional.of(keeper));
-                assertThat(stopped.early()).hasValue(Cancellation.Reason.ASKED);
+                assertThat(stopped.early()).hasValue(Cancellation.Reason.CANCELLED);
             } catch (InterruptedTrainingException nothingTrainedYet) {
                 assertThat(test).isEqualTo(1);
             }
-            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
             assertThat(rest.events(RateFound.class)).hasSize(tests - test + 1);
             assertThat(rest.model()).as("interrupted in test %d", test).isEqualTo(whole.model());
             keeper.remove();
@@ -270,7 +270,7 @@ class LearningRateFinderTest {
     @EnumSource
     void aResumedTrainingDoesNotSearchAgain(Kind kind) throws IOException {
         Outcome whole = kind.auto(parts()).run();
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+        Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
         assertThat(kind.auto(parts()).brokenAfter(1, keeper)).isPresent();
         List<RateFound> again = new ArrayList<>();
         int[] stepped = {0};
@@ -283,7 +283,7 @@ class LearningRateFinderTest {
                                 again.add(found);
                             }
                         },
-                        Cancellation.whenAsked(),
+                        Cancellation.onRequest(),
                         Optional.of(keeper));
         assertThat(again).isEmpty();
         assertThat(rest.model()).isEqualTo(whole.model());
@@ -295,7 +295,7 @@ class LearningRateFinderTest {
         Kind kind = Kind.ADAMW_AVERAGED_WEIGHTS_AND_AUGMENTATION;
         Outcome whole = kind.auto(parts()).run();
         for (Class<?> at : List.of(Solving.class, RateFound.class, Stepped.class)) {
-            CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
             try {
                 kind.auto(parts())
                         .run(
@@ -304,12 +304,12 @@ class LearningRateFinderTest {
                                         throw new IllegalStateException("killed");
                                     }
                                 },
-                                Cancellation.whenAsked(),
+                                Cancellation.onRequest(),
                                 Optional.of(keeper));
             } catch (IllegalStateException killed) {
                 assertThat(killed).hasMessage("killed");
             }
-            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
             assertThat(rest.model()).as("killed at %s", at.getSimpleName()).isEqualTo(whole.model());
             keeper.remove();
         }

@@ -148,9 +148,9 @@ class OptimizerTrainingTest {
         List<Fixed> found = new ArrayList<>();
         SmallTraining.of(recipe, new Parts(parts.training(), List.of(), parts.test()))
                 .with("bilinear/triu/root/l2")
-                .run((model, material, session) -> {
+                .run((model, material, context) -> {
                     List<float[]> rows = new ArrayList<>();
-                    new ImageDescriptors(model, recipe, material, session)
+                    new ImageDescriptors(model, recipe, material, context)
                             .run(parts.training(), (_, crops) -> rows.add(crops[0]));
                     found.add(new Fixed(
                             model.headParameters()
@@ -219,7 +219,7 @@ class OptimizerTrainingTest {
             TrainableModel trainee = new TrainableModel(model, 2, 0.5, 0.1, Recipe.Precision.F32);
             Map<String, Double> rates = new HashMap<>();
             List<Parameter> moved = new ArrayList<>();
-            for (ParameterGroup group : trainee.moved(new HeadRates(1, 1))) {
+            for (ParameterGroup group : trainee.optimizedGroups(new HeadRates(1, 1))) {
                 assertThat(group.decay()).isEqualTo(1);
                 group.parameters().all().forEach(parameter -> {
                     rates.put(parameter.name(), group.rate());
@@ -242,7 +242,7 @@ class OptimizerTrainingTest {
                             within(1e-12)));
             assertThat(backbone.parameterNames()).hasSize(3); // conv1, fire2, fire3
             assertThat(rates.values()).contains(0.5, 1.0);
-            assertThat(new TrainableModel(model, 2, 0.5, Recipe.Precision.F32).moved(new HeadRates(1, 1)))
+            assertThat(new TrainableModel(model, 2, 0.5, Recipe.Precision.F32).optimizedGroups(new HeadRates(1, 1)))
                     .hasSize(3);
         }
     }

@@ -38,12 +38,12 @@ class OutOfTimeTest {
     }
 
     /** A minute for each step, of which there are so many minutes. */
-    private Outcome until(int minutes, CheckpointPolicy keeper) throws IOException {
+    private Outcome until(int minutes, Checkpointing keeper) throws IOException {
         return until(minutes, Stepped.class, keeper);
     }
 
     /** A minute for each event of a kind. */
-    private Outcome until(int minutes, Class<? extends TrainEvent> kind, CheckpointPolicy keeper) throws IOException {
+    private Outcome until(int minutes, Class<? extends TrainEvent> kind, Checkpointing keeper) throws IOException {
         long[] now = {Long.MAX_VALUE}; // a clock of nanoseconds may begin anywhere and overflow
         return training.run(
                 event -> {
@@ -57,7 +57,7 @@ class OutOfTimeTest {
 
     @Test
     void aTrainingWhoseTimeIsOverEndsWithAModelAndCanStillGoOn() throws IOException {
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
         for (int minutes = 1; minutes < steps; minutes++) {
@@ -66,7 +66,7 @@ class OutOfTimeTest {
             assertThat(early.events(Stepped.class)).hasSize(minutes);
             assertThat(early.stages()).isNotEmpty();
             assertThat(early.test()).hasSameSizeAs(training.parts().test());
-            Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
             assertThat(last.model()).as("after %d minutes", minutes).isEqualTo(whole.model());
             keeper.remove();
         }
@@ -77,7 +77,7 @@ class OutOfTimeTest {
     void aTimeThatIsOverBeforeTheFirstStepLeavesNoModel() throws IOException {
         byte[] whole = training.run().model();
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
         int images = training.parts().training().size();
         // While files are looked at, while features to train on are computed, and while those of held-back images
         // are.
@@ -87,9 +87,9 @@ class OutOfTimeTest {
                     .isInstanceOfSatisfying(
                             InterruptedTrainingException.class,
                             stopped -> assertThat(stopped.reason()).isEqualTo(Cancellation.Reason.OUT_OF_TIME));
-            assertThat(keeper.file()).doesNotExist();
+            assertThat(keeper.file().orElseThrow()).doesNotExist();
         }
-        assertThat(training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper))
+        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper))
                         .model())
                 .isEqualTo(whole);
     }
@@ -98,9 +98,9 @@ class OutOfTimeTest {
     @Test
     void aStageThatHasNoTimeForAStepLeavesNoModel() throws IOException {
         training = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
         assertThatThrownBy(() -> until(0, keeper)).isInstanceOf(InterruptedTrainingException.class);
-        assertThat(training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper))
+        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper))
                         .model())
                 .isEqualTo(training.run().model());
     }
@@ -108,7 +108,7 @@ class OutOfTimeTest {
     @Test
     void aModelWhoseFirstEpochIsNotOverIsTheOneThatStepsHaveMade() throws IOException {
         training = training.with(Recipes.with(Recipes.first(3, 0.5), new Batching(2, 1)));
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
         byte[] one = until(1, keeper).model();
         keeper.remove();
         byte[] two = until(2, keeper).model();

@@ -80,8 +80,8 @@ class RefitTest {
 
     private Accuracies accuracies(SmallTraining training) throws IOException {
         List<Accuracies> found = new ArrayList<>();
-        training.run((model, material, session) -> {
-            ImageDescriptors descriptors = new ImageDescriptors(model, training.recipe(), material, session);
+        training.run((model, material, context) -> {
+            ImageDescriptors descriptors = new ImageDescriptors(model, training.recipe(), material, context);
             try (Scope _ = Scope.open()) {
                 Tensor learned = rows(descriptors, parts.training());
                 Tensor tested = rows(descriptors, parts.test());
@@ -146,17 +146,17 @@ class RefitTest {
     /** The pooling has seen the labels of the cross-validation, which makes scores too large for other images. */
     @Test
     void smallerScoresWouldNotLowerTheValidationLoss() throws IOException {
-        training("svm", 6, 0.5).run((model, material, session) -> {
+        training("svm", 6, 0.5).run((model, material, context) -> {
             try (Scope _ = Scope.open();
                     FeatureTable table = material.features(
-                            "validation", parts.heldBack(), material.testCrops(), session::measuring)) {
-                Validator judge = Validator.of(ImageScores.ofFeatures(model, table, 4), labels(parts.heldBack()));
-                double kept = judge.judge().loss();
+                            "validation", parts.validation(), material.testCrops(), context.threads(), context::measuring)) {
+                Validator validator = Validator.of(ImageScores.ofFeatures(model, table, 4), labels(parts.validation()));
+                double kept = validator.validate().loss();
                 for (String name : List.of("classifier.weight", "classifier.bias")) {
                     Tensor value = model.headParameters().get(name).value();
                     model.headParameters().assign(Map.of(name, Elementwise.mul(value, 0.5)));
                 }
-                assertThat(kept).isLessThanOrEqualTo(judge.judge().loss());
+                assertThat(kept).isLessThanOrEqualTo(validator.validate().loss());
             }
         });
     }
@@ -173,7 +173,7 @@ class RefitTest {
     /** On wrong validation labels what predicts one class throughout is better than what is right. */
     @Test
     void aWorseOneIsNotKeptAndChangesNoByte() throws IOException {
-        List<Sample> wrong = parts.heldBack().stream()
+        List<Sample> wrong = parts.validation().stream()
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
                 .toList();
         Parts mislabelled = new Parts(parts.training(), wrong, parts.test());
@@ -226,9 +226,9 @@ class RefitTest {
         assertThat(whole.events(Refitted.class)).hasSize(1);
         int steps = whole.events(Stepped.class).size();
         for (int step = 1; step <= steps; step++) {
-            CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+            Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
             training.brokenAfter(step, keeper);
-            Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
             assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
             keeper.remove();
         }
@@ -238,18 +238,18 @@ class RefitTest {
     @ValueSource(strings = {"descriptors", "cross-validation of C", "fitting svm"})
     void aBreakWhileItIsSolvedChangesNoByte(String task) throws IOException {
         SmallTraining training = training("svm", 2, 0.1);
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
-        Cancellation breaks = Cancellation.whenAsked();
+        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
+        Cancellation breaks = Cancellation.onRequest();
         Outcome stopped = training.run(
                 event -> {
                     if (event instanceof Solving solving && solving.task().equals(task)) {
-                        breaks.ask();
+                        breaks.cancel();
                     }
                 },
                 breaks,
                 Optional.of(keeper));
-        assertThat(stopped.early()).contains(Cancellation.Reason.ASKED);
-        Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+        assertThat(stopped.early()).contains(Cancellation.Reason.CANCELLED);
+        Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
         assertThat(last.model()).isEqualTo(training.run().model());
     }
 

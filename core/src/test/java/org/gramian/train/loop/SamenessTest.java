@@ -99,14 +99,14 @@ class SamenessTest {
         List<Sample> relabelled = parts.test().stream()
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
                 .toList();
-        assertThat(with(parts.heldBack(), relabelled).run().model())
+        assertThat(with(parts.validation(), relabelled).run().model())
                 .as("other labels")
                 .isEqualTo(model);
-        assertThat(with(parts.heldBack(), parts.test().reversed()).run().model())
+        assertThat(with(parts.validation(), parts.test().reversed()).run().model())
                 .as("another order")
                 .isEqualTo(model);
-        assertThat(with(parts.heldBack(), List.of()).run().model()).as("none").isEqualTo(model);
-        assertThat(with(parts.heldBack(), parts.training()).run().model())
+        assertThat(with(parts.validation(), List.of()).run().model()).as("none").isEqualTo(model);
+        assertThat(with(parts.validation(), parts.training()).run().model())
                 .as("those of training")
                 .isEqualTo(model);
         for (Sample sample : parts.test()) {
@@ -126,7 +126,7 @@ class SamenessTest {
         }
         List<TrainEvent> events = new ArrayList<>();
         try {
-            training.run(events::add, Cancellation.whenAsked(), Optional.empty());
+            training.run(events::add, Cancellation.onRequest(), Optional.empty());
             throw new AssertionError("pictures that are gone were scored");
         } catch (IOException | UncheckedIOException gone) {
             assertThat(events).last().isInstanceOf(TrainEvent.StageDone.class);
@@ -136,7 +136,7 @@ class SamenessTest {
 
     @Test
     void heldBackImagesJudgeEpochsAndTeachNothing() throws IOException {
-        List<Sample> relabelled = parts.heldBack().stream()
+        List<Sample> relabelled = parts.validation().stream()
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
                 .toList();
         List<EpochDone> judged = training.run().events(EpochDone.class);
@@ -144,8 +144,8 @@ class SamenessTest {
         // In stage 1: stage 2 begins with the parameters that were judged best.
         assertThat(ofFirst(misjudged).map(EpochDone::loss).toList())
                 .isEqualTo(ofFirst(judged).map(EpochDone::loss).toList());
-        assertThat(ofFirst(misjudged).map(EpochDone::judgement).toList())
-                .isNotEqualTo(ofFirst(judged).map(EpochDone::judgement).toList());
+        assertThat(ofFirst(misjudged).map(EpochDone::validation).toList())
+                .isNotEqualTo(ofFirst(judged).map(EpochDone::validation).toList());
     }
 
     private static Stream<EpochDone> ofFirst(List<EpochDone> epochs) {

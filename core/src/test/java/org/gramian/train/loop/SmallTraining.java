@@ -133,20 +133,20 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
 
     /** Without breaks and checkpoints. */
     Outcome run() throws IOException {
-        return run(_ -> {}, Cancellation.whenAsked(), Optional.empty());
+        return run(_ -> {}, Cancellation.onRequest(), Optional.empty());
     }
 
     /** Until it ends or is stopped. */
-    Outcome run(Consumer<TrainEvent> listener, Cancellation breaks, Optional<CheckpointPolicy> keeper)
+    Outcome run(Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> keeper)
             throws IOException {
         try (FrozenBackbone network =
                 FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
             FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
             if (means.cache().isEmpty()) {
-                return run(extractor, Optional.empty(), new TrainingSession(listener, breaks, keeper));
+                return run(extractor, Optional.empty(), context(listener, breaks, keeper));
             }
             try (FeatureCache cache = FeatureCache.open(means.cache().get(), extractor.recipe(), _ -> {})) {
-                return run(extractor, Optional.of(cache), new TrainingSession(listener, breaks, keeper));
+                return run(extractor, Optional.of(cache), context(listener, breaks, keeper));
             }
         }
     }
@@ -154,7 +154,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     /** Told of the model at the end of each stage, and of the images that it was trained on. */
     @FunctionalInterface
     interface StageModel {
-        void at(Model model, TrainingData material, TrainingSession session) throws IOException;
+        void at(Model model, TrainingData material, TrainingContext<TrainEvent> context) throws IOException;
     }
 
     /** Until its end, with a look at the model after each stage. */
@@ -162,9 +162,9 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         try (FrozenBackbone network =
                 FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
             TrainingData material = material(new FeatureExtractor(network, 4, DType.F32), Optional.empty());
-            TrainingSession session = new TrainingSession(_ -> {}, Cancellation.whenAsked(), Optional.empty());
+            TrainingContext<TrainEvent> context = context(_ -> {}, Cancellation.onRequest(), Optional.empty());
             try (Model model = begin(network)) {
-                new TwoStageTraining(model, recipe, material, session).run((_, _) -> look.at(model, material, session));
+                new TwoStageTraining(model, recipe, material, context).run((_, _) -> look.at(model, material, context));
             }
         }
     }
@@ -174,25 +174,31 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
                 parts,
                 CROPS.training(recipe.seed()),
                 CROPS.testing(),
-                new FeatureExtraction(extractor, ImageLimits.DEFAULT, cache),
-                means.threads());
+                new FeatureExtraction(extractor, ImageLimits.DEFAULT, cache));
     }
 
-    private Outcome run(FeatureExtractor extractor, Optional<FeatureCache> cache, TrainingSession plain)
+    private TrainingContext<TrainEvent> context(
+            Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> keeper) {
+        return new TrainingContext<>(
+                means.device(),
+                means.threads(),
+                listener,
+                breaks,
+                keeper.orElseGet(() -> Checkpointing.every(Checkpointing.DEFAULT_INTERVAL)));
+    }
+
+    private Outcome run(FeatureExtractor extractor, Optional<FeatureCache> cache, TrainingContext<TrainEvent> plain)
             throws IOException {
         List<TrainEvent> events = new ArrayList<>();
-        TrainingSession session = new TrainingSession(
-                event -> {
-                    events.add(event);
-                    plain.events().accept(event);
-                },
-                plain.breaks(),
-                plain.keeper());
+        TrainingContext<TrainEvent> context = plain.withListener(event -> {
+            events.add(event);
+            plain.listener().accept(event);
+        });
         TrainingData material = material(extractor, cache);
         Map<Integer, byte[]> stages = new LinkedHashMap<>();
         List<Logits> test = new ArrayList<>();
         try (Model model = begin(extractor.network())) {
-            Optional<Cancellation.Reason> early = new TwoStageTraining(model, recipe, material, session)
+            Optional<Cancellation.Reason> early = new TwoStageTraining(model, recipe, material, context)
                     .run((stage, scores) -> {
                         stages.put(stage, bytes(model));
                         test.clear();
@@ -242,7 +248,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
      *
      * @return the outcome of the last part
      */
-    Outcome brokenEvery(int steps, CheckpointPolicy keeper) throws IOException {
+    Outcome brokenEvery(int steps, Checkpointing keeper) throws IOException {
         for (int parts = 1; ; parts++) {
             if (parts > 100) {
                 throw new AssertionError("training does not come to its end when broken every " + steps + " steps");
@@ -255,14 +261,14 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     }
 
     /** Asks for a break after so many steps; nothing if that came while no step could be finished. */
-    Optional<Outcome> brokenAfter(int steps, CheckpointPolicy keeper) throws IOException {
-        Cancellation breaks = Cancellation.whenAsked();
+    Optional<Outcome> brokenAfter(int steps, Checkpointing keeper) throws IOException {
+        Cancellation breaks = Cancellation.onRequest();
         int[] taken = {0};
         try {
             return Optional.of(run(
                     event -> {
                         if (event instanceof TrainEvent.Stepped && ++taken[0] == steps) {
-                            breaks.ask();
+                            breaks.cancel();
                         }
                     },
                     breaks,
@@ -272,7 +278,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         }
     }
 
-    static CheckpointPolicy keeper(Path folder, Duration every) {
-        return new CheckpointPolicy(folder.resolve("checkpoint.safetensors"), "these pictures, this recipe", every);
+    static Checkpointing keeper(Path folder, Duration every) {
+        return new Checkpointing(folder.resolve("checkpoint.safetensors"), "these pictures, this recipe", every);
     }
 }

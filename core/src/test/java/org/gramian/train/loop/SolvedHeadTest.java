@@ -67,7 +67,7 @@ class SolvedHeadTest {
     @ParameterizedTest
     @ValueSource(strings = {"svm", "svm:C=10", "mean", "lda", "lda:shrinkage=0.5", "logistic"})
     void itLearnsWithoutEpochsAndToTheSameByteEachTime(String classifier) throws IOException {
-        Parts itself = new Parts(parts.training(), parts.heldBack(), parts.training()); // chance is a third
+        Parts itself = new Parts(parts.training(), parts.validation(), parts.training()); // chance is a third
         SmallTraining training = training(classifier).with(itself);
         Outcome outcome = training.run();
         assertThat(outcome.early()).isEmpty();
@@ -98,8 +98,8 @@ class SolvedHeadTest {
     @ValueSource(ints = {1, 2, 3})
     void aBreakEndsItAtOnceAndItIsBegunAnew(int task) throws IOException {
         Set<String> tasks = new HashSet<>();
-        Cancellation breaks = Cancellation.whenAsked();
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ZERO);
+        Cancellation breaks = Cancellation.onRequest();
+        Checkpointing keeper = SmallTraining.keeper(folder, Duration.ZERO);
         assertThatExceptionOfType(InterruptedTrainingException.class)
                 .isThrownBy(() -> training("svm")
                         .run(
@@ -108,13 +108,13 @@ class SolvedHeadTest {
                                         tasks.add(solving.task());
                                     }
                                     if (tasks.size() == task) {
-                                        breaks.ask();
+                                        breaks.cancel();
                                     }
                                 },
                                 breaks,
                                 Optional.of(keeper)));
-        assertThat(keeper.file()).doesNotExist();
-        Outcome again = training("svm").run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+        assertThat(keeper.file().orElseThrow()).doesNotExist();
+        Outcome again = training("svm").run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
         assertThat(again.model()).isEqualTo(training("svm").run().model());
     }
 

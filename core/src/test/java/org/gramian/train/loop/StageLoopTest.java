@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -75,14 +74,14 @@ class StageLoopTest {
     private static void run(Model model, Examples examples, Batching batching) throws IOException {
         Recipe recipe = Recipes.with(Recipes.first(1, 0.1), batching);
         Targets targets = Targets.of(new LossRecipe(0, ClassWeights.NONE), new long[CLASSES]);
-        StageLoop.Setup setup = new StageLoop.Setup(
+        TrainingStage stage = new TrainingStage(
                 new TrainableModel(model, 1, 1, Recipe.Precision.F32),
                 recipe,
+                TrainingContext.of(Device.CPU),
                 examples.count(),
                 null,
                 Steps.over(new Steps.Source(examples, labels -> targets.rows(labels, Device.CPU))));
-        TrainingSession session = new TrainingSession(_ -> {}, Cancellation.whenAsked(), Optional.empty());
-        try (StageLoop loop = new StageLoop(setup, TrainingProgress.startOf(1, ValidationScore.NONE, 1), session)) {
+        try (StageLoop loop = new StageLoop(stage, TrainingProgress.startOf(1, ValidationScore.NONE, 1))) {
             loop.run();
         }
     }
@@ -102,16 +101,14 @@ class StageLoopTest {
     @Test
     void checkpointsAreWrittenWhenAsMuchHasGoneBySinceTheLast(@TempDir Path folder) throws IOException {
         long[] seconds = {-100};
-        CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofSeconds(10));
-        CheckpointWriter saver = new CheckpointWriter(
-                Optional.of(keeper),
-                new Stopwatch(() -> Duration.ofSeconds(seconds[0]).toNanos()));
+        Checkpointing saver = SmallTraining.keeper(folder, Duration.ofSeconds(10))
+                .timedBy(() -> Duration.ofSeconds(seconds[0]).toNanos());
         TrainingProgress position = TrainingProgress.startOf(1, ValidationScore.NONE, 1);
         try (Model model = model("average");
                 Optimizer optimizer = Recipes.usual().optimizer().create();
                 Snapshot best = new Snapshot()) {
-            Checkpoint.State state =
-                    new Checkpoint.State(new TrainableModel(model, 1, 1, Recipe.Precision.F32), optimizer, best);
+            Checkpointing.State state =
+                    new Checkpointing.State(new TrainableModel(model, 1, 1, Recipe.Precision.F32), optimizer, best);
             List<Long> written = new ArrayList<>();
             for (; seconds[0] <= -65; seconds[0]++) {
                 if (seconds[0] == -83) {
@@ -119,7 +116,7 @@ class StageLoopTest {
                 } else {
                     saver.saveIfDue(position, state);
                 }
-                if (Files.deleteIfExists(keeper.file())) {
+                if (Files.deleteIfExists(saver.file().orElseThrow())) {
                     written.add(seconds[0]);
                 }
             }
@@ -130,21 +127,22 @@ class StageLoopTest {
     @Test
     void checkpointsAtTheEndsOfShortEpochsTakeATenthOfTheTime(@TempDir Path folder) throws IOException {
         long[] seconds = {0};
-        CheckpointPolicy keeper = new CheckpointPolicy(
-                folder.resolve("checkpoint"), "this", Duration.ofMinutes(5), _ -> seconds[0] += 2); // writing takes 2 s
-        CheckpointWriter saver = new CheckpointWriter(
-                Optional.of(keeper),
-                new Stopwatch(() -> Duration.ofSeconds(seconds[0]).toNanos()));
+        Checkpointing saver = new Checkpointing(
+                        folder.resolve("checkpoint"),
+                        "this",
+                        Duration.ofMinutes(5),
+                        _ -> seconds[0] += 2) // writing takes 2 s
+                .timedBy(() -> Duration.ofSeconds(seconds[0]).toNanos());
         try (Model model = model("average");
                 Optimizer optimizer = Recipes.usual().optimizer().create();
                 Snapshot best = new Snapshot()) {
-            Checkpoint.State state =
-                    new Checkpoint.State(new TrainableModel(model, 1, 1, Recipe.Precision.F32), optimizer, best);
+            Checkpointing.State state =
+                    new Checkpointing.State(new TrainableModel(model, 1, 1, Recipe.Precision.F32), optimizer, best);
             List<Long> written = new ArrayList<>();
             for (; seconds[0] < 50; seconds[0]++) {
                 long epochEnd = seconds[0];
                 saver.saveAfterEpoch(TrainingProgress.startOf(1, ValidationScore.NONE, 1), state);
-                if (Files.deleteIfExists(keeper.file())) {
+                if (Files.deleteIfExists(saver.file().orElseThrow())) {
                     written.add(epochEnd);
                 }
             }

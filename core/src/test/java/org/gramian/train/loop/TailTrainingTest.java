@@ -95,9 +95,9 @@ class TailTrainingTest {
         int steps = whole.events(TrainEvent.Stepped.class).size();
         assertThat(steps).isGreaterThanOrEqualTo(4);
         for (int step : new int[] {1, steps - 1}) {
-            CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
             training(recipe, parts).brokenAfter(step, keeper);
-            Outcome last = training(recipe, parts).run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
+            Outcome last = training(recipe, parts).run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
             assertThat(last.model())
                     .as("broken after step %d of %d", step, steps)
                     .isEqualTo(whole.model());
@@ -122,7 +122,7 @@ class TailTrainingTest {
                             "pooling.conv.weight", "pooling.conv.bias", "classifier.weight", "classifier.bias");
             TrainableModel first = new TrainableModel(model, 1, 0, Recipe.Precision.F32);
             assertThat(first.groups()).containsOnlyKeys(TrainableModel.HEAD);
-            assertThat(first.moved(new HeadRates(0.25, 0.5)))
+            assertThat(first.optimizedGroups(new HeadRates(0.25, 0.5)))
                     .extracting(group -> group.rate() + " " + names(group))
                     .containsExactly(
                             "0.25 [pooling.conv.weight, pooling.conv.bias]",

@@ -14,7 +14,7 @@ import org.gramian.spark.train.TrainingColumns;
 import org.gramian.spark.train.TrainingJob;
 import org.gramian.spark.train.TrainingOutcome;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -99,7 +99,7 @@ final class TrainCommand implements Callable<Integer> {
                 out,
                 resume,
                 where);
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         try (TrainingProgressLog told = TrainingProgressLog.begin(session, console);
                 Interruption _ = Interruption.by(() -> told.stop(breaks))) {
             return train(job, told, breaks);
@@ -108,11 +108,11 @@ final class TrainCommand implements Callable<Integer> {
 
     private int train(TrainingJob job, TrainingProgressLog told, Cancellation breaks) throws IOException {
         SparkTrainer trainer = SparkTrainer.usual()
-                .under(new SparkTrainer.Control(told::tell, console::say, breaks, CheckpointPolicy.DEFAULT_INTERVAL));
+                .under(new SparkTrainer.Control(told::tell, console::say, breaks, Checkpointing.DEFAULT_INTERVAL));
         try {
             return say(trainer.train(job));
         } catch (Exception failed) { // a cancelled job fails, too
-            if (breaks.due().isEmpty()) {
+            if (breaks.reason().isEmpty()) {
                 throw failed;
             }
             return stopped();

@@ -96,7 +96,7 @@ final class TrainingProgressLog implements AutoCloseable {
      * missing of it is done again by another run.
      */
     void stop(Cancellation breaks) {
-        breaks.ask();
+        breaks.cancel();
         if (!stepping) {
             session.sparkContext().cancelAllJobs();
         }

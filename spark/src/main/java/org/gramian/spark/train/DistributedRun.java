@@ -27,11 +27,11 @@ import org.gramian.spark.executor.SharedModel;
 import org.gramian.tensor.DType;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainEvent;
-import org.gramian.train.loop.TrainingSession;
+import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.recipe.LossRecipe;
 
 /** Distributed training from an image catalog to a model in a run folder, resuming if possible. */
@@ -81,7 +81,7 @@ final class DistributedRun {
             }
             Optional<Shards> judges = Optional.ofNullable(judging).filter(shards -> shards.count() > 0);
             Optional<Cancellation.Reason> early = train(features, training, judges, folder);
-            boolean asked = early.filter(Cancellation.Reason.ASKED::equals).isPresent();
+            boolean asked = early.filter(Cancellation.Reason.CANCELLED::equals).isPresent();
             return new TrainingOutcome(
                     asked ? Optional.empty() : Optional.of(folder.path(RemoteRunFolder.MODEL)),
                     early,
@@ -113,7 +113,7 @@ final class DistributedRun {
     }
 
     private void computed(TrainEvent.Collecting event) {
-        control.breaks().due().ifPresent(reason -> {
+        control.breaks().reason().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
         control.events().accept(event);
@@ -139,11 +139,14 @@ final class DistributedRun {
                     counts,
                     config.recipe().batching().batch());
             SparkWorkers workers = new SparkWorkers(model, training, judges.orElse(null), work, job.device());
-            CheckpointPolicy keeper = new CheckpointPolicy(
+            Checkpointing checkpointing = new Checkpointing(
                     folder.fetch(RemoteRunFolder.CHECKPOINT), origin.identity(), control.keepEvery(), folder::put);
-            TrainingSession session = new TrainingSession(told(folder), control.breaks(), Optional.of(keeper));
-            Optional<Cancellation.Reason> early = new DistributedStage(model, config.recipe(), workers, session).run();
-            if (early.filter(Cancellation.Reason.ASKED::equals).isEmpty()) {
+            TrainingContext<TrainEvent> context = TrainingContext.<TrainEvent>of(model.device())
+                    .withListener(told(folder))
+                    .withCancellation(control.breaks())
+                    .withCheckpointing(checkpointing);
+            Optional<Cancellation.Reason> early = new DistributedStage(model, config.recipe(), workers, context).run();
+            if (early.filter(Cancellation.Reason.CANCELLED::equals).isEmpty()) {
                 ModelCard card = card(features.catalogue(), workers.temperature(), origin);
                 folder.keep(settings);
                 Path file = folder.fetch(RemoteRunFolder.MODEL);

@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.run.InitialModel;
-import org.gramian.run.RunResources;
 import org.gramian.run.config.Choices;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.DefaultsContext;
@@ -17,7 +17,7 @@ import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.PoolingRace;
@@ -31,10 +31,10 @@ import org.gramian.train.loop.TrainEvent;
  * <p>An interrupted run resumes: existing features are not recomputed, and steps continue from the last checkpoint.
  * What a lost executor was computing, Spark has computed again by others.
  *
- * @param workshop where weights are found; its device is the driver's
+ * @param weights of pretrained backbones
  * @param control listeners and cancellation
  */
-public record SparkTrainer(RunResources workshop, Control control) {
+public record SparkTrainer(WeightStore weights, Control control) {
     /** Placeholders for layout and protocol, which a table does not have. */
     private static final String LAYOUT = "folders";
 
@@ -50,17 +50,17 @@ public record SparkTrainer(RunResources workshop, Control control) {
             Consumer<TrainEvent> events, Consumer<String> remarks, Cancellation breaks, Duration keepEvery) {
         /** No listeners, no cancellation. */
         public static final Control NONE =
-                new Control(_ -> {}, _ -> {}, Cancellation.whenAsked(), CheckpointPolicy.DEFAULT_INTERVAL);
+                new Control(_ -> {}, _ -> {}, Cancellation.onRequest(), Checkpointing.DEFAULT_INTERVAL);
     }
 
     /** Returns a trainer with the default weights folder and without listeners; the driver computes on the CPU. */
     public static SparkTrainer usual() {
-        return new SparkTrainer(RunResources.usual(Device.CPU), Control.NONE);
+        return new SparkTrainer(WeightStore.ofProcess(), Control.NONE);
     }
 
     /** The same under control. */
     public SparkTrainer under(Control other) {
-        return new SparkTrainer(workshop, other);
+        return new SparkTrainer(weights, other);
     }
 
     /**
@@ -78,7 +78,8 @@ public record SparkTrainer(RunResources workshop, Control control) {
         RunConfig config = RunConfig.of(settings);
         try (RemoteRunFolder folder = RemoteRunFolder.open(
                         job.folder(), job.resume(), spark.sessionState().newHadoopConf());
-                FrozenBackbone network = InitialModel.network(config.network(), workshop, control.remarks)) {
+                FrozenBackbone network = 
+                        InitialModel.network(config.network(), weights, Device.CPU, control.remarks)) {
             DistributedStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
             ImageCatalog.Holding holding = new ImageCatalog.Holding(
                     config.data().validation(), config.recipe().seed());
@@ -115,7 +116,7 @@ public record SparkTrainer(RunResources workshop, Control control) {
                         LAYOUT,
                         Protocols.parse("holdout"),
                         images,
-                        workshop.weights().names(),
+                        weights.names(),
                         Device.Kind.CPU));
     }
 }

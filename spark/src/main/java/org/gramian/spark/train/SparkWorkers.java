@@ -79,17 +79,17 @@ final class SparkWorkers implements HeadWorkers {
     }
 
     @Override
-    public boolean judges() {
+    public boolean hasValidation() {
         return heldBack != null;
     }
 
     @Override
-    public ValidationScore judge() {
+    public ValidationScore validate() {
         Shards shards = Objects.requireNonNull(heldBack, "the validation set");
         return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new ValidationWork(work.batch()))
                 .stream()
                 .reduce(ValidationCounts.NONE, ValidationCounts::plus)
-                .judgement();
+                .score();
     }
 
     /** Fits a temperature to the validation set; empty without one. */

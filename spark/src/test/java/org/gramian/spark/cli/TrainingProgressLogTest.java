@@ -25,7 +25,7 @@ import picocli.CommandLine.Mixin;
 @Timeout(120)
 class TrainingProgressLogTest {
     private final StringWriter said = new StringWriter();
-    private final Cancellation breaks = Cancellation.whenAsked();
+    private final Cancellation breaks = Cancellation.onRequest();
     private SparkSession spark;
     private TrainingProgressLog told;
 
@@ -92,7 +92,7 @@ class TrainingProgressLogTest {
         told.stop(breaks);
 
         assertThatThrownBy(() -> features.get(60, TimeUnit.SECONDS)).hasStackTraceContaining("cancel");
-        assertThat(breaks.due()).contains(Cancellation.Reason.ASKED);
+        assertThat(breaks.reason()).contains(Cancellation.Reason.CANCELLED);
     }
 
     @Test
@@ -104,6 +104,6 @@ class TrainingProgressLogTest {
         told.stop(breaks);
 
         assertThat(step.get(60, TimeUnit.SECONDS)).isEqualTo(2);
-        assertThat(breaks.due()).contains(Cancellation.Reason.ASKED);
+        assertThat(breaks.reason()).contains(Cancellation.Reason.CANCELLED);
     }
 }

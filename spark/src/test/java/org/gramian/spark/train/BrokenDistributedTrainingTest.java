@@ -22,7 +22,7 @@ import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
 import org.gramian.spark.train.SparkTrainer.Control;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.TrainEvent;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -74,21 +74,21 @@ class BrokenDistributedTrainingTest {
     void aTrainingThatWasBrokenEndsAsOneThatWasNotAndComputesNoFeatureTwice() throws IOException {
         Settings asked = SmallDistributedTraining.asked("paper:48", 2);
         TrainingOutcome alone = SparkTrainer.usual().train(job(images, asked, "alone"));
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         int[] steps = {0};
         Control control = new Control(
                 event -> {
                     if (event instanceof TrainEvent.Stepped && ++steps[0] == 17) {
-                        breaks.ask();
+                        breaks.cancel();
                     }
                 },
                 _ -> {},
                 breaks,
-                CheckpointPolicy.DEFAULT_INTERVAL);
+                Checkpointing.DEFAULT_INTERVAL);
         TrainingOutcome broken = SparkTrainer.usual().under(control).train(job(images, asked, "broken"));
         Map<String, Long> features = files(broken.features());
 
-        assertThat(broken.early()).contains(Cancellation.Reason.ASKED);
+        assertThat(broken.early()).contains(Cancellation.Reason.CANCELLED);
         assertThat(broken.model()).isEmpty();
         assertThat(folder.resolve("broken").resolve("checkpoint.safetensors")).exists();
 
@@ -124,17 +124,17 @@ class BrokenDistributedTrainingTest {
     void aFolderWithARunIsTakenOnlyToGoOnWithIt() throws IOException {
         Settings asked = SmallDistributedTraining.asked("center:48", 1);
         TrainingJob first = job(whole, asked, "begun");
-        Cancellation breaks = Cancellation.whenAsked();
+        Cancellation breaks = Cancellation.onRequest();
         SparkTrainer stopped = SparkTrainer.usual()
                 .under(new Control(
                         event -> {
                             if (event instanceof TrainEvent.Stepped) {
-                                breaks.ask();
+                                breaks.cancel();
                             }
                         },
                         _ -> {},
                         breaks,
-                        CheckpointPolicy.DEFAULT_INTERVAL));
+                        Checkpointing.DEFAULT_INTERVAL));
         stopped.train(first);
 
         assertThatThrownBy(() -> SparkTrainer.usual()
@@ -201,7 +201,7 @@ class BrokenDistributedTrainingTest {
         List<String> remarks = new ArrayList<>();
         SparkTrainer told = SparkTrainer.usual()
                 .under(new Control(
-                        events::add, remarks::add, Cancellation.whenAsked(), CheckpointPolicy.DEFAULT_INTERVAL));
+                        events::add, remarks::add, Cancellation.onRequest(), Checkpointing.DEFAULT_INTERVAL));
 
         TrainingOutcome again = told.train(job(images, asked, "finished"));
 

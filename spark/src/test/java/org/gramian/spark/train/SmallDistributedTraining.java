@@ -13,13 +13,13 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.autodiff.Parameter;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
 import org.gramian.run.InitialModel;
-import org.gramian.run.RunResources;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
@@ -29,10 +29,9 @@ import org.gramian.tensor.Device;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingData;
-import org.gramian.train.loop.TrainingSession;
+import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TwoStageTraining;
 import org.gramian.train.recipe.Schedule;
 
@@ -117,7 +116,8 @@ final class SmallDistributedTraining {
             Sample sample = new Sample(images.get(i).toString(), Stripes.label(i), images.get(i));
             (judges(i, judging) ? heldBack : training).add(sample);
         }
-        try (FrozenBackbone network = InitialModel.network(config.network(), RunResources.usual(Device.CPU), _ -> {});
+        try (FrozenBackbone network = 
+                        InitialModel.network(config.network(), WeightStore.ofProcess(), Device.CPU, _ -> {});
                 Model model = InitialModel.model(
                         config.network().head(SmallModel.CLASSES.size(), training.size()),
                         config.recipe().seed(),
@@ -129,10 +129,10 @@ final class SmallDistributedTraining {
                     new TrainingData.Parts(training, heldBack, List.of()),
                     config.data().crops().training(config.recipe().seed()),
                     config.data().crops().testing(),
-                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty()),
-                    2);
-            TrainingSession session = new TrainingSession(losses::accept, Cancellation.whenAsked(), Optional.empty());
-            new TwoStageTraining(model, config.recipe(), material, session).run((_, _) -> {});
+                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty()));
+            TrainingContext<TrainEvent> context =
+                    TrainingContext.<TrainEvent>of(Device.CPU).withThreads(2).withListener(losses::accept);
+            new TwoStageTraining(model, config.recipe(), material, context).run((_, _) -> {});
         }
         return losses.all();
     }

@@ -25,7 +25,7 @@ import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
 import org.gramian.spark.train.SparkTrainer.Control;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.TrainEvent;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -70,8 +70,8 @@ class SparkTrainerTest {
                     }
                 },
                 _ -> {},
-                Cancellation.whenAsked(),
-                CheckpointPolicy.DEFAULT_INTERVAL);
+                Cancellation.onRequest(),
+                Checkpointing.DEFAULT_INTERVAL);
         TrainingOutcome trained = SparkTrainer.usual().under(control).train(job(whole, asked, "fitted"));
         RunConfig config = RunConfig.of(ConfigFile.read(folder.resolve("fitted").resolve("config.yaml")));
 
@@ -80,7 +80,7 @@ class SparkTrainerTest {
         assertThat(epochs)
                 .hasSize(3)
                 .allSatisfy(
-                        epoch -> assertThat(epoch.judgement().loss()).isFinite().isNotEqualTo(epoch.loss()));
+                        epoch -> assertThat(epoch.validation().loss()).isFinite().isNotEqualTo(epoch.loss()));
         ModelHeader header = ModelFile.header(folder.resolve("fitted").resolve("model.safetensors"));
         assertThat(header.card().classes()).isEqualTo(SmallModel.CLASSES);
         assertThat(header.card().origin())

@@ -20,7 +20,7 @@ import org.gramian.spark.testing.StandaloneCluster;
 import org.gramian.spark.testing.Stripes;
 import org.gramian.spark.train.SparkTrainer.Control;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.Checkpointing;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -128,8 +128,8 @@ class SpreadTrainingTest {
                     }
                 },
                 _ -> {},
-                Cancellation.whenAsked(),
-                CheckpointPolicy.DEFAULT_INTERVAL);
+                Cancellation.onRequest(),
+                Checkpointing.DEFAULT_INTERVAL);
         TrainingJob job = new TrainingJob(
                 SmallDistributedTraining.table(spark, images, 0),
                 TrainingColumns.of("path", "label"),

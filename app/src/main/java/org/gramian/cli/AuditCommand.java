@@ -227,8 +227,9 @@ final class AuditCommand implements Callable<Integer> {
             String newLine = System.lineSeparator();
             text.append(String.format(
                     Locale.ROOT, "%-8s%s%n", finding.severity().text(), QuotedText.visible(finding.sentence())));
-            int shown =
-                    all ? finding.items().size() : Math.min(ITEMS, finding.items().size());
+            int shown = all
+                    ? finding.items().size()
+                    : Math.min(ITEMS, finding.items().size());
             finding.items()
                     .subList(0, shown)
                     .forEach(item -> text.append(INDENT + "- ")

@@ -184,7 +184,9 @@ final class BackbonesCommand implements Callable<Integer> {
 
         private static List<Long> output(Backbone backbone, int size) {
             return backbone.fits(size, size)
-                    ? LongStream.of(backbone.features(size, size).sizes()).boxed().toList()
+                    ? LongStream.of(backbone.features(size, size).sizes())
+                            .boxed()
+                            .toList()
                     : List.of();
         }
 

@@ -182,7 +182,8 @@ final class DemoCommand implements Callable<Integer> {
             Evaluation secondOrder = evaluation(1);
             Columns rows = new Columns();
             for (int i = 0; i < results.size(); i++) {
-                rows.row(recipe.entries().get(i).name(), evaluation(i).accuracy().text() + " %");
+                rows.row(
+                        recipe.entries().get(i).name(), evaluation(i).accuracy().text() + " %");
             }
             StringBuilder text = new StringBuilder(LINE);
             text.append("Test accuracy on ")
@@ -225,8 +226,8 @@ final class DemoCommand implements Callable<Integer> {
 
         /** Returns the next commands. */
         String next(boolean served) {
-            Path image =
-                    folder.images().resolve(evaluation(1).predictions().getFirst().name());
+            Path image = folder.images()
+                    .resolve(evaluation(1).predictions().getFirst().name());
             List<String> lines = new ArrayList<>(List.of("Try next:", CommandHint.of("predict", model(), image)));
             lines.add(CommandHint.of("explain", model(), image, folder.path().resolve("explained.png")));
             if (!served) {

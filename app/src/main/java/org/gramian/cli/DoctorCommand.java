@@ -134,7 +134,8 @@ final class DoctorCommand implements Callable<Integer> {
         }
 
         private static long memory() {
-            return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
+            return ManagementFactory.getOperatingSystemMXBean()
+                            instanceof com.sun.management.OperatingSystemMXBean system
                     ? system.getTotalMemorySize()
                     : 0;
         }

@@ -110,9 +110,8 @@ final class EmbedCommand implements Callable<Integer> {
         FeatureOutput.requireSpace(out, bytes(header, dataset, form), 0);
         try (OpenModel model = engine.open(file);
                 FeatureOutput rows = new FeatureOutput(out, "descriptors", dataset.samples())) {
-            Classifier classifier = model.classifier()
-                    .withCrops(model.card().crops())
-                    .withBatch(InferencePipeline.DEFAULT_BATCH);
+            Classifier classifier =
+                    model.classifier().withCrops(model.card().crops()).withBatch(InferencePipeline.DEFAULT_BATCH);
             try (Progress progress =
                     console.progress("descriptors", dataset.samples().size())) {
                 embed(classifier, dataset.samples(), rows, progress);
@@ -137,9 +136,8 @@ final class EmbedCommand implements Callable<Integer> {
     }
 
     private void write(int index, ImageResult.Computed computed, FeatureOutput file) {
-        float[][] kept = crops == CropRows.MEAN
-                ? new float[][] {computed.descriptor()}
-                : computed.of(Engine.Rows.DESCRIPTORS);
+        float[][] kept =
+                crops == CropRows.MEAN ? new float[][] {computed.descriptor()} : computed.of(Engine.Rows.DESCRIPTORS);
         try {
             for (int crop = 0; crop < kept.length; crop++) {
                 file.feature(index, crop, bytes(kept[crop]));
@@ -156,9 +154,7 @@ final class EmbedCommand implements Callable<Integer> {
     }
 
     private long bytes(ModelHeader header, Dataset dataset, EmbedFormat form) {
-        long each = crops == CropRows.EACH
-                ? header.card().crops().testing().count()
-                : 1;
+        long each = crops == CropRows.EACH ? header.card().crops().testing().count() : 1;
         long rows = Math.multiplyExact(each, dataset.samples().size());
         return Math.multiplyExact(rows, Math.multiplyExact(header.descriptorSize(), form.bytesPerValue()));
     }

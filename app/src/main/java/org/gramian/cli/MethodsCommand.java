@@ -193,7 +193,8 @@ final class MethodsCommand implements Callable<Integer> {
 
         /** Why some do not fit, below the table: a reason is longer than its lines. */
         private void printUnfit(List<MethodRow> rows) {
-            List<MethodRow> unfit = rows.stream().filter(row -> row.unfit() != null).toList();
+            List<MethodRow> unfit =
+                    rows.stream().filter(row -> row.unfit() != null).toList();
             if (!unfit.isEmpty()) {
                 out.printf("%ndoes not fit%n");
                 unfit.forEach(row -> out.printf("%s: %s%n", row.name(), row.unfit()));

@@ -112,7 +112,13 @@ sealed interface NearestLines {
         public void found(String image, List<Match> nearest) {
             for (int i = 0; i < nearest.size(); i++) {
                 Match one = nearest.get(i);
-                csv.writeRecord(image, Integer.toString(i + 1), one.name(), one.className(), Double.toString(one.distance()), "");
+                csv.writeRecord(
+                        image,
+                        Integer.toString(i + 1),
+                        one.name(),
+                        one.className(),
+                        Double.toString(one.distance()),
+                        "");
             }
         }
 

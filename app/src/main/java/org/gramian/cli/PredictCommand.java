@@ -95,8 +95,7 @@ final class PredictCommand implements Callable<Integer> {
             Results results = new Results(shown, lines);
             if (images.isStandardInput()) {
                 ImageInputs.lines(
-                        System.in,
-                        names -> predict(model.classifier(), paths(names, results), results, _ -> {}));
+                        System.in, names -> predict(model.classifier(), paths(names, results), results, _ -> {}));
             } else if (!images.hasFolder() || (out == null && Terminal.isStandardOutput())) {
                 predict(model.classifier(), named, results, _ -> {});
             } else {

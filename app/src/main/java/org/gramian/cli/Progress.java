@@ -260,7 +260,8 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
             Duration passed = state.getElapsedAfterStart();
             return done <= 0 || rest == 0 || passed.toMillis() < MILLISECONDS
                     ? count
-                    : count + "  eta " + EpochText.time(passed.multipliedBy(rest).dividedBy(done));
+                    : count + "  eta "
+                            + EpochText.time(passed.multipliedBy(rest).dividedBy(done));
         }
     }
 }

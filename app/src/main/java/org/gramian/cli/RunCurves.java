@@ -21,7 +21,8 @@ final class RunCurves {
         List<TrainingCurves.Run> histories = new ArrayList<>();
         for (Path run : runs) {
             histories.add(new TrainingCurves.Run(
-                    String.valueOf(run.getFileName()), History.open(history(run)).epochs()));
+                    String.valueOf(run.getFileName()),
+                    History.open(history(run)).epochs()));
         }
         return new ChartImage("accuracy by epoch", List.of(TrainingCurves.comparison(histories)));
     }

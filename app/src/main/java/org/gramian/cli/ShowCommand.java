@@ -181,7 +181,8 @@ final class ShowCommand implements Callable<Integer> {
         }
 
         private void entries(StringBuilder text, String label, Map<String, String> entries) {
-            int widest = entries.keySet().stream().mapToInt(String::length).max().orElse(0);
+            int widest =
+                    entries.keySet().stream().mapToInt(String::length).max().orElse(0);
             String title = label;
             int shown = 0;
             for (Map.Entry<String, String> entry : entries.entrySet()) {

@@ -233,8 +233,8 @@ final class TableOptions {
             String pair = typed.substring(row.length() + 1);
             int equals = pair.indexOf('=');
             if (equals < 1) {
-                throw new IllegalArgumentException(
-                        option + ": expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + QuotedText.text(typed));
+                throw new IllegalArgumentException(option
+                        + ": expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + QuotedText.text(typed));
             }
             return new Own(find(row).orElseThrow(), pair.substring(0, equals).strip(), pair.substring(equals + 1));
         }

@@ -115,7 +115,8 @@ final class TableTraining {
         return new Settings(values);
     }
 
-    private Map<TableEntry, Estimate> announced(TableFiles files, TrainingContext<RunEvent> context) throws IOException {
+    private Map<TableEntry, Estimate> announced(TableFiles files, TrainingContext<RunEvent> context)
+            throws IOException {
         TableRun run = files.run();
         console.say("table folder: " + files.folder());
         if (!run.due().isEmpty()) {

@@ -63,7 +63,8 @@ final class TrainEventJson {
                                 "number", started.number(),
                                 "of", started.of(),
                                 "train", started.fold().parts().training().size(),
-                                "validation", started.fold().parts().validation().size(),
+                                "validation",
+                                        started.fold().parts().validation().size(),
                                 "test", started.fold().parts().test().size()));
             case RunEvent.Training training -> accept(training.event(), stage, prefix);
             case RunEvent.PoolingChosen chosen ->

@@ -194,7 +194,8 @@ record TextureImage(TexturePattern pattern, Scene scene, SplittableRandom noise)
                     new ValueNoise(random),
                     random.nextDouble(0.1, 0.9));
             Light light = new Light(random.nextDouble(-0.7, 0.7), random.nextDouble(-0.7, 0.7));
-            return new Scene(view, light, Palette.random(random), random.nextDouble(0.5, 1.6), random.nextDouble(4, 16));
+            return new Scene(
+                    view, light, Palette.random(random), random.nextDouble(0.5, 1.6), random.nextDouble(4, 16));
         }
     }
 }

@@ -163,12 +163,16 @@ public enum TextureKind {
      * Voronoi cells with dark seams (Worley 1996): every unit square holds one feature point; the seam is where the two
      * nearest are about equally far.
      */
-    private record Cells(ValueNoise columns, ValueNoise rows, ValueNoise shades, double seam) implements TexturePattern {
+    private record Cells(ValueNoise columns, ValueNoise rows, ValueNoise shades, double seam)
+            implements TexturePattern {
         private static final double WANDER = 0.85;
 
         static Cells of(SplittableRandom random) {
             return new Cells(
-                    new ValueNoise(random), new ValueNoise(random), new ValueNoise(random), random.nextDouble(0.08, 0.22));
+                    new ValueNoise(random),
+                    new ValueNoise(random),
+                    new ValueNoise(random),
+                    random.nextDouble(0.08, 0.22));
         }
 
         @Override

@@ -82,8 +82,7 @@ public record OpenModel(ModelHeader header, Classifier classifier, String engine
 
     private static OpenModel of(OnnxEngine engine) {
         ModelHeader header = engine.header();
-        return new OpenModel(
-                header, Classifier.of(engine, header.card(), engine::close), "onnx", Optional.empty());
+        return new OpenModel(header, Classifier.of(engine, header.card(), engine::close), "onnx", Optional.empty());
     }
 
     private static OpenModel exported(Path file, int threads) throws IOException {

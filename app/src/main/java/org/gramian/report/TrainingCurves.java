@@ -55,9 +55,7 @@ public final class TrainingCurves {
     public static Chart accuracy(List<EpochDone> epochs) {
         Chart chart = byEpoch("accuracy in %", epochs, Scale.exactly(0, 100))
                 .with(line("training", epochs, TrainingCurves::trainingAccuracy));
-        return isValidated(epochs)
-                ? chart.with(line("validation", epochs, TrainingCurves::validationAccuracy))
-                : chart;
+        return isValidated(epochs) ? chart.with(line("validation", epochs, TrainingCurves::validationAccuracy)) : chart;
     }
 
     /** Returns the learning rate at the last step of every epoch, on a logarithmic scale. */

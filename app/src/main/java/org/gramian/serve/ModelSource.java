@@ -50,7 +50,8 @@ public interface ModelSource {
                 Optional<Gallery> gallery = gallery(file, say);
                 OpenModel opened = opening.open(file);
                 if (!FileVersion.of(file).equals(before)) {
-                    // The gallery may belong to another model than the one that was opened; the server checks the files again soon.
+                    // The gallery may belong to another model than the one that was opened; the server checks the files
+                    // again soon.
                     say.accept("nearest images are unavailable: the model file changed while it was loaded");
                     gallery = Optional.empty();
                 }

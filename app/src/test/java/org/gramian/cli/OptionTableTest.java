@@ -73,7 +73,9 @@ class OptionTableTest {
         String[] parts = key.name().split("\\.");
         Path file = Files.writeString(
                 folder.resolve("run.yaml"),
-                parts.length == 1 ? "%s: %s\n".formatted(parts[0], text) : "%s:\n  %s: %s\n".formatted(parts[0], parts[1], text));
+                parts.length == 1
+                        ? "%s: %s\n".formatted(parts[0], text)
+                        : "%s:\n  %s: %s\n".formatted(parts[0], parts[1], text));
         Setting read = Objects.requireNonNull(ConfigFile.read(file).values().get(key.name()));
         assertThat(read.text()).isEqualTo(settings.values().get(key.name()).text());
     }
@@ -84,7 +86,8 @@ class OptionTableTest {
         String help = Run.of(command, "--help-all").out();
         for (Key<?> key : Keys.all()) {
             assertThat(help)
-                    .contains("  %s=%s (default: %s)".formatted(key.name(), key.form().expected(), key.usualText()))
+                    .contains("  %s=%s (default: %s)"
+                            .formatted(key.name(), key.form().expected(), key.usualText()))
                     .contains("      " + key.meaning());
         }
         Map<String, OptionSpec> options = spec(command).optionsMap();
@@ -102,6 +105,8 @@ class OptionTableTest {
                 .map(option -> "| `" + String.join(", ", option.names())
                         + (option.hasValue() ? " " + option.label() : "") + "` | " + option.help());
         assertThat(Stream.concat(keys, options))
-                .allSatisfy(row -> assertThat(page).filteredOn(line -> line.startsWith(row)).hasSize(1));
+                .allSatisfy(row -> assertThat(page)
+                        .filteredOn(line -> line.startsWith(row))
+                        .hasSize(1));
     }
 }

@@ -162,7 +162,8 @@ class PredictCommandTest {
     @Test
     void aClassThatIsCalledUnknownIsAnAnswer() {
         StringWriter shown = new StringWriter();
-        List<Prediction.ClassProbability> top = List.of(new Prediction.ClassProbability("unknown", 0.9), new Prediction.ClassProbability("wood", 0.1));
+        List<Prediction.ClassProbability> top =
+                List.of(new Prediction.ClassProbability("unknown", 0.9), new Prediction.ClassProbability("wood", 0.1));
         new PredictionLines.Table(new PrintWriter(shown, true), 0)
                 .predicted("a.png", new PredictionLines.Row("unknown", 0.9, top, false));
         assertThat(shown.toString()).contains("unknown 90.0 %").doesNotContain("perhaps");

@@ -84,7 +84,7 @@ class TrainingCurvesTest {
     void whereAStageBeginsIsMarkedInEveryPanel() {
         List<EpochDone> two = run(6, 4, true);
         List<EpochDone> one = two.stream()
-                .map(e -> epoch(1, e.epoch(), e.rate(), e.loss(), e.accuracy(), e.judgement()))
+                .map(e -> epoch(1, e.epoch(), e.learningRate(), e.loss(), e.accuracy(), e.validation()))
                 .toList();
         BufferedImage marked = image(two);
         BufferedImage plain = image(one);
@@ -101,12 +101,9 @@ class TrainingCurvesTest {
     void whatIsNotFiniteIsLeftOut() {
         List<EpochDone> points = new ArrayList<>(run(5, 0, true));
         points.add(epoch(1, 5, 0, Double.NaN, 0.5, new ValidationScore(Double.NaN, Double.POSITIVE_INFINITY)));
-        assertThat(pixels(image(points), ChartImage.COLOURS.getFirst()))
-                .isGreaterThan(200);
-        List<EpochDone> nothing =
-                List.of(epoch(1, 0, 0, Double.NaN, Double.NaN, none(Double.NaN)));
-        assertThat(pixels(image(nothing), ChartImage.COLOURS.getFirst()))
-                .isZero();
+        assertThat(pixels(image(points), ChartImage.COLOURS.getFirst())).isGreaterThan(200);
+        List<EpochDone> nothing = List.of(epoch(1, 0, 0, Double.NaN, Double.NaN, none(Double.NaN)));
+        assertThat(pixels(image(nothing), ChartImage.COLOURS.getFirst())).isZero();
     }
 
     @Test
@@ -117,7 +114,8 @@ class TrainingCurvesTest {
             runs.add(new TrainingCurves.Run(
                     "run " + i,
                     run(6, 3, true).stream()
-                            .map(e -> epoch(e.stage(), e.epoch(), e.rate(), e.loss(), e.accuracy(), shifted(e, run)))
+                            .map(e -> epoch(
+                                    e.stage(), e.epoch(), e.learningRate(), e.loss(), e.accuracy(), shifted(e, run)))
                             .toList()));
         }
         BufferedImage image = comparison(runs);
@@ -127,7 +125,7 @@ class TrainingCurvesTest {
 
     private static ValidationScore shifted(EpochDone epoch, int by) {
         return new ValidationScore(
-                epoch.judgement().error() + 0.02 * by, epoch.judgement().loss());
+                epoch.validation().error() + 0.02 * by, epoch.validation().loss());
     }
 
     /** Line after line, no two in the same colour and dash pattern, as far as the patterns reach. */
@@ -200,8 +198,7 @@ class TrainingCurvesTest {
     @Test
     void anEpochOfTrainingIsAPoint() {
         List<EpochDone> epochs = List.of(epoch(2, 4, 0.01, 0.7, 0.8, new ValidationScore(0.25, 0.9)));
-        assertThat(TrainingCurves.loss(epochs).lines())
-                .containsExactly(line("training", 0.7), line("validation", 0.9));
+        assertThat(TrainingCurves.loss(epochs).lines()).containsExactly(line("training", 0.7), line("validation", 0.9));
         assertThat(TrainingCurves.accuracy(epochs).lines())
                 .containsExactly(line("training", 80.0), line("validation", 75.0));
         assertThat(TrainingCurves.learningRate(epochs).lines()).containsExactly(line("learning rate", 0.01));

@@ -143,7 +143,9 @@ class ServeLoadTest {
     }
 
     private static MemorySegment crops(LoadedModel model, List<byte[]> images, Arena arena) {
-        Rendering rendering = model.header().card().rendering(file -> { throw new AssertionError(file); });
+        Rendering rendering = model.header().card().rendering(file -> {
+            throw new AssertionError(file);
+        });
         MemorySegment memory = arena.allocate(BATCH * rendering.bytes(), 64);
         for (int i = 0; i < BATCH; i++) {
             ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(images.get(i));

@@ -41,7 +41,8 @@ public final class Bench {
      * @param modes of PyTorch
      * @throws IllegalStateException if the side of Gramian fails
      */
-    public static BenchReport run(BenchPlan plan, @Nullable PythonTorch python, List<PythonMode> modes, Listener listener) {
+    public static BenchReport run(
+            BenchPlan plan, @Nullable PythonTorch python, List<PythonMode> modes, Listener listener) {
         List<Side> others = new ArrayList<>();
         if (python != null) {
             modes.forEach(mode -> others.add(new Side.Python(python, mode)));
@@ -57,7 +58,8 @@ public final class Bench {
         BenchReport report = BenchReport.of(settings(), ceilings, comparisons);
         for (BenchPlan.Case each : cases) {
             List<Side> sides = sides(each.workload());
-            List<SideResult> outcomes = WorkloadMeasurement.of(each.workload(), each.spec(), sides, plan.runs(), listener::say);
+            List<SideResult> outcomes =
+                    WorkloadMeasurement.of(each.workload(), each.spec(), sides, plan.runs(), listener::say);
             comparisons.add(new WorkloadResult(each.workload(), each.spec(), outcomes, trajectory(each, outcomes)));
             report = BenchReport.of(settings(), ceilings, comparisons);
             listener.measured(report);

@@ -51,7 +51,10 @@ final class BenchModel implements AutoCloseable {
         this.precision = Precision.parse(spec.text("precision"));
         Device device = spec.device();
         parameters = ParameterSet.initialize(
-                InitialParameters.of(backbone, head, spec.number("channels")), new SplittableRandom(0), DType.F32, device);
+                InitialParameters.of(backbone, head, spec.number("channels")),
+                new SplittableRandom(0),
+                DType.F32,
+                device);
         int batch = spec.number("batch");
         input = input(batch, spec);
         int classes = spec.number("classes");

@@ -180,9 +180,8 @@ public record BenchReport(
         lines.forEach(line -> text.append(aligned(line, widths)).append('\n'));
         text.append('\n');
         agreements().forEach(line -> text.append(line).append('\n'));
-        facts
-                .forEach((name, fact) ->
-                        text.append(name).append(": ").append(fact).append('\n'));
+        facts.forEach(
+                (name, fact) -> text.append(name).append(": ").append(fact).append('\n'));
         return text.toString();
     }
 

@@ -64,7 +64,8 @@ final class PredictionTask implements Task {
                 backbone,
                 parameters(InitialParameters.of(Optional.of(backbone), Optional.empty(), 0), device),
                 head,
-                parameters(InitialParameters.of(Optional.empty(), Optional.of(head), (int) backbone.channels()), device),
+                parameters(
+                        InitialParameters.of(Optional.empty(), Optional.of(head), (int) backbone.channels()), device),
                 device);
     }
 

@@ -18,6 +18,8 @@ interface TrainingStep extends AutoCloseable {
 
     /** Returns a CUDA graph step if possible, otherwise an eager one. */
     static TrainingStep of(BenchModel subject) {
-        return CudaGraphTrainingStep.suits(subject) ? new CudaGraphTrainingStep(subject) : new TapeTrainingStep(subject);
+        return CudaGraphTrainingStep.suits(subject)
+                ? new CudaGraphTrainingStep(subject)
+                : new TapeTrainingStep(subject);
     }
 }

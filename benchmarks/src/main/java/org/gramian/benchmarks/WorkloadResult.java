@@ -12,7 +12,8 @@ import java.util.OptionalDouble;
  * @param outcomes of each side, Gramian first
  * @param trajectory losses of many training steps, if compared
  */
-record WorkloadResult(BenchWorkload workload, TaskSpec spec, List<SideResult> outcomes, Optional<Trajectory> trajectory) {
+record WorkloadResult(
+        BenchWorkload workload, TaskSpec spec, List<SideResult> outcomes, Optional<Trajectory> trajectory) {
     WorkloadResult {
         outcomes = List.copyOf(outcomes);
     }

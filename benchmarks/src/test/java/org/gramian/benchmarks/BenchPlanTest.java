@@ -27,7 +27,8 @@ class BenchPlanTest {
     @Test
     void aNameMeansForwardAndTraining() {
         assertThat(BenchWorkload.chosen(List.of("head", "network-forward", "head-training")))
-                .containsExactly(BenchWorkload.HEAD_FORWARD, BenchWorkload.HEAD_TRAINING, BenchWorkload.NETWORK_FORWARD);
+                .containsExactly(
+                        BenchWorkload.HEAD_FORWARD, BenchWorkload.HEAD_TRAINING, BenchWorkload.NETWORK_FORWARD);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> BenchWorkload.chosen(List.of("heads")))
                 .withMessageContainingAll("'heads'", "network-training");
@@ -36,7 +37,11 @@ class BenchPlanTest {
     @Test
     void everyBatchIsMeasuredInEveryPrecisionThatMakesSense() {
         List<BenchPlan.Case> found = cases(
-                List.of(BenchWorkload.HEAD_FORWARD, BenchWorkload.NETWORK_FORWARD, BenchWorkload.PICTURES, BenchWorkload.PREDICTION),
+                List.of(
+                        BenchWorkload.HEAD_FORWARD,
+                        BenchWorkload.NETWORK_FORWARD,
+                        BenchWorkload.PICTURES,
+                        BenchWorkload.PREDICTION),
                 List.of(2, 4),
                 Precision.F32,
                 Precision.BF16);
@@ -84,7 +89,9 @@ class BenchPlanTest {
         double positions = 196;
         double head = 2 * c * c * positions * 2 + 4 * c * c * c + 2 * 47 * (c * (c + 1) / 2);
         assertThat(operations(BenchWorkload.HEAD_FORWARD, 1)).isEqualTo(head);
-        assertThat(operations(BenchWorkload.HEAD_TRAINING, 32)).isEqualTo(96 * head).isBetween(72e9, 73e9);
+        assertThat(operations(BenchWorkload.HEAD_TRAINING, 32))
+                .isEqualTo(96 * head)
+                .isBetween(72e9, 73e9);
         // the 15.3 billion multiplications of VGG-16's convolutions that the literature counts
         double vgg = operations(BenchWorkload.BACKBONE_FORWARD, 1);
         assertThat(vgg / 2).isBetween(15.2e9, 15.4e9);
@@ -97,7 +104,8 @@ class BenchPlanTest {
     void aPoolingWithoutAFormulaHasNoRate() {
         BenchPlan.Sizes sizes = new BenchPlan.Sizes("conv:8/covariance/isqrt/triu", "vgg16", 8, 4, 32, 2);
         BenchPlan plan = new BenchPlan(List.of(BenchWorkload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
-        assertThat(Operations.of(BenchWorkload.HEAD_FORWARD, plan.cases().getFirst().spec()))
+        assertThat(Operations.of(
+                        BenchWorkload.HEAD_FORWARD, plan.cases().getFirst().spec()))
                 .isEmpty();
     }
 

@@ -26,7 +26,10 @@ class BenchmarkTest {
     @Test
     void withoutPythonGramianIsMeasuredAlone() {
         BenchReport report = Bench.run(
-                Tiny.plan(BenchWorkload.HEAD_TRAINING, BenchWorkload.DEFINITION), null, List.of(PythonMode.EAGER), listener);
+                Tiny.plan(BenchWorkload.HEAD_TRAINING, BenchWorkload.DEFINITION),
+                null,
+                List.of(PythonMode.EAGER),
+                listener);
         assertThat(report.failed()).isFalse();
         assertThat(listener.reports).hasSize(2);
         JsonNode tree = JsonMapper.shared().valueToTree(report.tree());
@@ -77,7 +80,10 @@ class BenchmarkTest {
     void bothLanguagesComputeTheSameWherePythonHasTorch() {
         PythonTorch torch = python();
         BenchPlan plan = new BenchPlan(
-                List.of(BenchWorkload.HEAD_TRAINING), Tiny.grid(Precision.F32), Tiny.SIZES, new BenchPlan.Runs(0, 1, 10));
+                List.of(BenchWorkload.HEAD_TRAINING),
+                Tiny.grid(Precision.F32),
+                Tiny.SIZES,
+                new BenchPlan.Runs(0, 1, 10));
         BenchReport report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
         assertThat(report.failed()).as(report.columns()).isFalse();
         assertThat(report.agreements())

@@ -23,8 +23,8 @@ class ImageSpeedTest {
 
     @Test
     void atLeastAHundredAndFiftyImagesAreLoadedInASecond() throws IOException {
-        TaskSpec spec =
-                Tiny.spec(BenchWorkload.PICTURES).with(Map.of("threads", "" + THREADS, "batch", "150", "pixels", "224"));
+        TaskSpec spec = Tiny.spec(BenchWorkload.PICTURES)
+                .with(Map.of("threads", "" + THREADS, "batch", "150", "pixels", "224"));
         List<Double> seconds = new ArrayList<>();
         try (Task task = new ImagesTask(spec)) {
             for (int run = -WARM_UPS; run < RUNS; run++) {

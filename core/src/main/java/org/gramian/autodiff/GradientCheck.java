@@ -135,8 +135,8 @@ public final class GradientCheck {
             List<Tensor> point = new ArrayList<>();
             List<Var> variables = new ArrayList<>();
             for (Tensor input : inputs) {
-                point.add(
-                        Tensors.copy(Views.contiguous(Tensors.to(input, Device.CPU)))); // a contiguous copy that may be modified
+                point.add(Tensors.copy(
+                        Views.contiguous(Tensors.to(input, Device.CPU)))); // a contiguous copy that may be modified
                 variables.add(tape.variable(input));
             }
             Var result = function.apply(variables);

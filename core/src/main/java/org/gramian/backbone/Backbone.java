@@ -288,7 +288,11 @@ public final class Backbone {
     }
 
     private Var run(
-            List<NetworkLayer> parts, Var start, List<Var> taken, Bindings parameters, BiConsumer<String, Var> listener) {
+            List<NetworkLayer> parts,
+            Var start,
+            List<Var> taken,
+            Bindings parameters,
+            BiConsumer<String, Var> listener) {
         Tape tape = start.tape();
         int begun = tape.mark();
         int mark = begun;

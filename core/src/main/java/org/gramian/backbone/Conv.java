@@ -35,7 +35,8 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
 
     /** Returns a convolution with bias, ReLU and padding of half the kernel size. */
     static Conv of(String name, int channels, int size) {
-        return new Conv(name, channels, new ConvolutionKernel(size, 1, Border.HALF, false), new Finish("", Activation.RELU));
+        return new Conv(
+                name, channels, new ConvolutionKernel(size, 1, Border.HALF, false), new Finish("", Activation.RELU));
     }
 
     Conv stride(int stride) {

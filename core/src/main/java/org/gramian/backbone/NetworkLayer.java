@@ -11,7 +11,8 @@ import org.gramian.tensor.Shape;
  *
  * <p>The interface is sealed, so that an exporter can handle all kinds in an exhaustive switch.
  */
-public sealed interface NetworkLayer permits Conv, Pool, ResponseNormalization, Dense, Chain, Branches, Residual, FilterBank {
+public sealed interface NetworkLayer
+        permits Conv, Pool, ResponseNormalization, Dense, Chain, Branches, Residual, FilterBank {
     /** Returns the name, unique in the network. */
     String name();
 

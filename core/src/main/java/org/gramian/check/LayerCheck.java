@@ -167,7 +167,11 @@ public final class LayerCheck {
                 x -> FeatureMaps.convolve(x.get(0), new Filters(x.get(1), null), strided, Activation.RELU),
                 maps,
                 gaussian(3, 4, 3, 3));
-        check("sum of maps and relu", x -> FeatureMaps.add(x.get(0), x.get(1), Activation.RELU), maps, gaussian(2, 4, 5, 6));
+        check(
+                "sum of maps and relu",
+                x -> FeatureMaps.add(x.get(0), x.get(1), Activation.RELU),
+                maps,
+                gaussian(2, 4, 5, 6));
         check("global average pooling", x -> FeatureMaps.globalAveragePool(x.getFirst()), maps);
         Window window = Window.of(3, 2).padded(1, 1);
         check("max pooling", x -> FeatureMaps.maxPool(x.getFirst(), window), maps);

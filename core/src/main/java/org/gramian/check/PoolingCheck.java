@@ -69,7 +69,8 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
                     .map(formula -> formula.compare(device))
                     .toList();
             SurrogateFunction exact = SurrogateFunction.exact(pooling, features, parameters);
-            SurrogateFunction stated = formulas.isEmpty() ? exact : SurrogateFunction.stated(pooling, features, parameters);
+            SurrogateFunction stated =
+                    formulas.isEmpty() ? exact : SurrogateFunction.stated(pooling, features, parameters);
             return new PoolingCheck(pooling, formulas, compare(exact, stated, parameters));
         }
     }
@@ -101,7 +102,8 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
     }
 
     /** The gradients of a pooling at a point beside its derivative and beside that of another function. */
-    static List<GradientComparison> compare(SurrogateFunction exact, SurrogateFunction stated, ParameterSet parameters) {
+    static List<GradientComparison> compare(
+            SurrogateFunction exact, SurrogateFunction stated, ParameterSet parameters) {
         List<String> names = new ArrayList<>(List.of("features"));
         List<Tensor> inputs = new ArrayList<>(List.of(exact.features()));
         Map<String, Tensor> fixed = new LinkedHashMap<>();

@@ -130,7 +130,9 @@ final class SurrogateFunction {
         }
         // triu reads one triangle and answers for both: its argument counts as symmetric, as the tape has it
         Var vectors = second.vectorize(symmetric(matrices), parameters);
-        return formulas && triu.backward() == Backward.PRINTED ? DeviatingGradients.upperTriangle(vectors, aggregated) : vectors;
+        return formulas && triu.backward() == Backward.PRINTED
+                ? DeviatingGradients.upperTriangle(vectors, aggregated)
+                : vectors;
     }
 
     private static Var symmetric(Var matrices) {

@@ -14,7 +14,8 @@ import org.gramian.basis.QuotedText;
  * @param predictions at least one; kept in the order of their names, so that no number depends on how they came
  * @param temperature what the scores are divided by before the softmax; changes probabilities, never the predicted class
  */
-public record Evaluation(Setting setting, List<String> classes, List<ImagePrediction> predictions, Temperature temperature) {
+public record Evaluation(
+        Setting setting, List<String> classes, List<ImagePrediction> predictions, Temperature temperature) {
     /** @throws IllegalArgumentException if names repeat, nothing was predicted, or scores do not fit the classes */
     public Evaluation {
         classes = List.copyOf(classes);

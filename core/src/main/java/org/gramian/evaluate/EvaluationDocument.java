@@ -106,8 +106,8 @@ record EvaluationDocument(
                 new Setting(setting.protocol(), setting.fold(), new Fingerprint(setting.fingerprint()), setting.seed()),
                 classes,
                 predictions.stream()
-                        .map(prediction ->
-                                new ImagePrediction(prediction.name(), prediction.truth(), Logits.of(prediction.logits())))
+                        .map(prediction -> new ImagePrediction(
+                                prediction.name(), prediction.truth(), Logits.of(prediction.logits())))
                         .toList(),
                 new Temperature(temperature.value(), temperature.outcome()));
     }

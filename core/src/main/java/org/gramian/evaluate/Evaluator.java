@@ -39,7 +39,11 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
             throw new IllegalArgumentException("expected a name for each of the model's " + scores + " scores, found "
                     + card.classes().size());
         }
-        return new Evaluator(Classifier.of(Engine.of(model), card).withCrops(card.crops()).withBatch(InferencePipeline.DEFAULT_BATCH), reader);
+        return new Evaluator(
+                Classifier.of(Engine.of(model), card)
+                        .withCrops(card.crops())
+                        .withBatch(InferencePipeline.DEFAULT_BATCH),
+                reader);
     }
 
     /**
@@ -65,8 +69,8 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
             switch (result) {
                 case ImageResult.Computed computed ->
                     predictions.add(new ImagePrediction(sample.name(), mapping.truth(sample), computed.logits()));
-                case ImageResult.Failed failed when failed.problem().isPresent() ->
-                    unreadable.put(sample.name(), failed.reason());
+                case ImageResult.Failed failed
+                when failed.problem().isPresent() -> unreadable.put(sample.name(), failed.reason());
                 case ImageResult.Failed notFinite ->
                     throw new IllegalArgumentException(QuotedText.bare(sample.name()) + ": " + notFinite.reason()
                             + "; check the image and the model's weights");

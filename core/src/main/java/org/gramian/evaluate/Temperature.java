@@ -69,8 +69,9 @@ public record Temperature(double value, Outcome outcome) {
             throw new IllegalArgumentException("expected validation images to fit a temperature on, found none");
         }
         // In the order of an evaluation: sums are rounded alike.
-        List<ImagePrediction> sorted =
-                validation.stream().sorted(Comparator.comparing(ImagePrediction::name)).toList();
+        List<ImagePrediction> sorted = validation.stream()
+                .sorted(Comparator.comparing(ImagePrediction::name))
+                .toList();
         List<double[]> scores = sorted.stream().map(Temperature::centred).toList();
         double[] truths = new double[sorted.size()];
         for (int i = 0; i < truths.length; i++) {

@@ -161,7 +161,8 @@ record ScoreGradient(Model model, String layer) {
             private static Aggregation of(Aggregation aggregation) {
                 return switch (aggregation) {
                     case SecondOrder(Kernel kernel, var transforms, Vectorization vectorization) ->
-                        new SecondOrder(of(kernel), transforms, vectorization instanceof Triu ? new Triu() : vectorization);
+                        new SecondOrder(
+                                of(kernel), transforms, vectorization instanceof Triu ? new Triu() : vectorization);
                     case Join join ->
                         new Join(join.branches().stream().map(TrueGradient::of).toList());
                     default -> aggregation;

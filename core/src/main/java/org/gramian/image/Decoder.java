@@ -249,7 +249,8 @@ final class Decoder implements AutoCloseable {
         }
 
         private static Optional<ImageReaderSpi> provider(String maker, ImageFormat format) {
-            Iterator<ImageReaderSpi> all = IIORegistry.getDefaultInstance().getServiceProviders(ImageReaderSpi.class, true);
+            Iterator<ImageReaderSpi> all =
+                    IIORegistry.getDefaultInstance().getServiceProviders(ImageReaderSpi.class, true);
             while (all.hasNext()) {
                 ImageReaderSpi provider = all.next();
                 if (provider.getClass().getName().startsWith(maker)

@@ -46,7 +46,8 @@ public record MatrixStage(
                         .toList(),
                 QuantileRange.of(
                         spectra.stream().mapToDouble(MatrixStage::effectiveRank).toArray()),
-                QuantileRange.of(spectra.stream().mapToDouble(MatrixStage::condition).toArray()),
+                QuantileRange.of(
+                        spectra.stream().mapToDouble(MatrixStage::condition).toArray()),
                 spectra.stream().filter(MatrixStage::isIndefinite).count() / (double) spectra.size());
     }
 

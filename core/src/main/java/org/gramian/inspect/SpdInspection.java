@@ -88,7 +88,8 @@ public record SpdInspection(String model, String pooling, DegenerateChannels cha
                         wrong);
             }
             if (document == null) {
-                throw new IOException(path + ": expected an inspection written by 'gramian train', found an empty file");
+                throw new IOException(
+                        path + ": expected an inspection written by 'gramian train', found an empty file");
             }
             if (!document.format.equals(FORMAT) || document.version != VERSION) {
                 throw new IOException(path + ": expected the format " + FORMAT + " of version " + VERSION + ", found "

@@ -180,7 +180,8 @@ public record Svm(OptionalDouble c) implements LinearSolver {
 
         /** Returns the out-of-fold scores at the chosen cost. */
         CrossValidation crossValidation() {
-            double[][] logits = new double[problems.rows().count()][problems.rows().classes()];
+            double[][] logits =
+                    new double[problems.rows().count()][problems.rows().classes()];
             for (int i = 0; i < logits.length; i++) {
                 int row = i;
                 Arrays.setAll(logits[i], c -> scores[best][c][row]);

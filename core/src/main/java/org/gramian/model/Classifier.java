@@ -151,7 +151,8 @@ public final class Classifier implements AutoCloseable {
      * fewer.
      */
     public Classifier withBatch(int crops) {
-        return new Classifier(shared, card, rendering, Prefetch.of(crops, threads).batch(), threads);
+        return new Classifier(
+                shared, card, rendering, Prefetch.of(crops, threads).batch(), threads);
     }
 
     /** Returns a classifier with another number of decoding threads. It shares the engine: closing either closes both. */

@@ -112,7 +112,8 @@ public record InferencePipeline(Engine engine, Rendering rendering, Prefetch pre
      * @throws IllegalArgumentException if the image is too thin for the crops
      */
     float[] render(Image image) {
-        float[] crops = new float[Math.toIntExact(rendering.bytes() * rendering.crops().count() / Float.BYTES)];
+        float[] crops =
+                new float[Math.toIntExact(rendering.bytes() * rendering.crops().count() / Float.BYTES)];
         // Test crops do not depend on the name: none of them is drawn at random.
         rendering.write(image, "", MemorySegment.ofArray(crops));
         return crops;

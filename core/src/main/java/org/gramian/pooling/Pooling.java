@@ -329,7 +329,8 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         Var x = switch (aggregation) {
             case SecondOrder secondOrder -> secondOrder.trace(maps, parameters, listener);
             case Join join -> join.trace(maps, own(parameters), listener);
-            default -> reported(listener, "aggregation " + aggregation.text(), aggregation.apply(maps, own(parameters)));
+            default ->
+                reported(listener, "aggregation " + aggregation.text(), aggregation.apply(maps, own(parameters)));
         };
         for (int i = 0; i < normalizations.size(); i++) {
             x = reported(listener, "normalization " + normalizations.get(i).text(), normalize(i, x, parameters));
@@ -376,7 +377,8 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         Var x = Shapes.reshape(features, mapSizes("pooling", features.value()));
         for (int i = 0; i < reductions.size(); i++) {
             Reduction reduction = reductions.get(i);
-            x = reported(listener, "reduction " + reduction.text(), reduction.apply(x, parameters.under(reductionName(i))));
+            x = reported(
+                    listener, "reduction " + reduction.text(), reduction.apply(x, parameters.under(reductionName(i))));
         }
         return seen(x, features.shape().at(2), features.shape().at(3));
     }

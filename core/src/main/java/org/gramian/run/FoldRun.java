@@ -16,8 +16,8 @@ import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.ImagePrediction;
+import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
 import org.gramian.evaluate.TrainedOn;
@@ -39,8 +39,8 @@ import org.gramian.train.loop.TrainEvent.RateFound;
 import org.gramian.train.loop.TrainEvent.Refitted;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.StageDone;
-import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TrainingContext;
+import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TwoStageTraining;
 import org.gramian.train.recipe.Recipe;
 
@@ -116,8 +116,9 @@ final class FoldRun {
             Optional<Cancellation.Reason> stopped =
                     artifacts().complete(adopted ? Optional.empty() : Optional.of(model));
             if (stopped.filter(Cancellation.Reason.OUT_OF_TIME::equals).isPresent()) {
-                context.listener().accept(new RunEvent.Remark("the time budget is over: there is no gallery of "
-                        + QuotedText.text(fold.name()) + " in the report"));
+                context.listener()
+                        .accept(new RunEvent.Remark("the time budget is over: there is no gallery of "
+                                + QuotedText.text(fold.name()) + " in the report"));
             }
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
@@ -154,8 +155,8 @@ final class FoldRun {
     private void solveFrozen(Head head, Recipe recipe, TrainingContext<TrainEvent> training) throws IOException {
         TrainingContext<TrainEvent> unsaved =
                 training.withCheckpointing(training.checkpointing().disabled());
-        try (Model model = InitialModel.model(
-                head, plan.seed(), extraction.extractor().network())) {
+        try (Model model =
+                InitialModel.model(head, plan.seed(), extraction.extractor().network())) {
             new TwoStageTraining(model, recipe, data(), unsaved).run((stage, scores) -> {
                 Measured measured = measured(scores);
                 context.listener().accept(new RunEvent.Measured(stage, measured.evaluation));
@@ -310,8 +311,8 @@ final class FoldRun {
 
     private static List<ImagePrediction> predictions(List<Sample> samples, List<Logits> logits) {
         return IntStream.range(0, samples.size())
-                .mapToObj(i ->
-                        new ImagePrediction(samples.get(i).name(), samples.get(i).label(), logits.get(i)))
+                .mapToObj(i -> new ImagePrediction(
+                        samples.get(i).name(), samples.get(i).label(), logits.get(i)))
                 .toList();
     }
 

@@ -43,7 +43,8 @@ public final class InitialModel {
             return FrozenBackbone.withoutWeights(network.backbone(), device);
         }
         try (Arena arena = Arena.ofShared()) {
-            Weights weights = store.find(network.backbone().name(), network.weights().get(), arena, remarks);
+            Weights weights =
+                    store.find(network.backbone().name(), network.weights().get(), arena, remarks);
             try {
                 return network.usesTail()
                         ? FrozenBackbone.withTail(network.backbone(), weights, device)

@@ -32,8 +32,8 @@ import org.gramian.model.UnreadableImageException;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.ImageDescriptors;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 
@@ -68,9 +68,10 @@ record RunArtifacts(
         } catch (InterruptedTrainingException stopped) {
             return Optional.of(stopped.reason());
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
-            context.listener().accept(new RunEvent.Remark(
-                    "gallery or pooling statistics failed for " + QuotedText.text(fold) + ": "
-                            + failed.getMessage() + "; the model is complete; retry with 'gramian train --resume'"));
+            context.listener()
+                    .accept(new RunEvent.Remark("gallery or pooling statistics failed for " + QuotedText.text(fold)
+                            + ": " + failed.getMessage()
+                            + "; the model is complete; retry with 'gramian train --resume'"));
             return Optional.empty();
         }
     }
@@ -110,9 +111,7 @@ record RunArtifacts(
         int all = Math.min(test.size(), Inspector.MOST_PICTURES);
         return new Inspector(model, data.rendering(data.testCrops()), context.threads())
                 .inspect(
-                        test,
-                        fingerprint,
-                        done -> training.measuring(new Collecting("pooling statistics", done, all)));
+                        test, fingerprint, done -> training.measuring(new Collecting("pooling statistics", done, all)));
     }
 
     /**

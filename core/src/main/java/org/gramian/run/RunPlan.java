@@ -77,7 +77,8 @@ public record RunPlan(
         Duplicates duplicates = splitTogether(dataset, config, all, remarks);
         Plan plan = divide(dataset, config, duplicates);
         plan.notes().forEach(note -> remarks.accept(note.text()));
-        FoldPlan.ValidationSplit split = new FoldPlan.ValidationSplit(config.data().validation(), seed, duplicates, remarks);
+        FoldPlan.ValidationSplit split =
+                new FoldPlan.ValidationSplit(config.data().validation(), seed, duplicates, remarks);
         List<FoldPlan> folds = FoldPlan.Placed.all(plan.folds()).stream()
                 .map(fold -> FoldPlan.of(dataset, fold, readable, split))
                 .toList();

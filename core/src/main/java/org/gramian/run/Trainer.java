@@ -165,7 +165,7 @@ public record Trainer(
 
     /** Estimates the duration of a run from a few batches; takes seconds. */
     public Estimate estimate(RunPlan plan) throws IOException {
-        try (FrozenBackbone network = 
+        try (FrozenBackbone network =
                         InitialModel.network(plan.config().network(), weights, context.device(), _ -> {});
                 Model model = InitialModel.model(plan.head(plan.folds().getFirst()), plan.seed(), network)) {
             Probe probe = new Probe(model, plan.config(), new ImageReader(ImageLimits.DEFAULT));
@@ -234,7 +234,7 @@ public record Trainer(
         List<FoldResult> done = new ArrayList<>();
         Optional<Cancellation.Reason> early = Optional.empty();
         try (RunScratch scratch = RunScratch.in(folder, cache);
-                FrozenBackbone network = 
+                FrozenBackbone network =
                         InitialModel.network(plan.config().network(), weights, context.device(), this::remark)) {
             FeatureExtractor extractor = new FeatureExtractor(
                     network,

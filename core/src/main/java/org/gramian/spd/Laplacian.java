@@ -37,7 +37,8 @@ public record Laplacian(double sigma, double jitter) implements Kernel {
                     k,
                     (g, wanted) -> {
                         Tensor p = Elementwise.mul(Elementwise.mul(g, k), SquaredDistances.inverseOrZero(d));
-                        return list(SquaredDistances.backward(Elementwise.mulInPlace(p, -0.5 / sigma), x, Backward.EXACT));
+                        return list(
+                                SquaredDistances.backward(Elementwise.mulInPlace(p, -0.5 / sigma), x, Backward.EXACT));
                     },
                     x,
                     d);

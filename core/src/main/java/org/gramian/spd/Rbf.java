@@ -89,7 +89,8 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         try (Scope _ = Scope.open()) {
             Tensor d = Elementwise.sqrt(SquaredDistances.squaredAboveRounding(SquaredDistances.centred(maps)));
             return Math.max(
-                    Sigma.SMALLEST, Reductions.mean(SquaredDistances.meanOverPairs(d)).item());
+                    Sigma.SMALLEST,
+                    Reductions.mean(SquaredDistances.meanOverPairs(d)).item());
         }
     }
 
@@ -132,7 +133,8 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         Tensor width = floored(given == null ? SquaredDistances.meanOverPairs(Elementwise.sqrt(d)) : given);
         Tensor factor = factor(width);
         Tensor k = kernel(d, factor);
-        return Result.of(k, (g, wanted) -> list(SquaredDistances.backward(scaled(g, k, factor), x, backward)), x, factor);
+        return Result.of(
+                k, (g, wanted) -> list(SquaredDistances.backward(scaled(g, k, factor), x, backward)), x, factor);
     }
 
     private Result meanWidth(Tensor maps) {
@@ -151,7 +153,8 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                     Tensor ofWidth = Elementwise.div(
                             Reductions.sum(Elementwise.mul(gk, squares), 1, 2), Elementwise.pow(width, 3));
                     Tensor throughWidth = Elementwise.mul(
-                            SquaredDistances.inverseOrZero(d), Elementwise.mul(aboveFloor(ofWidth, width), 0.5 / pairs));
+                            SquaredDistances.inverseOrZero(d),
+                            Elementwise.mul(aboveFloor(ofWidth, width), 0.5 / pairs));
                     Tensor p = Elementwise.add(Elementwise.mul(gk, factor), throughWidth);
                     return list(SquaredDistances.backward(p, x, backward));
                 },
@@ -249,7 +252,9 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
             Tensor k = Products.matmul(x, Views.transpose(x));
             Tensor norms = Tensors.empty(Shape.of(n, channels), maps);
             Program.RBF.launch("diagonal", Grid.over((long) n * channels), k, norms, channels, n * channels);
-            float keep = given == null ? (float) (1 - SquaredDistances.EQUALITY_MARGIN * SquaredDistances.epsilon(maps.type())) : 1;
+            float keep = given == null
+                    ? (float) (1 - SquaredDistances.EQUALITY_MARGIN * SquaredDistances.epsilon(maps.type()))
+                    : 1;
             Tensor factor = given == null
                     ? meanWidths(k, norms, keep)
                     : Views.contiguous(Views.expand(Views.reshape(given, 1, 1, 1), n, 1, 1));

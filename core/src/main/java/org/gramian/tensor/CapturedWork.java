@@ -38,8 +38,7 @@ public final class CapturedWork implements AutoCloseable {
         long before = free();
         work.run();
         long after = free();
-        boolean fits =
-                after - MARGIN >= before - after; // a graph has memory of its own, as much as the eager run took
+        boolean fits = after - MARGIN >= before - after; // a graph has memory of its own, as much as the eager run took
         if (fits && CudaGraph.waits() == waits) {
             graph = CudaGraph.record(device, work);
         }

@@ -246,7 +246,8 @@ public final class CudaProgram {
     private static int attribute(int attribute, int index) throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(JAVA_INT);
-            NativeErrors.check((int) Cuda.ATTRIBUTE.invokeExact(word, attribute, index), "query of the compute capability");
+            NativeErrors.check(
+                    (int) Cuda.ATTRIBUTE.invokeExact(word, attribute, index), "query of the compute capability");
             return word.get(JAVA_INT, 0);
         }
     }

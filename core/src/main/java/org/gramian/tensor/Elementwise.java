@@ -273,10 +273,17 @@ public final class Elementwise {
                 upstream = result; // each element is read before it is written
             }
             if (g.type() == DType.F32) {
-                Program.ELEMENTWISE.launch("relu_backward", Grid.over(count), upstream, y, result, count, activation.high);
+                Program.ELEMENTWISE.launch(
+                        "relu_backward", Grid.over(count), upstream, y, result, count, activation.high);
             } else {
                 Program.ELEMENTWISE.launch(
-                        "relu_backward_bf16", Grid.over(count / 2), upstream, y, result, count / 2, activation.highBits());
+                        "relu_backward_bf16",
+                        Grid.over(count / 2),
+                        upstream,
+                        y,
+                        result,
+                        count / 2,
+                        activation.highBits());
             }
             return result;
         }

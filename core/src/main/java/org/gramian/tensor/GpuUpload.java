@@ -38,13 +38,15 @@ public final class GpuUpload implements AutoCloseable {
         this.taken = event();
         this.staging = Tensors.emptyLike(target);
         Scope.detach(staging);
-        recordTaken(); // the staging memory may still be read by earlier work of its former owner: the first copy waits for
+        recordTaken(); // the staging memory may still be read by earlier work of its former owner: the first copy waits
+        // for
         // it, too
     }
 
     private void recordTaken() {
         try {
-            NativeErrors.check((int) Cuda.Copies.RECORD.invokeExact(taken, Cuda.currentStream(target.device())), "upload");
+            NativeErrors.check(
+                    (int) Cuda.Copies.RECORD.invokeExact(taken, Cuda.currentStream(target.device())), "upload");
         } catch (Throwable thrown) {
             throw NativeErrors.wrap(thrown);
         }
@@ -104,7 +106,8 @@ public final class GpuUpload implements AutoCloseable {
             if ((int) Cuda.Copies.PIN.invokeExact(source, source.byteSize(), 0) == 0) {
                 pinned.add(source);
             } else {
-                int _ = (int) Cuda.LAST_ERROR.invokeExact(); // the system limits pinned memory; unpinned copies are slower
+                int _ = (int)
+                        Cuda.LAST_ERROR.invokeExact(); // the system limits pinned memory; unpinned copies are slower
             }
         } catch (Throwable thrown) {
             throw NativeErrors.wrap(thrown);

@@ -147,7 +147,8 @@ final class LibtorchLoader {
                     linker.defaultLookup().find("setenv").orElseThrow(),
                     FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
             try (Arena arena = Arena.ofConfined()) {
-                for (Map.Entry<String, String> variable : wanted(System.getenv()).entrySet()) {
+                for (Map.Entry<String, String> variable :
+                        wanted(System.getenv()).entrySet()) {
                     // a failure costs time only
                     int _ = (int) setter.invokeExact(
                             arena.allocateFrom(variable.getKey()), arena.allocateFrom(variable.getValue()), 0);

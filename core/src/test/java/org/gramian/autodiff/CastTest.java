@@ -62,9 +62,10 @@ class CastTest {
         Tensor x = Tensors.gaussian(random, Shape.of(2, 3, 6, 7), DType.BF16);
         Tensor w = Tensors.gaussian(random, Shape.of(4, 3, 3, 3), DType.F32);
         Tensor b = Tensors.gaussian(random, Shape.of(4), DType.F32);
-        Tensor[] inside = run(x, w, b, (maps, filters) -> FeatureMaps.convolve(maps, filters, convolution, Activation.RELU));
-        Tensor[] outside =
-                run(x, w, b, (maps, filters) -> FeatureMaps.convolve(maps, rounded(filters), convolution, Activation.RELU));
+        Tensor[] inside =
+                run(x, w, b, (maps, filters) -> FeatureMaps.convolve(maps, filters, convolution, Activation.RELU));
+        Tensor[] outside = run(
+                x, w, b, (maps, filters) -> FeatureMaps.convolve(maps, rounded(filters), convolution, Activation.RELU));
         for (int i = 0; i < inside.length; i++) {
             assertTensor(inside[i]).isIdenticalTo(outside[i]);
         }
@@ -104,8 +105,8 @@ class CastTest {
         try (Tape tape = Tape.inference()) {
             Var maps = tape.constant(Tensors.gaussian(new SplittableRandom(1), Shape.of(1, 2, 3, 3), DType.F64));
             Var weight = tape.constant(Tensors.gaussian(new SplittableRandom(1), Shape.of(1, 2, 3, 3), DType.F32));
-            assertThatThrownBy(
-                            () -> FeatureMaps.convolve(maps, new Filters(weight, null), Convolution.plain(), Activation.NONE))
+            assertThatThrownBy(() ->
+                            FeatureMaps.convolve(maps, new Filters(weight, null), Convolution.plain(), Activation.NONE))
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("F64", "F32"));
         }

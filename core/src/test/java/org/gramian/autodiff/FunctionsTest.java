@@ -90,7 +90,8 @@ class FunctionsTest {
                 .isCloseTo(Grid.make(a.shape(), p -> Math.min(6, Math.max(0, first.at(p) + second.at(p)))), 1e-15);
         Tensor gradient = gradientOfSum(v -> FeatureMaps.add(v, v.tape().constant(b), Activation.RELU), a);
         assertTensor(gradient).isCloseTo(Grid.make(a.shape(), p -> first.at(p) + second.at(p) > 0 ? 1 : 0), 0);
-        assertTensor(gradientOfSum(v -> FeatureMaps.add(v, v, Activation.NONE), a)).isCloseTo(Grid.make(a.shape(), p -> 2), 0);
+        assertTensor(gradientOfSum(v -> FeatureMaps.add(v, v, Activation.NONE), a))
+                .isCloseTo(Grid.make(a.shape(), p -> 2), 0);
     }
 
     @Test
@@ -129,9 +130,11 @@ class FunctionsTest {
     @Test
     void theGradientOfAMaximumGoesToTheMaximumAlone() {
         Tensor x = Tensors.of(new double[] {1, 7, 3, 2, 5, 4, 9, 0}, Shape.of(1, 1, 2, 4), DType.F64);
-        assertThat(gradientOfSum(v -> FeatureMaps.maxPool(v, Window.of(2, 2)), x).toDoubles())
+        assertThat(gradientOfSum(v -> FeatureMaps.maxPool(v, Window.of(2, 2)), x)
+                        .toDoubles())
                 .containsExactly(0, 1, 0, 0, 0, 0, 1, 0);
-        assertThat(gradientOfSum(v -> FeatureMaps.averagePool(v, Window.of(2, 2)), x).toDoubles())
+        assertThat(gradientOfSum(v -> FeatureMaps.averagePool(v, Window.of(2, 2)), x)
+                        .toDoubles())
                 .containsOnly(0.25);
     }
 

@@ -81,7 +81,8 @@ class BackboneGradientTest {
     void gradientsOfParametersAreCentralDifferences(Backbone backbone) {
         int layer = backbone.layers().size() * 2 / 5;
         Tensor images = Tensors.gaussian(new SplittableRandom(4), PICTURES, DType.F64);
-        try (BackboneTrial trial = BackboneTrial.of(backbone.cutAt(backbone.layers().get(layer)), DType.F64)) {
+        try (BackboneTrial trial =
+                BackboneTrial.of(backbone.cutAt(backbone.layers().get(layer)), DType.F64)) {
             List<Parameter> some = some(trial);
             GradientCheck check = GradientCheck.of(inputs -> {
                 Map<String, Var> varied = new HashMap<>();

@@ -55,13 +55,15 @@ class FilterBankTest {
 
     @Test
     void filtersHaveUnitLengthAndNoMean() {
-        assertThat(FilterBank.Formulas.bank()).hasSize(FilterBank.Formulas.FILTERS).allSatisfy(filter -> {
-            assertThat(Arrays.stream(filter).map(v -> v * v).sum()).isCloseTo(1, Offset.offset(1e-12));
-            for (int colour = 0; colour < 3; colour++) {
-                double[] plane = Arrays.copyOfRange(filter, colour * 121, (colour + 1) * 121);
-                assertThat(Arrays.stream(plane).sum()).isCloseTo(0, Offset.offset(1e-12));
-            }
-        });
+        assertThat(FilterBank.Formulas.bank())
+                .hasSize(FilterBank.Formulas.FILTERS)
+                .allSatisfy(filter -> {
+                    assertThat(Arrays.stream(filter).map(v -> v * v).sum()).isCloseTo(1, Offset.offset(1e-12));
+                    for (int colour = 0; colour < 3; colour++) {
+                        double[] plane = Arrays.copyOfRange(filter, colour * 121, (colour + 1) * 121);
+                        assertThat(Arrays.stream(plane).sum()).isCloseTo(0, Offset.offset(1e-12));
+                    }
+                });
         assertThat(Arrays.stream(FilterBank.Formulas.smoothing()).sum()).isCloseTo(1, Offset.offset(1e-15));
     }
 

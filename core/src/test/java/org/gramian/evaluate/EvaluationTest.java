@@ -87,7 +87,9 @@ final class EvaluationTest {
         assertThat(perfect.confusion().macroF1()).isEqualTo(1);
         assertThat(perfect.confusion().macroRecall()).isEqualTo(1);
         Evaluation sure = new Evaluation(
-                MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x", 1, Logits.of(0, ImagePrediction.MOST))));
+                MadeUp.SETTING,
+                List.of("a", "b"),
+                List.of(new ImagePrediction("x", 1, Logits.of(0, ImagePrediction.MOST))));
         assertThat(sure.calibration().logLoss()).isZero();
         assertThat(sure.calibration().brier()).isZero();
         assertThat(sure.calibration().error()).isZero();

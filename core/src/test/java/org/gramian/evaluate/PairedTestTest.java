@@ -89,13 +89,13 @@ final class PairedTestTest {
 
     @Test
     void anotherOrderOfClassesDoesNotMatter() {
-        Evaluation first =
-                new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x", 0, Logits.of(1, 0))));
-        Evaluation second =
-                new Evaluation(MadeUp.SETTING, List.of("b", "a"), List.of(new ImagePrediction("x", 1, Logits.of(0, 1))));
+        Evaluation first = new Evaluation(
+                MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x", 0, Logits.of(1, 0))));
+        Evaluation second = new Evaluation(
+                MadeUp.SETTING, List.of("b", "a"), List.of(new ImagePrediction("x", 1, Logits.of(0, 1))));
         assertThat(PairedTest.of(first, second)).isEqualTo(new PairedTest(1, 0, 0, 0));
-        Evaluation mislabelled =
-                new Evaluation(MadeUp.SETTING, List.of("b", "a"), List.of(new ImagePrediction("x", 0, Logits.of(0, 1))));
+        Evaluation mislabelled = new Evaluation(
+                MadeUp.SETTING, List.of("b", "a"), List.of(new ImagePrediction("x", 0, Logits.of(0, 1))));
         refused(first, mislabelled, facts("x", "a", "b"));
     }
 

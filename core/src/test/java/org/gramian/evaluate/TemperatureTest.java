@@ -124,8 +124,8 @@ final class TemperatureTest {
         assertThat(Temperature.fit(List.of(new ImagePrediction("a", 1, Logits.of(2, 0)))))
                 .as("wrong")
                 .isEqualTo(none);
-        List<ImagePrediction> chance =
-                List.of(new ImagePrediction("a", 1, Logits.of(0.1, 0.4)), new ImagePrediction("b", 0, Logits.of(0.1, 0.4)));
+        List<ImagePrediction> chance = List.of(
+                new ImagePrediction("a", 1, Logits.of(0.1, 0.4)), new ImagePrediction("b", 0, Logits.of(0.1, 0.4)));
         assertThat(Temperature.fit(chance)).as("chance").isEqualTo(none);
     }
 

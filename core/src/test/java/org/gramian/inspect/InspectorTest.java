@@ -109,8 +109,10 @@ final class InspectorTest {
     void theEigenvaluesOfAnRbfKernelSumToItsSize() throws IOException {
         MatrixStage kernel = inspect("conv:5/rbf:jitter=0/triu", 2).stages().getFirst();
         assertThat(kernel.images()).isEqualTo(2);
-        double low = kernel.eigenvalues().stream().mapToDouble(QuantileRange::low).sum();
-        double high = kernel.eigenvalues().stream().mapToDouble(QuantileRange::high).sum();
+        double low =
+                kernel.eigenvalues().stream().mapToDouble(QuantileRange::low).sum();
+        double high =
+                kernel.eigenvalues().stream().mapToDouble(QuantileRange::high).sum();
         assertThat((low + high) / 2).isCloseTo(5, within(1e-5));
     }
 

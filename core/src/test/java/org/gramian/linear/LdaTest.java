@@ -148,7 +148,8 @@ class LdaTest {
             error += Math.pow(sum.norm() / 24, 2);
         }
         double nu = covariance.trace() / rows.size();
-        double far = Math.pow(covariance.plus(-nu, DenseRows.identity(rows.size())).norm(), 2);
+        double far =
+                Math.pow(covariance.plus(-nu, DenseRows.identity(rows.size())).norm(), 2);
         try (Scope _ = Scope.open()) {
             double found = new Lda(OptionalDouble.empty())
                     .fit(rows.rows(), SolverListener.NONE)

@@ -104,8 +104,13 @@ final class ClassifierTest {
                             Engine.of(model),
                             card.rendering(new ImageReader(ImageLimits.DEFAULT)::read),
                             Prefetch.of(InferencePipeline.DEFAULT_BATCH))
-                    .run(samples, Engine.Rows.SCORES, (sample, result) -> scored.put(
-                            sample, assertInstanceOf(ImageResult.Computed.class, result).logits()));
+                    .run(
+                            samples,
+                            Engine.Rows.SCORES,
+                            (sample, result) -> scored.put(
+                                    sample,
+                                    assertInstanceOf(ImageResult.Computed.class, result)
+                                            .logits()));
         }
         assertThat(scored).hasSize(7);
         try (Classifier classifier = Classifier.of(TinyModel.of(5), card)) {
@@ -156,8 +161,11 @@ final class ClassifierTest {
                         (_, result) -> results.add(assertInstanceOf(ImageResult.Computed.class, result)));
             }
             assertThat(results).hasSize(2);
-            assertThat(results.get(0).prediction()).isPresent().isEqualTo(results.get(1).prediction());
-            assertThat(results.get(0).descriptor()).containsExactly(results.get(1).descriptor());
+            assertThat(results.get(0).prediction())
+                    .isPresent()
+                    .isEqualTo(results.get(1).prediction());
+            assertThat(results.get(0).descriptor())
+                    .containsExactly(results.get(1).descriptor());
         }
     }
 

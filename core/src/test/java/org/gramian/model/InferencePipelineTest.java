@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
+import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.ReadResult;
 import org.gramian.image.batch.ImageSource;
 import org.gramian.image.batch.Prefetch;
 import org.junit.jupiter.api.Test;
@@ -40,9 +40,7 @@ class InferencePipelineTest {
         ModelCard card = TinyModel.card("paper:48");
         try (Model model = TinyModel.of(5)) {
             InferencePipeline pipeline = new InferencePipeline(
-                    Engine.of(model),
-                    card.rendering(_ -> BROKEN),
-                    Prefetch.of(InferencePipeline.DEFAULT_BATCH));
+                    Engine.of(model), card.rendering(_ -> BROKEN), Prefetch.of(InferencePipeline.DEFAULT_BATCH));
             Map<Integer, Map<Engine.Rows, float[][]>> both = new HashMap<>();
             Map<Integer, Unreadable> problems = new HashMap<>();
             pipeline.run(IMAGES, Set.of(Engine.Rows.values()), collect(both, problems));
@@ -76,8 +74,8 @@ class InferencePipelineTest {
         assertThat(computed(1, 3, 2).predicted(card))
                 .isInstanceOfSatisfying(
                         ImageResult.Computed.class,
-                        computed -> assertThat(computed.prediction())
-                                .contains(Prediction.of(Logits.of(1, 3, 2), card)));
+                        computed ->
+                                assertThat(computed.prediction()).contains(Prediction.of(Logits.of(1, 3, 2), card)));
     }
 
     private static ImageResult.Computed computed(float... scores) {

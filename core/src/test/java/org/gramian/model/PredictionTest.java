@@ -22,7 +22,9 @@ final class PredictionTest {
                 .isSortedAccordingTo(Comparator.comparingDouble((ClassProbability guess) -> -guess.probability()));
         assertThat(answer.best().name()).isEqualTo(TinyModel.CLASSES.get(logits.top()));
         assertThat(answer.best().probability()).isEqualTo(logits.probabilities(1.7)[logits.top()]);
-        assertThat(answer.ranking().stream().mapToDouble(ClassProbability::probability).sum())
+        assertThat(answer.ranking().stream()
+                        .mapToDouble(ClassProbability::probability)
+                        .sum())
                 .isCloseTo(1, within(1e-12));
         assertThat(answer.top(2)).isEqualTo(answer.ranking().subList(0, 2));
         assertThat(answer.top(99)).isEqualTo(answer.ranking());
@@ -41,8 +43,10 @@ final class PredictionTest {
     @Test
     void aHigherTemperatureIsLessSure() {
         Logits logits = Logits.of(3, 1, 0);
-        double sure = Prediction.of(logits, TinyModel.card("center", 0.5)).best().probability();
-        double unsure = Prediction.of(logits, TinyModel.card("center", 2)).best().probability();
+        double sure =
+                Prediction.of(logits, TinyModel.card("center", 0.5)).best().probability();
+        double unsure =
+                Prediction.of(logits, TinyModel.card("center", 2)).best().probability();
         assertThat(sure).isGreaterThan(unsure);
     }
 

@@ -26,8 +26,8 @@ class CrossTest {
             Tensor maps = Views.reshape(features, 3, PoolingTrial.CHANNELS, 20);
             Tensor found = Views.reshape(trial.describe(features), 3, 3, 4);
             for (int k = 0; k < 3; k++) {
-                Tensor weighted =
-                        Elementwise.mul(Views.slice(maps, 1, k, k + 1L), Views.slice(maps, 1, 3, PoolingTrial.CHANNELS));
+                Tensor weighted = Elementwise.mul(
+                        Views.slice(maps, 1, k, k + 1L), Views.slice(maps, 1, 3, PoolingTrial.CHANNELS));
                 Tensor pooled = Elementwise.mul(Reductions.sum(weighted, 2), 1.0 / 20);
                 assertTensor(Views.reshape(Views.slice(found, 1, k, k + 1L), 3, 4))
                         .isCloseTo(Views.reshape(pooled, 3, 4), 1e-12);

@@ -248,7 +248,8 @@ class StagesTest {
         assertThat(pooling.warnings(PoolingTrial.CHANNELS)).isEmpty();
         try (PoolingTrial trial = PoolingTrial.of(pooling)) {
             assertThat(trial.describe(PoolingTrial.features(1)).shape()).isEqualTo(Shape.of(3, 4));
-            assertThat(trial.gradients(PoolingTrial.features(1))).containsOnlyKeys("features", "conv.weight", "conv.bias");
+            assertThat(trial.gradients(PoolingTrial.features(1)))
+                    .containsOnlyKeys("features", "conv.weight", "conv.bias");
         }
         assertThatThrownBy(() -> Pooling.parse(pooling.text())).hasMessageContaining("'energy'");
     }

@@ -171,7 +171,8 @@ class VocabularyPoolingTest {
             assertTensor(weight).isCloseTo(Elementwise.mul(centroids, twice), 1e-12);
             Tensor squares = Views.reshape(Reductions.sum(Elementwise.mul(centroids, centroids), 1), 4);
             assertTensor(bias).isCloseTo(Elementwise.mul(squares, -twice / 2), 1e-12);
-            Tensor words = Views.reshape(trial.describe(PoolingTrial.features(seed.value())), 3, 4, PoolingTrial.CHANNELS);
+            Tensor words =
+                    Views.reshape(trial.describe(PoolingTrial.features(seed.value())), 3, 4, PoolingTrial.CHANNELS);
             assertTensor(Reductions.sum(Elementwise.mul(words, words), 2))
                     .isCloseTo(Tensors.full(1, Shape.of(3, 4, 1), DType.F64, Device.CPU), 1e-12);
         }

@@ -64,8 +64,7 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
         return Trainer.of(dataset)
                 .with(settings)
                 .with(none, Optional.empty())
-                .with(new TrainingContext<>(
-                        Device.CPU, 2, events, breaks, Checkpointing.every(Duration.ofDays(1))));
+                .with(new TrainingContext<>(Device.CPU, 2, events, breaks, Checkpointing.every(Duration.ofDays(1))));
     }
 
     RunPlan plan() throws IOException, InterruptedException {

@@ -132,8 +132,8 @@ class TensorBoardLogTest {
         scalars.put(stage + "accuracy/train", (float) done.accuracy());
         if (validated) {
             scalars.put(stage + "loss/validation", (float) done.validation().loss());
-            scalars.put(
-                    stage + "accuracy/validation", (float) (1 - done.validation().error()));
+            scalars.put(stage + "accuracy/validation", (float)
+                    (1 - done.validation().error()));
         }
         scalars.put(stage + "learning_rate", (float) done.learningRate());
         return scalars;

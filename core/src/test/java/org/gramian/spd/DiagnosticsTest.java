@@ -37,7 +37,8 @@ class DiagnosticsTest {
 
     private static Diagnostics.Channels channels(Seed seed, Defect defect, DType type) {
         try (Scope _ = Scope.open()) {
-            return Diagnostics.channels(Tensors.to(SampleMatrices.maps(SampleMatrices.random(seed), defect, 3, 9, 14), type));
+            return Diagnostics.channels(
+                    Tensors.to(SampleMatrices.maps(SampleMatrices.random(seed), defect, 3, 9, 14), type));
         }
     }
 
@@ -80,7 +81,8 @@ class DiagnosticsTest {
     @Test
     void channelsFarFromTheOriginAreNotTakenForDuplicates() {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Elementwise.add(Elementwise.mul(SampleMatrices.gaussian(SampleMatrices.random(3), 1, 20, 30), 0.01), 100);
+            Tensor maps = Elementwise.add(
+                    Elementwise.mul(SampleMatrices.gaussian(SampleMatrices.random(3), 1, 20, 30), 0.01), 100);
             assertThat(Diagnostics.channels(Tensors.to(maps, DType.F32))).isEqualTo(new Diagnostics.Channels(20, 0, 0));
         }
     }

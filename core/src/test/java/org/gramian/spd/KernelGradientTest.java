@@ -96,9 +96,11 @@ class KernelGradientTest {
                     Tensor g = upstream.choose(SampleMatrices.gaussian(SampleMatrices.random(0), 2, 6, 6));
                     Tensor gradient = gradient(kernel, maps, g);
                     for (int image = 0; image < 2; image++) {
-                        double[][] expected = definition.apply(SampleMatrices.rows(maps, image), SampleMatrices.rows(g, image));
+                        double[][] expected =
+                                definition.apply(SampleMatrices.rows(maps, image), SampleMatrices.rows(g, image));
                         assertThat(RelativeError.of(
-                                        SampleMatrices.flat(SampleMatrices.rows(gradient, image)), SampleMatrices.flat(expected)))
+                                        SampleMatrices.flat(SampleMatrices.rows(gradient, image)),
+                                        SampleMatrices.flat(expected)))
                                 .as("%s, %s, image %d, %s", kernel, defect, image, seed)
                                 .isLessThan(1e-12);
                     }
@@ -130,7 +132,8 @@ class KernelGradientTest {
             assertThat(RelativeError.of(factorFour(maps, g), found))
                     .as("%s", seed)
                     .isGreaterThan(0.05);
-            double[][] general = PaperDefinitionOracle.rbfGradient(SampleMatrices.rows(maps, 0), SampleMatrices.rows(g, 0), 2);
+            double[][] general =
+                    PaperDefinitionOracle.rbfGradient(SampleMatrices.rows(maps, 0), SampleMatrices.rows(g, 0), 2);
             assertThat(RelativeError.of(found, SampleMatrices.flat(general)))
                     .as("%s", seed)
                     .isLessThan(1e-12);
@@ -199,7 +202,9 @@ class KernelGradientTest {
                             .as("%s, all maps %s, %s", kernel, value, type)
                             .isTrue();
                     Tensor g = Tensors.to(
-                            SampleMatrices.gaussian(SampleMatrices.random(5), k.shape().sizes()), type);
+                            SampleMatrices.gaussian(
+                                    SampleMatrices.random(5), k.shape().sizes()),
+                            type);
                     try (Gradients gradients = tape.backward(k, g)) {
                         assertThat(Reductions.allFinite(gradients.of(maps)))
                                 .as("gradient of %s, all maps %s, %s", kernel, value, type)

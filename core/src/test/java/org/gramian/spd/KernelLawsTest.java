@@ -141,7 +141,8 @@ class KernelLawsTest {
                     worst = Math.max(worst, error);
                 }
                 double[] laplacian = apply(new Laplacian(0.1, 0), maps).toDoubles();
-                assertThat(RelativeError.of(laplacian, SampleMatrices.flat(PaperDefinitionOracle.laplacian(exact, 0.1))))
+                assertThat(RelativeError.of(
+                                laplacian, SampleMatrices.flat(PaperDefinitionOracle.laplacian(exact, 0.1))))
                         .as("laplacian, %s", seed)
                         .isLessThan(1e-6);
             }

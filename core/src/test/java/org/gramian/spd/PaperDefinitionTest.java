@@ -47,12 +47,15 @@ class PaperDefinitionTest {
                 long seed = shape.hashCode();
                 try (Scope _ = Scope.open();
                         Tape tape = Tape.inference()) {
-                    Tensor exact = SampleMatrices.maps(SampleMatrices.random(seed), defect, shape.at(0), shape.at(1), shape.at(2));
+                    Tensor exact = SampleMatrices.maps(
+                            SampleMatrices.random(seed), defect, shape.at(0), shape.at(1), shape.at(2));
                     Tensor maps = Tensors.to(exact, type);
                     Tensor k = kernel.apply(List.of(tape.constant(maps))).value();
                     for (int image = 0; image < shape.at(0); image++) {
                         double[][] expected = kernel.definition().apply(SampleMatrices.rows(maps, image));
-                        assertThat(RelativeError.of(SampleMatrices.flat(SampleMatrices.rows(k, image)), SampleMatrices.flat(expected)))
+                        assertThat(RelativeError.of(
+                                        SampleMatrices.flat(SampleMatrices.rows(k, image)),
+                                        SampleMatrices.flat(expected)))
                                 .as("%s of %s, %s, image %d, %s", kernel, maps, defect, image, seed)
                                 .isLessThan(tolerance);
                     }
@@ -70,8 +73,10 @@ class PaperDefinitionTest {
             Tensor w = SampleMatrices.gaussian(random, 6, 4);
             Tensor y = SpdTransform.apply(tape.constant(k), tape.constant(w)).value();
             for (int image = 0; image < 3; image++) {
-                double[][] expected = PaperDefinitionOracle.transform(SampleMatrices.rows(k, image), SampleMatrices.rows(w, 0));
-                assertThat(RelativeError.of(SampleMatrices.flat(SampleMatrices.rows(y, image)), SampleMatrices.flat(expected)))
+                double[][] expected =
+                        PaperDefinitionOracle.transform(SampleMatrices.rows(k, image), SampleMatrices.rows(w, 0));
+                assertThat(RelativeError.of(
+                                SampleMatrices.flat(SampleMatrices.rows(y, image)), SampleMatrices.flat(expected)))
                         .as("%s", seed)
                         .isLessThan(1e-13);
             }
@@ -94,7 +99,8 @@ class PaperDefinitionTest {
             for (int image = 0; image < 2; image++) {
                 double[][] m = SampleMatrices.rows(maps, image);
                 double[][] k = PaperDefinitionOracle.rbf(m, PaperDefinitionOracle.meanDistance(m));
-                double[][] y = PaperDefinitionOracle.relu(PaperDefinitionOracle.transform(k, SampleMatrices.rows(w, 0)));
+                double[][] y =
+                        PaperDefinitionOracle.relu(PaperDefinitionOracle.transform(k, SampleMatrices.rows(w, 0)));
                 double[] expected = PaperDefinitionOracle.l2(
                         PaperDefinitionOracle.root(PaperDefinitionOracle.upperTriangle(y), 1e-5));
                 double[] one = Arrays.copyOfRange(found, image * 10, image * 10 + 10);

@@ -68,7 +68,8 @@ class QuadraticFormsTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("[4, 3]")
                     .hasMessageContaining("[4, 2]");
-            assertThatThrownBy(() -> forms(y, SampleMatrices.gaussian(random, 5, 3), SampleMatrices.gaussian(random, 5, 3)))
+            assertThatThrownBy(() ->
+                            forms(y, SampleMatrices.gaussian(random, 5, 3), SampleMatrices.gaussian(random, 5, 3)))
                     .hasMessageContaining("[5, 3]");
         }
     }

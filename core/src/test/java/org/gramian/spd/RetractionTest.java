@@ -193,7 +193,8 @@ class RetractionTest {
     /** A tangent vector of length 1. */
     private static Tensor tangent(long seed, Tensor w) {
         Tensor z = Stiefel.project(
-                w, SampleMatrices.gaussian(SampleMatrices.random(seed), w.shape().sizes()));
+                w,
+                SampleMatrices.gaussian(SampleMatrices.random(seed), w.shape().sizes()));
         double norm = Math.sqrt(inner(z, z));
         return norm < 1e-12 ? z : Elementwise.mul(z, 1 / norm);
     }

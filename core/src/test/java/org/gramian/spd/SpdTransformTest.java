@@ -48,7 +48,9 @@ class SpdTransformTest {
             Tensor k = SampleMatrices.positiveDefinite(random, 3, 8);
             Tensor w = SampleMatrices.gaussian(random, 8, 5);
             Tensor y = transformed(k, w);
-            assertThat(RelativeError.of(SampleMatrices.transpose(y), y)).as("%s", seed).isLessThan(1e-14);
+            assertThat(RelativeError.of(SampleMatrices.transpose(y), y))
+                    .as("%s", seed)
+                    .isLessThan(1e-14);
             assertThat(Diagnostics.spectrum(y).smallest()).as("%s", seed).isGreaterThan(0);
         }
     }

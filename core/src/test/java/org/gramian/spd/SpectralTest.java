@@ -164,7 +164,8 @@ class SpectralTest {
     void everyMatrixOfABatchHasAFloorOfItsOwn() {
         try (Scope _ = Scope.open()) {
             Tensor small = Tensors.to(SampleMatrices.withEigenvalues(SampleMatrices.random(5), 1e-4, 1, 2), DType.F32);
-            Tensor large = Tensors.to(SampleMatrices.withEigenvalues(SampleMatrices.random(6), 1e-4, 1, 1e4), DType.F32);
+            Tensor large =
+                    Tensors.to(SampleMatrices.withEigenvalues(SampleMatrices.random(6), 1e-4, 1, 1e4), DType.F32);
             Tensor both = apply(new Log(FLOOR), Views.concat(List.of(small, large), 0));
             assertThat(RelativeError.of(Views.slice(both, 0, 0, 1), apply(new Log(FLOOR), small)))
                     .isLessThan(1e-6);
@@ -180,7 +181,8 @@ class SpectralTest {
         double[] x = random.doubles(6, -3, 3).toArray();
         try (Scope _ = Scope.open()) {
             Tensor s = SampleMatrices.withEigenvalues(
-                    SampleMatrices.random(seed), DoubleStream.of(x).map(Math::exp).toArray());
+                    SampleMatrices.random(seed),
+                    DoubleStream.of(x).map(Math::exp).toArray());
             Tensor expected = SampleMatrices.withEigenvalues(SampleMatrices.random(seed), x);
             assertThat(RelativeError.of(apply(new Log(FLOOR), s), expected))
                     .as("%s", seed)

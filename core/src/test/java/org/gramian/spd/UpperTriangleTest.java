@@ -98,7 +98,8 @@ class UpperTriangleTest {
     @Test
     void onlySquareMatricesHaveATriangle() {
         try (Scope _ = Scope.open()) {
-            assertThatThrownBy(() -> vectorized(Tensors.gaussian(SampleMatrices.random(1), Shape.of(2, 3, 4), DType.F64)))
+            assertThatThrownBy(
+                            () -> vectorized(Tensors.gaussian(SampleMatrices.random(1), Shape.of(2, 3, 4), DType.F64)))
                     .hasMessageContaining("[2, 3, 4]");
         }
     }

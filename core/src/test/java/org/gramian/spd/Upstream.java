@@ -13,7 +13,8 @@ enum Upstream implements GradientCheck.UpstreamChoice {
     GAUSSIAN {
         @Override
         public Tensor choose(Tensor result) {
-            return SampleMatrices.gaussian(SampleMatrices.random(23), result.shape().sizes());
+            return SampleMatrices.gaussian(
+                    SampleMatrices.random(23), result.shape().sizes());
         }
     },
     SYMMETRIC {

@@ -33,8 +33,12 @@ class FeatureMapKernelsTest {
                 1 + random.nextInt(3), 8L * (1 + random.nextInt(5)), 4 + random.nextInt(9), 4 + random.nextInt(9));
         Tensor maps = integers(random, shape);
         Tensor last = Views.channelsLast(maps);
-        assertThat(FeatureMapKernels.suitMaxima(last, window)).as("kernels are used").isTrue();
-        assertThat(FeatureMapKernels.suitMaxima(maps, window)).as("operators are used").isFalse();
+        assertThat(FeatureMapKernels.suitMaxima(last, window))
+                .as("kernels are used")
+                .isTrue();
+        assertThat(FeatureMapKernels.suitMaxima(maps, window))
+                .as("operators are used")
+                .isFalse();
 
         Window.Maxima expected = window.max(maps);
         Window.Maxima found = window.max(last);
@@ -67,7 +71,8 @@ class FeatureMapKernelsTest {
         Tensor rectified = Elementwise.relu(integers(random, shape));
         Tensor value = Views.channelsLast(six ? Elementwise.relu6InPlace(rectified) : rectified);
         Tensor gradient = integers(random, shape);
-        FeatureMapKernels.Passed passed = FeatureMapKernels.reluBackward(gradient, value, six ? Activation.RELU6 : Activation.RELU);
+        FeatureMapKernels.Passed passed =
+                FeatureMapKernels.reluBackward(gradient, value, six ? Activation.RELU6 : Activation.RELU);
 
         double[] g = gradient.toDoubles();
         double[] y = value.toDoubles();

@@ -96,7 +96,8 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
     private GramianModel fit(Dataset<?> dataset, String run) throws IOException {
         TrainingOutcome trained =
                 SparkTrainer.usual().train(new TrainingJob(dataset.toDF(), columns(), asked(), run, true, getDevice()));
-        String file = trained.model().orElseThrow(() -> new InterruptedTrainingException(Cancellation.Reason.CANCELLED));
+        String file =
+                trained.model().orElseThrow(() -> new InterruptedTrainingException(Cancellation.Reason.CANCELLED));
         GramianModel model =
                 new GramianModel(Identifiable.randomUID("gramianModel"), ModelFiles.read(file, dataset.sparkSession()));
         return copyValues(model, new ParamMap()).setParent(this);

@@ -96,7 +96,8 @@ public record ConfusionView(
     }
 
     /** Returns the popups, errors first, as the total is bounded. */
-    private static List<Popup> popups(PredictionSet predictions, ConfusionMatrix matrix, ImageSheet sheet, String prefix) {
+    private static List<Popup> popups(
+            PredictionSet predictions, ConfusionMatrix matrix, ImageSheet sheet, String prefix) {
         List<Popup> popups = new ArrayList<>();
         int room = OF_ALL;
         for (boolean right : new boolean[] {false, true}) {

@@ -44,7 +44,8 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
             return Optional.empty();
         }
         List<Integer> chosen = EvenSample.of(test, MOST); // every class keeps its share
-        PairwiseDistances distances = PairwiseDistances.of(chosen.stream().map(gallery::vector).toList());
+        PairwiseDistances distances =
+                PairwiseDistances.of(chosen.stream().map(gallery::vector).toList());
         PrincipalComponents plane = PrincipalComponents.of(distances);
         double[][] map = Tsne.DEFAULT.embed(distances, plane.points());
         List<PointMap.Subject> subjects = subjects(gallery, chosen, predictions, sheet);

@@ -62,7 +62,8 @@ record PredictionSet(List<String> classes, List<ScoredPrediction> predictions, R
     List<ScoredPrediction> mistakes() {
         return predictions.stream()
                 .filter(scored -> !scored.right())
-                .sorted(Comparator.comparingDouble(ScoredPrediction::probability).reversed())
+                .sorted(Comparator.comparingDouble(ScoredPrediction::probability)
+                        .reversed())
                 .toList();
     }
 

@@ -62,8 +62,8 @@ public record ReportPage(List<RunView> runs, Optional<ComparisonView> comparison
 
     /** Returns the title of the page. */
     public String title() {
-        String names = String.join(
-                ", ", runs.stream().map(run -> run.data().name()).toList());
+        String names =
+                String.join(", ", runs.stream().map(run -> run.data().name()).toList());
         return comparison.isPresent() ? "Comparison of " + names : "Report of " + names;
     }
 

@@ -87,8 +87,7 @@ public record RunView(
     }
 
     private static List<ReliabilityView> reliability(RunData run) {
-        List<Evaluation> folds =
-                run.folds().stream().map(FoldData::evaluation).toList();
+        List<Evaluation> folds = run.folds().stream().map(FoldData::evaluation).toList();
         List<Calibration> plain = folds.stream()
                 .map(fold -> fold.calibrated(Temperature.NONE).calibration())
                 .toList();
@@ -108,11 +107,11 @@ public record RunView(
                 "; ",
                 data.folds().stream()
                         .map(FoldData::evaluation)
-                        .map(fold -> (data.folds().size() == 1
-                                        ? ""
-                                        : fold.setting().fold() + ": ")
-                                + "T = " + Figures.number(fold.temperature().value()) + ", "
-                                + fold.temperature().outcome().text())
+                        .map(fold ->
+                                (data.folds().size() == 1 ? "" : fold.setting().fold() + ": ")
+                                        + "T = "
+                                        + Figures.number(fold.temperature().value()) + ", "
+                                        + fold.temperature().outcome().text())
                         .toList());
     }
 

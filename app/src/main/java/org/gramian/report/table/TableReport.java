@@ -15,9 +15,9 @@ import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Spread;
 import org.gramian.report.table.TableSection.Cell;
+import org.gramian.run.table.ResultTable;
 import org.gramian.run.table.ResultTable.Column;
 import org.gramian.run.table.ResultTable.Line;
-import org.gramian.run.table.ResultTable;
 import org.gramian.run.table.RowOutcome;
 import org.gramian.run.table.TableCell;
 

@@ -137,6 +137,7 @@ class TsneTest {
         }
         assertThatThrownBy(() -> PairwiseDistances.of(List.of(new float[] {1}, new float[] {1, 2})))
                 .has(facts("1", "2"));
-        assertThatThrownBy(() -> PairwiseDistances.of(List.of(new float[] {Float.NaN}))).has(facts("NaN"));
+        assertThatThrownBy(() -> PairwiseDistances.of(List.of(new float[] {Float.NaN})))
+                .has(facts("NaN"));
     }
 }

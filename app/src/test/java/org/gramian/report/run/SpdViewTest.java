@@ -16,7 +16,10 @@ class SpdViewTest {
         List<QuantileRange> values = List.of(range(9), range(2), range(0.5), range(-1), range(-4));
         MatrixStage relu = new MatrixStage("transform 2, relu", 5, 8, values, range(3), range(18), 1);
         SpdInspection inspection = new SpdInspection(
-                "cd".repeat(32), "conv:5/rbf/relu", new DegenerateChannels(5, 64, 8, List.of(), List.of()), List.of(relu));
+                "cd".repeat(32),
+                "conv:5/rbf/relu",
+                new DegenerateChannels(5, 64, 8, List.of(), List.of()),
+                List.of(relu));
         String path =
                 SpdView.of("holdout", inspection).spectrum().series().getFirst().path();
         List<Double> depths = Pattern.compile("[ML][\\d.]+ ([\\d.]+)")

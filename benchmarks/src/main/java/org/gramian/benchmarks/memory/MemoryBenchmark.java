@@ -19,11 +19,11 @@ import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.tensor.Libtorch;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /** Command {@code benchmarks/memory}: measures the peak memory of every method in its own process. */
 @Command(
@@ -190,7 +190,8 @@ public final class MemoryBenchmark implements Callable<Integer> {
      * @param rows cells by method
      * @param facts of the machine, by name
      */
-    private static String page(String command, String input, Map<String, List<String>> rows, Map<String, String> facts) {
+    private static String page(
+            String command, String input, Map<String, List<String>> rows, Map<String, String> facts) {
         StringBuilder text = new StringBuilder("# Peak memory of every method\n\n```\n" + command + "\n```\n\n");
         text.append("""
                 Forward and backward pass of each method, including the gradient of the features, on features %s.

@@ -94,8 +94,7 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
     }
 
     private static Naming same(Publisher publisher, ExpectedParameters blueprint, Set<WeightFormat> formats) {
-        return of(
-                publisher, blueprint, formats, (layer, parameter) -> new Origin(layer + "." + parameter, SAME));
+        return of(publisher, blueprint, formats, (layer, parameter) -> new Origin(layer + "." + parameter, SAME));
     }
 
     private static Naming caffe(Publisher publisher, ExpectedParameters blueprint) {
@@ -251,7 +250,8 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
                 long in = wanted.at(1);
                 long height = wanted.at(2);
                 long width = wanted.at(3);
-                return new TensorLayout(0, List.of(out, in, height, width), List.of(1L, out, width * in * out, in * out));
+                return new TensorLayout(
+                        0, List.of(out, in, height, width), List.of(1L, out, width * in * out, in * out));
             }
         }
 

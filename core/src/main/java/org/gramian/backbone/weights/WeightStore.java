@@ -182,7 +182,8 @@ public record WeightStore(Path folder) {
                 return WeightName.parse(fitting.getFirst());
             }
             String nearest = all.stream()
-                    .max(Comparator.comparingLong(network -> WeightConversion.likeness(file, ExpectedParameters.of(network))))
+                    .max(Comparator.comparingLong(
+                            network -> WeightConversion.likeness(file, ExpectedParameters.of(network))))
                     .orElseThrow();
             if (WeightConversion.likeness(file, ExpectedParameters.of(nearest)) > 0) {
                 WeightConversion.of(file, ExpectedParameters.of(nearest), false, arena); // throws with the mismatches

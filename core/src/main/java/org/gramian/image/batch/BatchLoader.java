@@ -76,19 +76,12 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
      * @param rendering crops and preprocessing; its reader is not used
      */
     public BatchLoader(List<ImageSource> images, Rendering rendering, Prefetch prefetch) {
-        this(
-                (long) images.size() * rendering.crops().count(),
-                rendering.crops().size(),
-                prefetch,
-                queue -> {
-                    List<Integer> every = IntStream.range(0, rendering.crops().count())
-                            .boxed()
-                            .toList();
-                    return new Worker(
-                            images.size(),
-                            new DecodedWork(rendering, images.size(), images::get, _ -> every, queue),
-                            queue);
-                });
+        this((long) images.size() * rendering.crops().count(), rendering.crops().size(), prefetch, queue -> {
+            List<Integer> every =
+                    IntStream.range(0, rendering.crops().count()).boxed().toList();
+            return new Worker(
+                    images.size(), new DecodedWork(rendering, images.size(), images::get, _ -> every, queue), queue);
+        });
     }
 
     /**

@@ -78,7 +78,8 @@ public final class Vp8 {
             readers = new BoolReader[count];
             int start = from + SIZE_BYTES * (count - 1);
             if (start > to) {
-                throw Vp8Exception.truncated("expected the sizes of " + count + " partitions, found the end of the frame");
+                throw Vp8Exception.truncated(
+                        "expected the sizes of " + count + " partitions, found the end of the frame");
             }
             for (int i = 0; i < count; i++) {
                 // The last goes on to the end.

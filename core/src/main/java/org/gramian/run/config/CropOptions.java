@@ -60,9 +60,7 @@ public record CropOptions(
             return given;
         }
         if (tta != null) {
-            augmented(
-                    new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false),
-                    tta); // rejects an unknown word
+            augmented(new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false), tta); // rejects an unknown word
         }
         Settings settings = given;
         CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(given));

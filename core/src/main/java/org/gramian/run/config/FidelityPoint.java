@@ -49,9 +49,15 @@ public record FidelityPoint(String name, String way, String paper, String author
     /** Formulas, first values and steps, in the order of the data. */
     public static List<FidelityPoint> mathematics() {
         List<FidelityPoint> all = new ArrayList<>(pooling());
-        all.add(of("Stiefel gradient", Keys.METRIC.name(), f -> EnumWords.text(StiefelOptions.of(f).metric())));
+        all.add(of(
+                "Stiefel gradient",
+                Keys.METRIC.name(),
+                f -> EnumWords.text(StiefelOptions.of(f).metric())));
         all.add(of("learning rate of W", Keys.MULTIPLIER + ", " + Keys.CONSTANT_RATE, FidelityPoint::step));
-        all.add(of("retraction", Keys.RETRACTION.name(), f -> EnumWords.text(StiefelOptions.of(f).retraction())));
+        all.add(of(
+                "retraction",
+                Keys.RETRACTION.name(),
+                f -> EnumWords.text(StiefelOptions.of(f).retraction())));
         all.add(of(
                 "output of the classifier",
                 Keys.LOGIT_NORM.name(),

@@ -1,7 +1,6 @@
 package org.gramian.run.config;
 
 import java.util.Objects;
-import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.train.loop.PoolingRace;
 

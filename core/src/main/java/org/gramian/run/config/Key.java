@@ -12,8 +12,7 @@ import java.util.Optional;
  * @param usual default
  * @param option option of the command line; empty if only {@code --set} and files reach the key
  */
-public record Key<T>(
-        String name, String meaning, Form<T> form, Usual<T> usual, Optional<KeyOption> option) {
+public record Key<T>(String name, String meaning, Form<T> form, Usual<T> usual, Optional<KeyOption> option) {
     /**
      * Default of a key.
      *

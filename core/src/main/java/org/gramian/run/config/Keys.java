@@ -78,7 +78,8 @@ public final class Keys {
             "crops of an image, e.g. resize:320 (the whole image), center:224+flips or paper",
             Form.of("CROPS", CropPlan::parse, CropPlan::text),
             DefaultRecipe.CROPS_RULE,
-            DATA.option(30, "--crops", "CROPS", "crops of an image, e.g. center:224+flips or paper").onSpark());
+            DATA.option(30, "--crops", "CROPS", "crops of an image, e.g. center:224+flips or paper")
+                    .onSpark());
 
     /** None without fine-tuning: frozen features are computed once. */
     public static final Key<Augmentation> AUGMENT = chosen(
@@ -105,10 +106,7 @@ public final class Keys {
                     plan -> plan.map(CropPlan::text).orElse("same")),
             Optional.empty(),
             DATA.option(
-                    70,
-                    "--test-crops",
-                    "CROPS",
-                    "crops for validation, test and prediction, e.g. resize:288+flips"));
+                    70, "--test-crops", "CROPS", "crops for validation, test and prediction, e.g. resize:288+flips"));
 
     /** A tenth: fewer images cannot rank epochs, more would be missing in training. */
     public static final Key<Double> VALIDATION = chosen(
@@ -116,11 +114,7 @@ public final class Keys {
             "fraction of training images for the validation set, if the protocol has none; 0: no validation set",
             Form.below(1),
             DefaultRecipe.VALIDATION_RULE,
-            DATA.option(
-                            90,
-                            "--validation",
-                            "FRACTION",
-                            "fraction of training images for the validation set; 0: none")
+            DATA.option(90, "--validation", "FRACTION", "fraction of training images for the validation set; 0: none")
                     .onSpark("fraction of images for the validation set; 0: none"));
 
     /**
@@ -165,18 +159,15 @@ public final class Keys {
             "layer whose feature maps are pooled; a+b concatenates the channels of two layers",
             Form.name("LAYER"),
             DefaultRecipe.LAYER_RULE,
-            MODEL.option(20, "--layer", "LAYER", "layer whose feature maps are pooled").onSpark());
+            MODEL.option(20, "--layer", "LAYER", "layer whose feature maps are pooled")
+                    .onSpark());
 
     public static final Key<Optional<String>> WEIGHTS = chosen(
             "network.weights",
             "pretrained weights: a name of 'gramian weights list' or a file; none: no weights",
             Form.of("FILE", Keys::weights, weights -> weights.orElse("none")),
             "the installed weights of the backbone",
-            MODEL.option(
-                            30,
-                            "--weights",
-                            "FILE",
-                            "pretrained weights: a file, or a name of 'gramian weights list'")
+            MODEL.option(30, "--weights", "FILE", "pretrained weights: a file, or a name of 'gramian weights list'")
                     .onSpark("pretrained weights: a file on the driver, or a name of 'gramian weights list'"));
 
     /**
@@ -202,18 +193,19 @@ public final class Keys {
             ClassifierChoice.FORM,
             ClassifierChoice.RULE,
             MODEL.option(
-                    50,
-                    "--classifier",
-                    "WORD",
-                    "classifier: softmax (trained by epochs), svm, logistic, mean or lda"));
+                    50, "--classifier", "WORD", "classifier: softmax (trained by epochs), svm, logistic, mean or lda"));
 
     /** Off, as in the paper; the authors' code has it. */
     public static final Key<Boolean> LOGIT_NORM =
             fixed("network.logit-norm", "batch normalization of the logits", Form.truth(), false);
 
-    public static final Key<Double> DROPOUT =
-            chosen("network.dropout", "dropout rate before the classifier", Form.below(1), DefaultRecipe.DROPOUT_RULE,
-            TRAINING.option(160, "--dropout", "FRACTION", "dropout rate before the classifier").onSpark());
+    public static final Key<Double> DROPOUT = chosen(
+            "network.dropout",
+            "dropout rate before the classifier",
+            Form.below(1),
+            DefaultRecipe.DROPOUT_RULE,
+            TRAINING.option(160, "--dropout", "FRACTION", "dropout rate before the classifier")
+                    .onSpark());
 
     public static final Key<Integer> STAGE1_EPOCHS = chosen(
             "stage1.epochs",
@@ -224,8 +216,11 @@ public final class Keys {
                     .onSpark("maximum epochs"));
 
     /** Empty: a range test finds it. */
-    public static final Key<OptionalDouble> STAGE1_RATE =
-            chosen("stage1.rate", "learning rate of the head; auto: learning rate range test", RATE, HeadRate.RULE,
+    public static final Key<OptionalDouble> STAGE1_RATE = chosen(
+            "stage1.rate",
+            "learning rate of the head; auto: learning rate range test",
+            RATE,
+            HeadRate.RULE,
             TRAINING.option(30, "--lr", "RATE", "learning rate of the head; auto: range test, also for fine-tuning")
                     .alias("--learning-rate")
                     .onSpark("learning rate; auto: range test"));
@@ -282,12 +277,12 @@ public final class Keys {
             TRAINING.option(60, "--fine-tune-lr", "RATE", "learning rate of fine-tuning, or auto"));
 
     public static final Key<Double> BACKBONE_RATE = chosen(
-            "stage2.backbone-rate", "factor on stage2.rate for the backbone", NUMBER, DefaultRecipe.BACKBONE_RATE_RULE,
+            "stage2.backbone-rate",
+            "factor on stage2.rate for the backbone",
+            NUMBER,
+            DefaultRecipe.BACKBONE_RATE_RULE,
             TRAINING.option(
-                    70,
-                    "--backbone-rate",
-                    "FACTOR",
-                    "factor on the learning rate of the backbone in fine-tuning"));
+                    70, "--backbone-rate", "FACTOR", "factor on the learning rate of the backbone in fine-tuning"));
 
     /** None: no measurement here shows a gain yet. */
     public static final Key<Double> LAYER_DECAY = fixed(
@@ -319,7 +314,11 @@ public final class Keys {
             Form.whole(1),
             DefaultRecipe.IMAGE_SIZE_RULE);
 
-    public static final Key<Integer> BATCH = chosen("optimizer.batch", "batch size", Form.whole(1), BatchSize.RULE,
+    public static final Key<Integer> BATCH = chosen(
+            "optimizer.batch",
+            "batch size",
+            Form.whole(1),
+            BatchSize.RULE,
             TRAINING.option(80, "--batch", "N", "batch size")
                     .alias("--batch-size")
                     .onSpark("batch size over all executors"));
@@ -334,7 +333,8 @@ public final class Keys {
             "optimizer: sgd (with momentum) or adamw (with Riemannian Adam on the Stiefel manifold)",
             Form.constant(UpdateRule.class),
             DefaultRecipe.OPTIMIZER_RULE,
-            TRAINING.option(90, "--optimizer", "NAME", "optimizer: sgd or adamw").onSpark());
+            TRAINING.option(90, "--optimizer", "NAME", "optimizer: sgd or adamw")
+                    .onSpark());
 
     /** See {@link SgdOptions#defaults}. */
     public static final Key<Double> MOMENTUM =
@@ -348,8 +348,11 @@ public final class Keys {
     public static final Key<Double> BETA2 =
             fixed("optimizer.beta2", "beta2 of adamw: decay of the second moment", Form.below(1), ADAMW.beta2());
 
-    public static final Key<Double> WEIGHT_DECAY =
-            chosen("optimizer.weight-decay", "weight decay", NUMBER, UpdateRule.WEIGHT_DECAY_RULE,
+    public static final Key<Double> WEIGHT_DECAY = chosen(
+            "optimizer.weight-decay",
+            "weight decay",
+            NUMBER,
+            UpdateRule.WEIGHT_DECAY_RULE,
             TRAINING.option(100, "--weight-decay", "NUMBER", "weight decay").onSpark());
 
     /** None, as in the paper. */
@@ -358,7 +361,8 @@ public final class Keys {
             "gradient clipping: maximum norm over all parameters; 0: off",
             NUMBER,
             DefaultRecipe.CLIP_RULE,
-            TRAINING.option(110, "--clip", "NORM", "gradient clipping: maximum norm; 0: off").onSpark());
+            TRAINING.option(110, "--clip", "NORM", "gradient clipping: maximum norm; 0: off")
+                    .onSpark());
 
     /** Off: an average over many steps lags behind in short runs. */
     public static final Key<Double> EMA = fixed(
@@ -374,8 +378,11 @@ public final class Keys {
                     .onSpark());
 
     /** Off with SGD, as in the paper. */
-    public static final Key<Double> LABEL_SMOOTHING =
-            chosen("optimizer.label-smoothing", "label smoothing", Form.below(1), DefaultRecipe.SMOOTHING_RULE,
+    public static final Key<Double> LABEL_SMOOTHING = chosen(
+            "optimizer.label-smoothing",
+            "label smoothing",
+            Form.below(1),
+            DefaultRecipe.SMOOTHING_RULE,
             TRAINING.option(130, "--label-smoothing", "FRACTION", "label smoothing, e.g. 0.1"));
 
     /** None: most datasets here are balanced, and accuracy weights every image equally. */
@@ -386,12 +393,18 @@ public final class Keys {
             ClassWeights.NONE,
             TRAINING.option(170, "--class-weights", "WORD", "class weights of the loss: none or balanced"));
 
-    public static final Key<Double> MIXUP =
-            chosen("optimizer.mixup", "mixup alpha in fine-tuning; 0: off", ALPHA, MIXUP_RULE,
+    public static final Key<Double> MIXUP = chosen(
+            "optimizer.mixup",
+            "mixup alpha in fine-tuning; 0: off",
+            ALPHA,
+            MIXUP_RULE,
             TRAINING.option(140, "--mixup", "ALPHA", "mixup alpha in fine-tuning; 0: off"));
 
-    public static final Key<Double> CUTMIX =
-            chosen("optimizer.cutmix", "CutMix alpha in fine-tuning; 0: off", ALPHA, CUTMIX_RULE,
+    public static final Key<Double> CUTMIX = chosen(
+            "optimizer.cutmix",
+            "CutMix alpha in fine-tuning; 0: off",
+            ALPHA,
+            CUTMIX_RULE,
             TRAINING.option(150, "--cutmix", "ALPHA", "CutMix alpha in fine-tuning; 0: off"));
 
     /**
@@ -445,8 +458,11 @@ public final class Keys {
                     "fast (frozen backbone), balanced or best (larger images, longer fine-tuning)"));
 
     /** Fixed, so that runs are repeatable by default. */
-    public static final Key<Long> SEED =
-            fixed("seed", "random seed of initialization, shuffling, crops and splits", Form.anyWhole(), 0L,
+    public static final Key<Long> SEED = fixed(
+            "seed",
+            "random seed of initialization, shuffling, crops and splits",
+            Form.anyWhole(),
+            0L,
             TRAINING.option(180, "--seed", "N", "random seed").onSpark());
 
     /** Corrected formulas rather than the printed or released ones. */
@@ -467,7 +483,10 @@ public final class Keys {
 
     /** Off: {@code history.csv} has the same values. */
     public static final Key<Boolean> TENSORBOARD = fixed(
-            "tensorboard", "write loss, accuracy and learning rate of each epoch for TensorBoard", Form.truth(), false,
+            "tensorboard",
+            "write loss, accuracy and learning rate of each epoch for TensorBoard",
+            Form.truth(),
+            false,
             TRAINING.flag(200, "--tensorboard", "true", "write the values of each epoch for TensorBoard"));
 
     private Keys() {}

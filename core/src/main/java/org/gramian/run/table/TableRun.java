@@ -168,9 +168,8 @@ public final class TableRun {
                             .noneMatch(
                                     fold -> fold.evaluation().setting().fold().equals(name)))
                     .toList());
-            return Optional.of(
-                    trainer(entry.data(), plan.common(), context.withListener(_ -> {}))
-                            .estimate(rest));
+            return Optional.of(trainer(entry.data(), plan.common(), context.withListener(_ -> {}))
+                    .estimate(rest));
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
             entries.set(entries.indexOf(entry), entry.with(new RowOutcome.Failed(failed)));
             return Optional.empty();
@@ -184,7 +183,8 @@ public final class TableRun {
      * @return why training ended early; empty if it is complete
      * @throws IOException if rows use different weights
      */
-    public Optional<Cancellation.Reason> train(TrainingContext<RunEvent> context, Listener listener) throws IOException {
+    public Optional<Cancellation.Reason> train(TrainingContext<RunEvent> context, Listener listener)
+            throws IOException {
         Files.createDirectories(out);
         try (RunScratch scratch = RunScratch.in(out, cache)) {
             for (int i = 0; i < entries.size(); i++) {
@@ -213,7 +213,8 @@ public final class TableRun {
         }
     }
 
-    private RowOutcome trained(TableEntry entry, RunScratch scratch, TrainingContext<RunEvent> context) throws IOException {
+    private RowOutcome trained(TableEntry entry, RunScratch scratch, TrainingContext<RunEvent> context)
+            throws IOException {
         RunPlan planned = entry.work().orElseThrow().plan();
         EpochTimes times = EpochTimes.open(entry.folder());
         Trainer trainer = new Trainer(

@@ -137,7 +137,8 @@ record NpyHeader(DType type, boolean fortranOrder, Shape shape) {
                                 + "; in Python, array.astype(array.dtype.newbyteorder('<')) converts it");
             }
             return NpyHeader.typeOf(description)
-                    .orElseThrow(() -> fault("one of the types " + NpyHeader.descriptions(), QuotedText.text(description)));
+                    .orElseThrow(
+                            () -> fault("one of the types " + NpyHeader.descriptions(), QuotedText.text(description)));
         }
 
         private boolean truth() throws TensorFileException {

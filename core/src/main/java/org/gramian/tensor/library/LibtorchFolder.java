@@ -93,7 +93,8 @@ public record LibtorchFolder(
                 }
             }
             String library = settings.platform().mainLibrary();
-            throw new LibtorchException(origin + ": expected a folder with " + library + " in it, or in its folder 'lib';"
+            throw new LibtorchException(origin + ": expected a folder with " + library
+                    + " in it, or in its folder 'lib';"
                     + " found that " + folder + " " + contents(folder) + ". Try the folder 'torch/lib' of a PyTorch"
                     + " installed with pip: 'python3 -c \"import torch; print(torch.__path__[0])\"' prints its parent."
                     + " Without " + origin + " the libtorch of the Maven artifact is used");
@@ -107,8 +108,9 @@ public record LibtorchFolder(
                 return "is a file";
             }
             try (Stream<Path> files = Files.list(folder)) {
-                List<String> names =
-                        files.map(file -> file.getFileName().toString()).sorted().toList();
+                List<String> names = files.map(file -> file.getFileName().toString())
+                        .sorted()
+                        .toList();
                 if (names.isEmpty()) {
                     return "is empty";
                 }

@@ -21,9 +21,9 @@ import java.util.function.LongConsumer;
 import org.gramian.basis.Sha256;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.ReadResult;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Place;
@@ -200,16 +200,17 @@ public record FeatureExtraction(
             }
             int batch = extraction.extractor().batch();
             long crops = work.stream().mapToLong(one -> one.crops().size()).sum();
-            this.atOnce =
-                    Math.clamp(Math.ceilDiv(crops, batch), 1, extraction.extractor().workers());
+            this.atOnce = Math.clamp(
+                    Math.ceilDiv(crops, batch), 1, extraction.extractor().workers());
             for (int i = 0; i <= atOnce; i++) {
                 free.add(arena.allocate(batch * extraction.extractor().bytes(survey.crops()), ALIGNMENT));
             }
             Rendering rendering = new Rendering(
                     this::read, survey.crops(), extraction.extractor().network().preprocessing());
             this.loader = new BatchLoader(rendering, work, new Prefetch(batch, extraction.threads(), AHEAD + atOnce));
-            this.workers =
-                    extraction.extractor().workers() > 1 ? Optional.of(SingleThreadWorkers.open(atOnce)) : Optional.empty();
+            this.workers = extraction.extractor().workers() > 1
+                    ? Optional.of(SingleThreadWorkers.open(atOnce))
+                    : Optional.empty();
         }
 
         /** Decodes the bytes that were hashed, so that a feature is never stored under the hash of another content. */
@@ -224,7 +225,8 @@ public record FeatureExtraction(
                         ? reader.read(content)
                         : new Unreadable(Problem.INACCESSIBLE, "the file changed meanwhile; retry");
             } catch (IOException e) {
-                return new Unreadable(Problem.INACCESSIBLE, "the file could not be read a second time: " + e.getMessage());
+                return new Unreadable(
+                        Problem.INACCESSIBLE, "the file could not be read a second time: " + e.getMessage());
             }
         }
 

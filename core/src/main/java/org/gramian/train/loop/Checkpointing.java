@@ -204,8 +204,7 @@ public final class Checkpointing {
                         "it belongs to a run with another configuration, dataset or program version;"
                                 + " resume with the original ones, or start a new run in another folder");
             }
-            TrainingProgress progress =
-                    MAPPER.readValue(metadata.getOrDefault("position", ""), TrainingProgress.class);
+            TrainingProgress progress = MAPPER.readValue(metadata.getOrDefault("position", ""), TrainingProgress.class);
             long steps = Long.parseUnsignedLong(metadata.getOrDefault("optimizer-steps", ""));
             Map<String, Tensor> tensors = new LinkedHashMap<>();
             for (Map.Entry<String, StoredTensor> entry : stored.tensors().entrySet()) {

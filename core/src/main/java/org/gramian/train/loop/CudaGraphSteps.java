@@ -76,7 +76,8 @@ final class CudaGraphSteps implements Steps {
                 && stage.recipe().batching().accumulate() == 1
                 && !stage.model().model().head().normalized()
                 && CudaGraphOptimizer.suits(
-                        stage.model().optimizedGroups(rates), stage.recipe().optimizer().rule());
+                        stage.model().optimizedGroups(rates),
+                        stage.recipe().optimizer().rule());
     }
 
     private static Optional<BatchSource> feed(TrainingStage stage, Source source) {
@@ -134,8 +135,7 @@ final class CudaGraphSteps implements Steps {
         }
 
         /** Repeats the step with a non-finite value eagerly, after some that were taken. */
-        private Taken alone(
-                int batch, TrainingProgress progress, int before, IntToDoubleFunction learningRate) {
+        private Taken alone(int batch, TrainingProgress progress, int before, IntToDoubleFunction learningRate) {
             int[] of = Arrays.copyOfRange(places, next, next + batch);
             try (Epoch epoch = eager.epoch(of, number)) {
                 Taken taken = epoch.take(progress, learningRate);
@@ -175,8 +175,8 @@ final class CudaGraphSteps implements Steps {
         private void step() {
             cells.nextPlaces(order, labels, places, batchLabels);
             try (Scope _ = Scope.open()) {
-                BatchMixing.Rows plain = new BatchMixing.Rows(
-                        batches.input(places), Views.select(targets, 0, batchLabels), batchLabels);
+                BatchMixing.Rows plain =
+                        new BatchMixing.Rows(batches.input(places), Views.select(targets, 0, batchLabels), batchLabels);
                 BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
                 try (BatchGradient gradient = new BatchGradient(
                         stage.model(),

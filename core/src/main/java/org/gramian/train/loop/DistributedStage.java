@@ -41,8 +41,7 @@ public final class DistributedStage {
      * @param model with random new layers; training ends with its best parameters
      * @throws IllegalArgumentException if the recipe or the head needs a single machine
      */
-    public DistributedStage(
-            Model model, Recipe recipe, HeadWorkers workers, TrainingContext<TrainEvent> context) {
+    public DistributedStage(Model model, Recipe recipe, HeadWorkers workers, TrainingContext<TrainEvent> context) {
         requireSpreadable(recipe, model.head());
         this.model = model;
         this.recipe = recipe;
@@ -186,7 +185,9 @@ public final class DistributedStage {
             whole.gradients().forEach((name, numbers) -> {
                 Parameter parameter = trained.headParameters().get(name);
                 Tensor gradient = Tensors.copyOf(
-                        MemorySegment.ofArray(numbers), DType.F32, parameter.spec().shape());
+                        MemorySegment.ofArray(numbers),
+                        DType.F32,
+                        parameter.spec().shape());
                 gradients.put(parameter, Tensors.to(gradient, trained.device()));
             });
             return gradients;

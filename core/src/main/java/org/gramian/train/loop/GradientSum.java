@@ -40,11 +40,7 @@ final class GradientSum implements AutoCloseable {
      * @param dropout of its descriptors {@code [n, d]}
      */
     Batch add(
-            TrainableModel model,
-            Examples.Minibatch batch,
-            Tensor targets,
-            double share,
-            UnaryOperator<Var> dropout) {
+            TrainableModel model, Examples.Minibatch batch, Tensor targets, double share, UnaryOperator<Var> dropout) {
         try (BatchGradient gradient = new BatchGradient(model, batch.input(), targets, dropout)) {
             double loss = gradient.loss().item();
             if (!Double.isFinite(loss)) {
@@ -97,7 +93,8 @@ final class GradientSum implements AutoCloseable {
 
     /** Whether no element is NaN or infinite. */
     boolean allFinite() {
-        // One finite total proves it with one transfer from a GPU. Large elements may overflow it: then each sum is checked.
+        // One finite total proves it with one transfer from a GPU. Large elements may overflow it: then each sum is
+        // checked.
         return Double.isFinite(total()) || sums.values().stream().allMatch(Reductions::allFinite);
     }
 

@@ -54,7 +54,7 @@ public record ImageDescriptors(Model model, Recipe recipe, TrainingData data, Tr
     }
 
     private void fromFeatures(List<Sample> samples, Sink sink) throws IOException {
-        try (FeatureTable table = 
+        try (FeatureTable table =
                 data.features(TASK, samples, data.testCrops(), context.threads(), context::measuring)) {
             int crops = table.crops();
             for (int i = 0; i < samples.size(); i++) {

@@ -59,8 +59,7 @@ public interface ImageScores {
             pipeline.run(samples, Engine.Rows.SCORES, (index, result) -> {
                 switch (result) {
                     case ImageResult.Computed computed -> all.add(computed.logits());
-                    case ImageResult.Failed failed ->
-                        throw MissingImage.of(samples.get(index), failed.unreadable());
+                    case ImageResult.Failed failed -> throw MissingImage.of(samples.get(index), failed.unreadable());
                 }
                 progress.accept(index + 1L);
             });

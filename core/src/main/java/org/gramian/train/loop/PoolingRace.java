@@ -154,7 +154,11 @@ public final class PoolingRace {
      * @param seed of random first values and fitting
      */
     public PoolingRace(
-            TrainingData data, TrainingContext<TrainEvent> context, int classes, Optional<LinearSolver> solver, long seed) {
+            TrainingData data,
+            TrainingContext<TrainEvent> context,
+            int classes,
+            Optional<LinearSolver> solver,
+            long seed) {
         this.data = data;
         this.context = context;
         this.backbone = data.extraction().extractor().network().backbone();
@@ -277,8 +281,7 @@ public final class PoolingRace {
                 .mapToLong(text ->
                         Pooling.parse(text).settled(backbone, Integer.MAX_VALUE).descriptorSize(backbone.channels()))
                 .sum();
-        long rows = (long) data.parts().training().size()
-                * data.trainingCrops().count();
+        long rows = (long) data.parts().training().size() * data.trainingCrops().count();
         try {
             solver.ifPresent(some -> some.requireRoom(rows, size));
             return true;

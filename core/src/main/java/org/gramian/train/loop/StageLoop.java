@@ -72,8 +72,7 @@ final class StageLoop implements AutoCloseable {
             }
             if (early.isEmpty() && epochs() > end && !isStopped()) {
                 end = epochs();
-                stage.send(
-                        new TrainEvent.StageExtended(stage.number(), end, Improvement.of(progress.validations())));
+                stage.send(new TrainEvent.StageExtended(stage.number(), end, Improvement.of(progress.validations())));
             }
         }
         if (early.isPresent()) {
@@ -112,7 +111,8 @@ final class StageLoop implements AutoCloseable {
         Libtorch libtorch = Libtorch.load();
         try (Steps.Epoch epoch = steps().epoch(order, stage.epochNumber(progress.epoch()))) {
             while (progress.step() < stage.stepsPerEpoch()) {
-                Optional<Cancellation.Reason> reason = stage.context().cancellation().reason();
+                Optional<Cancellation.Reason> reason =
+                        stage.context().cancellation().reason();
                 if (reason.isPresent()) {
                     return reason;
                 }

@@ -85,8 +85,7 @@ final class StoredExamples implements LoadedExamples {
                 done -> context.preparing(
                         new TrainEvent.Collecting("decoding training images", done, training.size())));
         try {
-            return new StoredExamples(
-                    data, recipe, context, store, new CropRenderer(size, rendering.preprocessing()));
+            return new StoredExamples(data, recipe, context, store, new CropRenderer(size, rendering.preprocessing()));
         } catch (RuntimeException | Error failed) {
             store.close();
             throw failed;

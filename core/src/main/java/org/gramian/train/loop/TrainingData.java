@@ -74,8 +74,7 @@ public record TrainingData(
      * @param threads decode images
      * @param progress receives one event at a time, from any thread; may throw to stop
      */
-    FeatureTable features(
-            String task, List<Sample> samples, Crops crops, int threads, Consumer<Collecting> progress)
+    FeatureTable features(String task, List<Sample> samples, Crops crops, int threads, Consumer<Collecting> progress)
             throws IOException {
         FeatureSurvey survey = extraction.survey(samples, crops, looking(samples.size(), progress));
         if (extraction.cache().isPresent()) {

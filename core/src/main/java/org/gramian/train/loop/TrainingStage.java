@@ -42,8 +42,7 @@ record TrainingStage(
      * GoogLeNet in bf16). Nor do trials pay in a short stage: those of EfficientNet-Lite4 in bf16 take 35 s.
      */
     GpuMath math(int step) {
-        boolean tf32 =
-                recipe.precision() == Precision.TF32 || (recipe.precision() == Precision.BF16 && number() == 2);
+        boolean tf32 = recipe.precision() == Precision.TF32 || (recipe.precision() == Precision.BF16 && number() == 2);
         GpuMath math = Libtorch.load().math().withTf32(tf32);
         boolean full = (step + 1L) * stepSize() <= crops;
         boolean pays = (long) stageRecipe().epochs() * stepsPerEpoch() >= LEAST_STEPS_WITH_TRIALS;

@@ -75,7 +75,8 @@ public final class TwoStageTraining {
         this.recipe = recipe;
         this.data = data;
         this.context = context;
-        this.targets = Targets.of(recipe.loss(), data.parts().counts(model.head().classes()));
+        this.targets =
+                Targets.of(recipe.loss(), data.parts().counts(model.head().classes()));
     }
 
     /**
@@ -190,8 +191,7 @@ public final class TwoStageTraining {
     }
 
     /** Fine-tunes all layers on images (stage 2). */
-    private Ended fineTune(@Nullable Checkpoint checkpoint, ValidationScore initial, StageEnd ends)
-            throws IOException {
+    private Ended fineTune(@Nullable Checkpoint checkpoint, ValidationScore initial, StageEnd ends) throws IOException {
         ImageScores scores = imageScores("validation", data.parts().validation());
         try (LoadedExamples examples = LoadedExamples.open(data, recipe, context)) {
             TrainingStage stage = new TrainingStage(
@@ -212,7 +212,8 @@ public final class TwoStageTraining {
                     TrainingProgress.startOf(2, initial, 1),
                     score -> score,
                     () -> ends.stageDone(
-                            2, new Scores(scores, imageScores("test", data.parts().test()))));
+                            2,
+                            new Scores(scores, imageScores("test", data.parts().test()))));
         }
     }
 
@@ -285,7 +286,8 @@ public final class TwoStageTraining {
 
     private ImageScores imageScores(String task, List<Sample> samples) {
         Prefetch prefetch = new Prefetch(InferencePipeline.DEFAULT_BATCH, context.threads(), 3);
-        InferencePipeline pipeline = new InferencePipeline(Engine.of(model), data.rendering(data.testCrops()), prefetch);
+        InferencePipeline pipeline =
+                new InferencePipeline(Engine.of(model), data.rendering(data.testCrops()), prefetch);
         return ImageScores.ofImages(
                 pipeline, samples, done -> context.measuring(new TrainEvent.Collecting(task, done, samples.size())));
     }

@@ -27,7 +27,6 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
-import org.gramian.run.Trainer;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
@@ -81,8 +80,7 @@ class TableRunTest {
 
     private TableRun run(TablePlan plan) throws IOException, InterruptedException {
         WeightStore none = new WeightStore(root.resolve("weights"));
-        TableRun run = new TableRun(
-                plan, data, root.resolve("table"), none, Optional.empty());
+        TableRun run = new TableRun(plan, data, root.resolve("table"), none, Optional.empty());
         run.prepare(context(_ -> {}, Cancellation.onRequest()));
         return run;
     }

@@ -86,7 +86,8 @@ final class NpyTest {
     void scalarsAndEmptyArraysAreRead() throws IOException {
         assertThat(readBytes(SampleTensors.npy(1, header("False", "()"), 1))).containsExactly(0);
         assertThat(readBytes(SampleTensors.npy(1, header("False", "(0,)"), 0))).isEmpty();
-        assertThat(readBytes(SampleTensors.npy(1, header("True", "(3, 0, 2)"), 0))).isEmpty();
+        assertThat(readBytes(SampleTensors.npy(1, header("True", "(3, 0, 2)"), 0)))
+                .isEmpty();
         assertThat(readBytes(SampleTensors.npy(1, header("True", "(2,)"), 2))).containsExactly(0, 1);
     }
 

@@ -149,7 +149,11 @@ class RefitTest {
         training("svm", 6, 0.5).run((model, material, context) -> {
             try (Scope _ = Scope.open();
                     FeatureTable table = material.features(
-                            "validation", parts.validation(), material.testCrops(), context.threads(), context::measuring)) {
+                            "validation",
+                            parts.validation(),
+                            material.testCrops(),
+                            context.threads(),
+                            context::measuring)) {
                 Validator validator = Validator.of(ImageScores.ofFeatures(model, table, 4), labels(parts.validation()));
                 double kept = validator.validate().loss();
                 for (String name : List.of("classifier.weight", "classifier.bias")) {

@@ -137,8 +137,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     }
 
     /** Until it ends or is stopped. */
-    Outcome run(Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> keeper)
-            throws IOException {
+    Outcome run(Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> keeper) throws IOException {
         try (FrozenBackbone network =
                 FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
             FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);

@@ -88,8 +88,8 @@ final class TrainingOptions {
         Column found = LabelOptions.found(validationColumn, images);
         DataType type = images.rows().select(found).schema().apply(0).dataType();
         if (!type.equals(DataTypes.BooleanType)) {
-            throw new IllegalArgumentException(
-                    "--validation-column: expected booleans in '" + validationColumn + "', found " + type.simpleString());
+            throw new IllegalArgumentException("--validation-column: expected booleans in '" + validationColumn
+                    + "', found " + type.simpleString());
         }
         return Optional.of(found);
     }

@@ -60,11 +60,12 @@ public enum Output {
     Object of(ImageResult result, ModelCard card) {
         return switch (result) {
             case ImageResult.Computed computed -> of(computed, card);
-            case ImageResult.Failed failed -> switch (this) {
-                case ERROR -> failed.reason();
-                case ERROR_KIND -> failed.kind();
-                default -> null;
-            };
+            case ImageResult.Failed failed ->
+                switch (this) {
+                    case ERROR -> failed.reason();
+                    case ERROR_KIND -> failed.kind();
+                    default -> null;
+                };
         };
     }
 

@@ -42,7 +42,8 @@ public record PartitionScoring(SharedModel model, ImageColumn input, List<Output
         task.addTaskCompletionListener((TaskCompletionListener) _ -> lease.close());
         boolean last = Attempts.isLast(task);
         long added = outputs.contains(Output.DESCRIPTOR) ? Double.BYTES * lease.descriptorSize() : 0;
-        return new Chunks<>(rows, row -> ImageColumn.bytes(row) + added, chunk -> appended(chunk, lease, resources, last));
+        return new Chunks<>(
+                rows, row -> ImageColumn.bytes(row) + added, chunk -> appended(chunk, lease, resources, last));
     }
 
     private Set<Engine.Rows> wanted() {
@@ -56,8 +57,7 @@ public record PartitionScoring(SharedModel model, ImageColumn input, List<Output
         return wanted;
     }
 
-    private List<Row> appended(
-            List<Row> chunk, ExecutorModels.Lease lease, TaskResources resources, boolean last) {
+    private List<Row> appended(List<Row> chunk, ExecutorModels.Lease lease, TaskResources resources, boolean last) {
         resources.apply();
         List<ImageSource> images = chunk.stream()
                 .map(row -> ImageSource.of("row", () -> input.read(row, last)))

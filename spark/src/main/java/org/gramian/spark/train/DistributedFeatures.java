@@ -31,7 +31,8 @@ record DistributedFeatures(
     private static final int PICTURE = 3;
 
     /** Names the tables of a run: nothing is computed yet. */
-    static DistributedFeatures in(RemoteRunFolder folder, ImageCatalog catalogue, RunConfig config, FrozenBackbone network) {
+    static DistributedFeatures in(
+            RemoteRunFolder folder, ImageCatalog catalogue, RunConfig config, FrozenBackbone network) {
         FeatureRecipe recipe = new FeatureRecipe(
                 network.backbone().name(),
                 network.backbone().layer(),

@@ -78,8 +78,7 @@ public record SparkTrainer(WeightStore weights, Control control) {
         RunConfig config = RunConfig.of(settings);
         try (RemoteRunFolder folder = RemoteRunFolder.open(
                         job.folder(), job.resume(), spark.sessionState().newHadoopConf());
-                FrozenBackbone network = 
-                        InitialModel.network(config.network(), weights, Device.CPU, control.remarks)) {
+                FrozenBackbone network = InitialModel.network(config.network(), weights, Device.CPU, control.remarks)) {
             DistributedStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
             ImageCatalog.Holding holding = new ImageCatalog.Holding(
                     config.data().validation(), config.recipe().seed());
@@ -112,11 +111,6 @@ public record SparkTrainer(WeightStore weights, Control control) {
         Settings frozen = trained.has(Keys.STAGE2_EPOCHS) ? trained : trained.with(Keys.STAGE2_EPOCHS, 0);
         return Choices.complete(
                 frozen.has(Keys.STAGE1_REFIT) ? frozen : frozen.with(Keys.STAGE1_REFIT, Optional.empty()),
-                new DefaultsContext(
-                        LAYOUT,
-                        Protocols.parse("holdout"),
-                        images,
-                        weights.names(),
-                        Device.Kind.CPU));
+                new DefaultsContext(LAYOUT, Protocols.parse("holdout"), images, weights.names(), Device.Kind.CPU));
     }
 }

@@ -86,7 +86,11 @@ final class SparkWorkers implements HeadWorkers {
     @Override
     public ValidationScore validate() {
         Shards shards = Objects.requireNonNull(heldBack, "the validation set");
-        return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new ValidationWork(work.batch()))
+        return ordered(
+                        shards,
+                        StepOrder.of(model, new int[0], Dropout.NONE),
+                        shards.all(),
+                        new ValidationWork(work.batch()))
                 .stream()
                 .reduce(ValidationCounts.NONE, ValidationCounts::plus)
                 .score();

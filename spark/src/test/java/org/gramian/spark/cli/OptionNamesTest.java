@@ -67,8 +67,9 @@ class OptionNamesTest {
                             .as(name)
                             .isEqualTo(option.sparkHelp().isPresent()));
             option.sparkHelp()
-                    .ifPresent(help ->
-                            assertThat(train.findOption(option.name()).description()).containsExactly(help));
+                    .ifPresent(
+                            help -> assertThat(train.findOption(option.name()).description())
+                                    .containsExactly(help));
         }
     }
 
@@ -76,15 +77,16 @@ class OptionNamesTest {
     void everyKeyWithADefaultCanBeSet() {
         for (Key<?> key : Keys.all()) {
             key.fixedText()
-                    .ifPresent(text -> assertThat(asked("--set", key.name() + "=" + text)
-                                    .values())
+                    .ifPresent(text -> assertThat(
+                                    asked("--set", key.name() + "=" + text).values())
                             .isEqualTo(Map.of(key.name(), new Setting(key.name(), text, Origin.flag("--set")))));
         }
     }
 
     @Test
     void anOptionSetsItsKeyOrTheCrops() {
-        assertThat(asked("--learning-rate=0.5", "--imgsz=96", "--set=stage1.warmup=1").values())
+        assertThat(asked("--learning-rate=0.5", "--imgsz=96", "--set=stage1.warmup=1")
+                        .values())
                 .isEqualTo(Map.of(
                         "data.crops", new Setting("data.crops", "resize:96", Origin.flag("--image-size")),
                         "stage1.rate", new Setting("stage1.rate", "0.5", Origin.flag("--lr")),

@@ -39,9 +39,7 @@ public final class OneMachine {
         Map<String, float[]> descriptors = new TreeMap<>();
         try (Classifier classifier = Classifier.load(model)) {
             classifier.run(
-                    images.stream().map(ImageSource::of).toList(),
-                    Set.of(Engine.Rows.DESCRIPTORS),
-                    (index, result) -> {
+                    images.stream().map(ImageSource::of).toList(), Set.of(Engine.Rows.DESCRIPTORS), (index, result) -> {
                         if (result instanceof ImageResult.Computed computed) {
                             descriptors.put(name(images.get(index)), computed.descriptor());
                         }

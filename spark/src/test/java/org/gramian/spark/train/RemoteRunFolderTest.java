@@ -27,7 +27,8 @@ class RemoteRunFolderTest {
                     run.put(file);
                     assertThat(folder.resolve(scheme).resolve(RemoteRunFolder.HISTORY))
                             .hasContent(text);
-                    assertThat(Files.readString(run.fetch(RemoteRunFolder.HISTORY))).isEqualTo(text);
+                    assertThat(Files.readString(run.fetch(RemoteRunFolder.HISTORY)))
+                            .isEqualTo(text);
                 }
                 assertThat(folder.resolve(scheme).resolve("." + RemoteRunFolder.HISTORY + ".draft"))
                         .doesNotExist();

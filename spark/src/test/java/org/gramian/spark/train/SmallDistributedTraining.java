@@ -13,8 +13,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
-import org.gramian.backbone.weights.WeightStore;
 import org.gramian.autodiff.Parameter;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
@@ -30,8 +30,8 @@ import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.TrainEvent;
-import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TrainingContext;
+import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TwoStageTraining;
 import org.gramian.train.recipe.Schedule;
 
@@ -116,7 +116,7 @@ final class SmallDistributedTraining {
             Sample sample = new Sample(images.get(i).toString(), Stripes.label(i), images.get(i));
             (judges(i, judging) ? heldBack : training).add(sample);
         }
-        try (FrozenBackbone network = 
+        try (FrozenBackbone network =
                         InitialModel.network(config.network(), WeightStore.ofProcess(), Device.CPU, _ -> {});
                 Model model = InitialModel.model(
                         config.network().head(SmallModel.CLASSES.size(), training.size()),

@@ -76,11 +76,12 @@ class SparkTrainerTest {
         RunConfig config = RunConfig.of(ConfigFile.read(folder.resolve("fitted").resolve("config.yaml")));
 
         assertThat(config.recipe().stage1().perLength()).isTrue();
-        assertThat(losses.all()).containsExactly(SmallDistributedTraining.onOneMachine(whole, JUDGING, config), within(1e-4));
+        assertThat(losses.all())
+                .containsExactly(SmallDistributedTraining.onOneMachine(whole, JUDGING, config), within(1e-4));
         assertThat(epochs)
                 .hasSize(3)
-                .allSatisfy(
-                        epoch -> assertThat(epoch.validation().loss()).isFinite().isNotEqualTo(epoch.loss()));
+                .allSatisfy(epoch ->
+                        assertThat(epoch.validation().loss()).isFinite().isNotEqualTo(epoch.loss()));
         ModelHeader header = ModelFile.header(folder.resolve("fitted").resolve("model.safetensors"));
         assertThat(header.card().classes()).isEqualTo(SmallModel.CLASSES);
         assertThat(header.card().origin())

@@ -75,7 +75,8 @@ class SpreadTrainingTest {
                     .containsExactly(Arrays.copyOf(alone, SAME_STEPS), within(1e-4));
             assertThat(last(losses, 50)).isCloseTo(last(alone, 50), withinPercentage(10));
             if (FULL) {
-                double[] nudged = SmallDistributedTraining.onOneMachine(images, 0, config, SmallDistributedTraining::nudge);
+                double[] nudged =
+                        SmallDistributedTraining.onOneMachine(images, 0, config, SmallDistributedTraining::nudge);
                 assertThat(furthest(losses, alone))
                         .as("one machine does not come nearer to itself after a last bit is changed")
                         .isLessThan(3 * furthest(nudged, alone));

@@ -178,7 +178,9 @@ final class Caffe {
 
         @Override
         public int read() {
-            return position == segment.byteSize() ? -1 : Byte.toUnsignedInt(segment.get(ValueLayout.JAVA_BYTE, position++));
+            return position == segment.byteSize()
+                    ? -1
+                    : Byte.toUnsignedInt(segment.get(ValueLayout.JAVA_BYTE, position++));
         }
 
         @Override

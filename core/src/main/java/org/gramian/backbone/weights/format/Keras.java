@@ -163,7 +163,8 @@ final class Keras {
             }
         }
         for (Map.Entry<String, Dataset> entry : named.entrySet()) {
-            tensors.put(entry.getKey(), new StoredWeight(path, entry.getKey(), entry.getValue()).read(arena, allowance));
+            tensors.put(
+                    entry.getKey(), new StoredWeight(path, entry.getKey(), entry.getValue()).read(arena, allowance));
         }
     }
 
@@ -249,7 +250,8 @@ final class Keras {
                     MemorySegment.copy(doubles, 0, copy, DOUBLE, 0, doubles.length);
                     yield new StoredTensor(DType.F64, shape, copy.asReadOnly());
                 }
-                default -> throw fault("expected numbers, found " + flat.getClass().getSimpleName());
+                default ->
+                    throw fault("expected numbers, found " + flat.getClass().getSimpleName());
             };
         }
 

@@ -37,7 +37,8 @@ final class TorchZip {
         if (pickle.size() > FileLimits.PICKLE_BYTES) {
             throw new TensorFileException(
                     path,
-                    "expected a pickle of at most %d bytes, found %d".formatted(FileLimits.PICKLE_BYTES, pickle.size()));
+                    "expected a pickle of at most %d bytes, found %d"
+                            .formatted(FileLimits.PICKLE_BYTES, pickle.size()));
         }
         PickleFunctions functions = new PickleFunctions(path);
         PickledValue object = PickleReader.read(path, zip.content(pickle, arena).asByteBuffer(), functions);

@@ -159,11 +159,14 @@ public record Csv(Optional<Path> root) implements Layout {
                 } else if (!numbers && part.isPresent()) {
                     parts.add(part.get());
                 } else {
-                    throw row.wrong("expected as fold a number from 0 to 9999 in every row, or train, val or test in every"
-                            + " row, found '" + fold + "'");
+                    throw row.wrong(
+                            "expected as fold a number from 0 to 9999 in every row, or train, val or test in every"
+                                    + " row, found '" + fold + "'");
                 }
             }
-            return numbers ? new Assignment.Folds(folds) : new Assignment.Splits(List.of(new Split(Published.ONLY, parts)));
+            return numbers
+                    ? new Assignment.Folds(folds)
+                    : new Assignment.Splits(List.of(new Split(Published.ONLY, parts)));
         }
 
         /** Whether images to validate have to test, as no row has the part test: the rule of {@link SplitFolders}. */

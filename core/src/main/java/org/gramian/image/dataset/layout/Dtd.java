@@ -108,7 +108,8 @@ public record Dtd(Optional<Path> lists) implements Layout {
                 }
             }
             if (numbers.isEmpty()) {
-                throw new DatasetException(folder, "expected the lists train1.txt, val1.txt, test1.txt, ..., found none");
+                throw new DatasetException(
+                        folder, "expected the lists train1.txt, val1.txt, test1.txt, ..., found none");
             }
             SortedMap<Integer, Map<String, Part>> splits = new TreeMap<>();
             for (int number : numbers) {

@@ -140,7 +140,8 @@ public final class Layouts {
                     .filter(entry -> !entry.startsWith("."))
                     .toList();
         }
-        Path there = missing.isAbsolute() ? folder : Path.of("").toAbsolutePath().relativize(folder);
+        Path there =
+                missing.isAbsolute() ? folder : Path.of("").toAbsolutePath().relativize(folder);
         return NearestWord.of(name.getFileName().toString(), found)
                 .map(word -> "did you mean '" + there.resolve(word) + "'?")
                 .orElse("the nearest existing folder is " + folder);

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.GpuUpload;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Upload;
 import org.gramian.train.feature.FeatureTable;
 import org.jspecify.annotations.Nullable;
 
@@ -135,13 +135,13 @@ interface BatchSource extends AutoCloseable {
         /** A tensor that receives batches of one size. */
         private final class Arrival implements BatchInput {
             private final Tensor input;
-            private final Upload upload;
+            private final GpuUpload upload;
 
             Arrival(int size) {
                 long side = examples.size();
                 try (Scope scope = Scope.open()) {
                     input = Tensors.zeros(Shape.of(size, 3, side, side), DType.F32, examples.device());
-                    upload = new Upload(input);
+                    upload = new GpuUpload(input);
                     scope.release(input);
                 }
             }

@@ -7,7 +7,7 @@ import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Var;
-import org.gramian.model.Scoring;
+import org.gramian.model.Engine;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
@@ -61,7 +61,7 @@ final class GradientSum implements AutoCloseable {
     }
 
     private static int correct(Tensor scores, int[] labels) {
-        float[][] rows = Scoring.toRows(scores);
+        float[][] rows = Engine.toRows(scores);
         int correct = 0;
         for (int i = 0; i < labels.length; i++) {
             int top = 0;

@@ -49,11 +49,10 @@ final class TrainOptions {
     /** Adds the options of the table to a command. */
     @Spec(Spec.Target.MIXEE)
     void addTo(CommandSpec command) {
+        int order = 0;
         for (KeyOption.Group group : KeyOption.Group.values()) {
-            ArgGroupSpec.Builder section = ArgGroupSpec.builder()
-                    .validate(false)
-                    .order(group.ordinal())
-                    .heading("%n" + group.heading() + ":%n");
+            ArgGroupSpec.Builder section =
+                    ArgGroupSpec.builder().validate(false).order(order++).heading("%n" + group.heading() + ":%n");
             for (KeyOption option : Keys.options()) {
                 if (option.group() == group) {
                     OptionSpec made = made(option);

@@ -185,7 +185,8 @@ class ArchitectureTest {
     @Test
     void noFileIsLongerThanFiveHundredLines() throws IOException {
         Map<Path, Integer> lengths = lengths();
-        assertThat(lengths.keySet().removeIf(file -> file.endsWith(OPTION_TABLE))).isTrue();
+        assertThat(lengths.keySet().removeIf(file -> file.endsWith(OPTION_TABLE)))
+                .isTrue();
         assertThat(lengths)
                 .allSatisfy((file, lines) -> assertThat(lines).as("%s", file).isLessThanOrEqualTo(500));
     }

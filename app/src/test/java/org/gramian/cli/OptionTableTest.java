@@ -70,14 +70,17 @@ class OptionTableTest {
     void aKeyReachesYaml(Key<?> key) throws IOException {
         String text = key.fixedText().orElseGet(() -> TrainOptionsTest.sample(key));
         Settings settings = Settings.NONE.with(key.name(), text, Origin.CODE);
-        String[] parts = key.name().split("\\.");
+        int dot = key.name().indexOf('.');
         Path file = Files.writeString(
                 folder.resolve("run.yaml"),
-                parts.length == 1
-                        ? "%s: %s\n".formatted(parts[0], text)
-                        : "%s:\n  %s: %s\n".formatted(parts[0], parts[1], text));
+                dot < 0
+                        ? "%s: %s\n".formatted(key.name(), text)
+                        : "%s:\n  %s: %s\n"
+                                .formatted(
+                                        key.name().substring(0, dot), key.name().substring(dot + 1), text));
         Setting read = Objects.requireNonNull(ConfigFile.read(file).values().get(key.name()));
-        assertThat(read.text()).isEqualTo(settings.values().get(key.name()).text());
+        Setting given = Objects.requireNonNull(settings.values().get(key.name()));
+        assertThat(read.text()).isEqualTo(given.text());
     }
 
     @ParameterizedTest

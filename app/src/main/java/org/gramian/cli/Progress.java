@@ -55,6 +55,7 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
         private static final AtomicInteger OPEN = new AtomicInteger();
 
         private final ProgressBarBuilder builder;
+        private final Line line;
         private final long delay;
         private @Nullable ProgressBar bar;
         /** Used by the thread that draws. */
@@ -67,6 +68,7 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
         /** @param delay milliseconds that a task takes at least to get a bar */
         Bar(String task, long all, PrintStream terminal, long delay) {
             this.delay = delay;
+            this.line = new Line(terminal);
             BarText text = new BarText();
             builder = new ProgressBarBuilder()
                     .setTaskName(task)
@@ -75,7 +77,7 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
                     .setUpdateIntervalMillis(200)
                     .continuousUpdate()
                     .clearDisplayOnFinish()
-                    .setConsumer(new Line(terminal));
+                    .setConsumer(line);
         }
 
         /** Returns whether the task has taken longer than the delay, or will take longer at its speed. */
@@ -114,15 +116,20 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
         public synchronized void close() {
             if (bar != null) {
                 bar.close();
+                line.clear();
                 bar = null;
                 OPEN.decrementAndGet();
             }
         }
 
-        /** Erases the rest of the line after each frame: a shorter text would leave letters of a longer one. */
+        /**
+         * Erases the rest of the line after each frame: a shorter text would leave letters of a longer one. A frame that the
+         * drawing thread finishes after the end is left out.
+         */
         private static final class Line implements ProgressBarConsumer {
             private final PrintStream terminal;
             private boolean drawn;
+            private boolean cleared;
 
             Line(PrintStream terminal) {
                 this.terminal = terminal;
@@ -135,8 +142,8 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
             }
 
             @Override
-            public void accept(String text) {
-                if (!text.isEmpty()) {
+            public synchronized void accept(String text) {
+                if (!text.isEmpty() && !cleared) {
                     drawn = true;
                     terminal.print(ERASE + text);
                     terminal.flush();
@@ -144,7 +151,8 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
             }
 
             @Override
-            public void clear() {
+            public synchronized void clear() {
+                cleared = true;
                 if (drawn) {
                     terminal.print(ERASE);
                     terminal.flush();

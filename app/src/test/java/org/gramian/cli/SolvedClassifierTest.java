@@ -82,7 +82,7 @@ final class SolvedClassifierTest {
     void badTextIsRefusedByOneSentence(String text) {
         Run run = train(root.resolve("run"), "--classifier", text);
         assertThat(run.code()).isEqualTo(2);
-        assertThat(run.err()).contains("--classifier: network.classifier: ").doesNotContain("Exception");
+        assertThat(run.err()).contains("--classifier: ").doesNotContain("Exception");
     }
 
     @Test

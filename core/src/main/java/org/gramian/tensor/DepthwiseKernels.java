@@ -28,15 +28,17 @@ final class DepthwiseKernels {
 
     /** Values that a program is compiled for. */
     private record Variant(int window, int stride, int padding) {
-        /** Groups of {@code stride} columns in a walk of the gradient of the maps, as in the program. */
+        /** Groups of {@code stride} columns in a walk of the gradient of the maps. */
         static final int GROUPS = 2;
 
         CudaProgram program() {
             return CudaProgram.beside(
-                    DepthwiseKernels.class, "depthwise.cu", Map.of("K", window, "S", stride, "P", padding));
+                    DepthwiseKernels.class,
+                    "depthwise.cu",
+                    Map.of("K", window, "S", stride, "P", padding, "PAIRS", LANES, "WIDE", wide(), "GROUPS", GROUPS));
         }
 
-        /** Columns of results of a walk, as {@code WIDE} in the program. */
+        /** Columns of results of a walk. */
         int wide() {
             return stride == 2 ? (window <= 6 ? 4 : 2) : window <= 5 ? 7 : 4;
         }

@@ -1,16 +1,15 @@
 // Depthwise convolutions of bfloat16 maps with channels last; org.gramian.tensor.DepthwiseKernels launches these and defines
-// K (rows and columns of the window), S (stride) and P (padding). Maps are [n, h, w, 2·c2], sums are taken in float32.
+// K (rows and columns of the window), S (stride), P (padding), PAIRS (threads along the channels of a block, at most), WIDE
+// (columns of results of a walk) and GROUPS (groups of S columns of depthwise_input's walk). Maps are [n, h, w, 2·c2], sums are
+// taken in float32.
 //
 // A thread takes two channels, which are one access to memory, of a few columns of an image and walks down its rows. It
 // reads each row once: what several rows of results need of it stays in registers. Thread (x, y) of block (i, j) takes the
 // channels 2·(j·blockDim.x + x) + 0…1 and walks y, y + blockDim.y, … of block i.
 
-#define PAIRS 64                                             // threads along the channels of a block, at most
-#define WIDE (S == 2 ? (K <= 6 ? 4 : 2) : K <= 5 ? 7 : 4)    // columns of results of a walk; see DepthwiseKernels.wide
 #define SPAN ((WIDE - 1) * S + K)                            // columns of maps under WIDE windows
 #define RING ((K + S - 1) / S)                               // rows of results whose windows hold a row of maps
 #define FRESH (K < S ? K : S)                                // rows that a window does not share with the one above it
-#define GROUPS 2                                             // groups of S columns of depthwise_input's walk; see groups
 
 __device__ inline float2 unpack(unsigned int word) {
     return make_float2(__uint_as_float(word << 16), __uint_as_float(word & 0xffff0000u));

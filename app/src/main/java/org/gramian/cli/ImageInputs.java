@@ -44,7 +44,7 @@ record ImageInputs(List<String> arguments) {
     /**
      * The files, in the order of the arguments, those of a folder sorted.
      *
-     * @param remarks told of files in a folder that are no images
+     * @param remarks receives files in a folder that are not images
      * @throws IOException if there is no image in a folder, or it cannot be read
      */
     List<Path> named(Consumer<String> remarks) throws IOException {

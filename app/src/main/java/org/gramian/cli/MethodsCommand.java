@@ -149,7 +149,7 @@ final class MethodsCommand implements Callable<Integer> {
         /** A word of a text: not what follows its colon, a comma or an equals sign. */
         private static final Pattern WORD = Pattern.compile("(?<![a-z0-9.=:,-])[a-z][a-z0-9-]*");
 
-        private String surroundings() {
+        private String context() {
             int side = backbone.about().size();
             Shape features = backbone.features(side, side);
             return "on " + backbone.name() + " at " + backbone.layer() + " (" + features.at(0) + " channels, "
@@ -187,7 +187,7 @@ final class MethodsCommand implements Callable<Integer> {
             printUnfit(rows);
             out.printf(
                     "%nSizes %s;%nchange them with --backbone and --layer. Parameters are those of the pooling,",
-                    surroundings());
+                    context());
             out.printf(" without backbone and classifier.%n'gramian methods NAME' shows one in full.%n");
         }
 
@@ -224,7 +224,7 @@ final class MethodsCommand implements Callable<Integer> {
             } else {
                 out.printf(line, "does not fit", row.unfit());
             }
-            out.printf(line, "", surroundings());
+            out.printf(line, "", context());
             out.println();
             for (Words.Word word : words(row.pooling())) {
                 out.printf(line, word.name(), word.meaning());

@@ -67,13 +67,13 @@ final class ServeCommand implements Callable<Integer> {
         ServeOptions options = new ServeOptions(host, port, token(), limits.limits());
         check(options);
         ModelSource source = ModelSource.of(engine.model(), engine::open);
-        CountDownLatch asked = new CountDownLatch(1);
-        try (Interruption _ =
-                        Interruption.of(asked::countDown, "interrupted; finishing accepted requests", console::say);
+        CountDownLatch requested = new CountDownLatch(1);
+        try (Interruption _ = Interruption.of(
+                        requested::countDown, "interrupted; finishing accepted requests", console::say);
                 Server server = Server.start(options, source, voice())) {
             SighupHandler.onSignal(server::reload);
             console.say("serving at " + address(server.port()) + "; stop with Ctrl-C");
-            asked.await();
+            requested.await();
         }
         return Main.DONE;
     }

@@ -100,8 +100,8 @@ final class TableTraining {
 
     /** Returns the given settings without the pooling, which is set per row. */
     private Settings common() {
-        Settings asked = training.asked().wanted();
-        Map<String, Setting> values = new LinkedHashMap<>(asked.values());
+        Settings requested = training.requested().wanted();
+        Map<String, Setting> values = new LinkedHashMap<>(requested.values());
         Setting pooling = values.remove(Keys.POOLING.name());
         if (training.typed().contains("--pooling")) {
             throw new IllegalArgumentException(

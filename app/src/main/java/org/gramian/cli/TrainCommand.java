@@ -128,8 +128,8 @@ final class TrainCommand implements Callable<Integer> {
         Cancellation breaks = budget == null ? Cancellation.onRequest() : Cancellation.after(budget);
         caching.check();
         RunFolder folder = folder();
-        Settings asked = resumed == null ? options.asked() : folder.settings();
-        Dataset dataset = dataset(asked, folder);
+        Settings requested = resumed == null ? options.requested() : folder.settings();
+        Dataset dataset = dataset(requested, folder);
         dataset.notes().stream()
                 .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
                 .forEach(note -> console.say(note.text()));
@@ -140,7 +140,7 @@ final class TrainCommand implements Callable<Integer> {
         try (TrainDisplay display = new TrainDisplay(console)) {
             TrainingContext<RunEvent> context =
                     new TrainingContext<>(device, threads, display, breaks, Checkpointing.every(keepEvery));
-            Trainer trainer = new Trainer(dataset, asked, options.store(), caching.root(), context);
+            Trainer trainer = new Trainer(dataset, requested, options.store(), caching.root(), context);
             if (dry) { // nothing to save: Ctrl-C may end the process at once
                 RunPlan plan = plan(trainer, trainer.audit(), folder);
                 return show(trainer, plan, trainer.estimate(plan));
@@ -251,9 +251,9 @@ final class TrainCommand implements Callable<Integer> {
         }
     }
 
-    private Dataset dataset(Settings asked, RunFolder folder) throws IOException {
+    private Dataset dataset(Settings requested, RunFolder folder) throws IOException {
         Path place = images == null ? folder.images() : images;
-        return Layouts.open(place, asked.find(Keys.LAYOUT));
+        return Layouts.open(place, requested.find(Keys.LAYOUT));
     }
 
     /** Returns backbone, pooling and classifier, and why this backbone. */

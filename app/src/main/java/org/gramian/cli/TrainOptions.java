@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
 /**
  * Options of training: those of the table of {@link Keys}, {@code --set} for all other keys, and {@code --config} for a file.
  *
- * <p>Values stay text until {@link #asked} parses them, so that an error names the option.
+ * <p>Values stay text until {@link #requested} parses them, so that an error names the option.
  */
 final class TrainOptions {
     @Option(
@@ -96,7 +96,7 @@ final class TrainOptions {
      *
      * @throws ConfigException naming file, line and key, or the option
      */
-    Settings asked() {
+    Settings requested() {
         Map<String, String> texts = texts();
         Settings all = Settings.typed(texts, pairs, "stage2.warmup=1");
         String rate = Keys.STAGE1_RATE.option().orElseThrow().name();

@@ -22,9 +22,9 @@ final class Addresses {
     private Addresses() {}
 
     static void check(Context context) throws HttpError {
-        String asked = context.req().getMethod();
+        String requested = context.req().getMethod();
         String method = METHODS.getOrDefault(context.path(), GET);
-        if (!asked.equals(method) && !(method.equals(GET) && READING.contains(asked))) {
+        if (!requested.equals(method) && !(method.equals(GET) && READING.contains(requested))) {
             if (METHODS.containsKey(context.path())) {
                 context.header("Allow", method.equals(GET) ? "GET, HEAD" : method);
                 throw new HttpError(405, "wrong-method", "expected the method " + method + "");

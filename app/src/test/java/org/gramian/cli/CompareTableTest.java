@@ -37,7 +37,7 @@ class CompareTableTest {
     private List<String> line(Object... more) {
         List<String> line = new ArrayList<>(
                 List.of("compare", tiny.images().root().toString(), "--out", out.toString(), "--backbone", "filters"));
-        line.addAll(tiny.surroundings());
+        line.addAll(tiny.context());
         line.addAll(List.of("--protocol", "kfold:2", "--crops", "center:32", "--fine-tune", "0", "--threads", "1"));
         Stream.of(more).map(Object::toString).forEach(line::add);
         return line;

@@ -39,9 +39,9 @@ class ContinuousIntegrationTest {
     }
 
     private long attempts() throws IOException {
-        Path asked = folder.resolve("asked");
-        return Files.exists(asked)
-                ? Files.readAllLines(asked).stream()
+        Path requested = folder.resolve("asked");
+        return Files.exists(requested)
+                ? Files.readAllLines(requested).stream()
                         .filter(line -> line.contains("install"))
                         .count()
                 : 0;

@@ -15,7 +15,7 @@ import org.gramian.model.Logits;
 import org.junit.jupiter.api.Test;
 
 class EvaluationTableTest {
-    /** Of four images of wood one is taken for glass, surely, and the one of glass is right. */
+    /** Of four images of wood one is predicted as glass with high confidence; the image of glass is predicted correctly. */
     private static final Evaluation SMALL = new Evaluation(
             MadeUpEvaluation.setting("third 1"),
             List.of("glass", "stone", "wood"),

@@ -48,7 +48,7 @@ final class InterruptedTrainingTest {
                 out.toString(),
                 "--pooling",
                 "conv:512/rbf/spd:256/triu"));
-        line.addAll(tiny.surroundings());
+        line.addAll(tiny.context());
         line.addAll(List.of(more));
         return Program.start(root.resolve("log"), line);
     }

@@ -45,7 +45,7 @@ class OptionHintsTest {
     void anAliasIsTheSameOption(String argument, String key, String value, String origin) {
         Run run = Run.of("train", "nowhere", argument, argument);
         assertThat(run.err()).contains(origin, argument.substring(0, argument.indexOf('=')), "once");
-        assertThat(TrainOptionsTest.asked(argument).values()).hasEntrySatisfying(key, setting -> {
+        assertThat(TrainOptionsTest.requested(argument).values()).hasEntrySatisfying(key, setting -> {
             assertThat(setting.text()).isEqualTo(value);
             assertThat(setting.origin().text()).isEqualTo(origin);
         });

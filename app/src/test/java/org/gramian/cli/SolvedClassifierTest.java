@@ -30,7 +30,7 @@ final class SolvedClassifierTest {
     private Run train(Path out, String... more) {
         List<String> line = new ArrayList<>(
                 List.of("train", tiny.images().root().toString(), "--out", out.toString(), "--crops", "center:32"));
-        line.addAll(tiny.surroundings());
+        line.addAll(tiny.context());
         line.addAll(List.of(more));
         return Run.of(line.toArray());
     }

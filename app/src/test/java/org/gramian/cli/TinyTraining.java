@@ -40,14 +40,14 @@ record TinyTraining(Path root) {
     }
 
     /** What every start needs: nothing of this machine may play a part. */
-    List<String> surroundings() {
+    List<String> context() {
         return List.of("--weights-dir", root.resolve("weights").toString(), "--no-cache", "--device", "cpu");
     }
 
     /** The command line of a new run. */
     List<String> begin(Path out, Object... more) {
         List<String> line = new ArrayList<>(List.of("train", images().root().toString(), "--out", out.toString()));
-        line.addAll(surroundings());
+        line.addAll(context());
         line.addAll(List.of("--set", "data.crops=center:32"));
         if (!List.of(more).contains("--pooling")) {
             line.addAll(List.of("--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2"));
@@ -59,7 +59,7 @@ record TinyTraining(Path root) {
     /** The command line that goes on with a run. */
     List<String> resume(Path out, Object... more) {
         List<String> line = new ArrayList<>(List.of("train", "--resume", out.toString()));
-        line.addAll(surroundings());
+        line.addAll(context());
         Stream.of(more).map(Object::toString).forEach(line::add);
         return line;
     }

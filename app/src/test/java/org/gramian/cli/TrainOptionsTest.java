@@ -66,28 +66,28 @@ class TrainOptionsTest {
         private final TrainOptions options = new TrainOptions();
     }
 
-    static Settings asked(String... arguments) {
+    static Settings requested(String... arguments) {
         Train train = new Train();
         new CommandLine(train).parseArgs(arguments);
-        return train.options.asked();
+        return train.options.requested();
     }
 
     private static void assertWrong(Facts message, String... arguments) {
         assertThatExceptionOfType(ConfigException.class)
-                .isThrownBy(() -> asked(arguments))
+                .isThrownBy(() -> requested(arguments))
                 .has(message);
     }
 
     @Test
     void nothingTypedIsNothingAsked() {
-        assertThat(asked()).isEqualTo(Settings.NONE);
+        assertThat(requested()).isEqualTo(Settings.NONE);
     }
 
     @Test
     void everyOptionSetsItsKeyAndIsItsOrigin() {
         FLAGS.forEach((argument, key) -> {
             String[] parts = argument.split("=", 2);
-            assertThat(asked(argument).values())
+            assertThat(requested(argument).values())
                     .isEqualTo(Map.of(key, new Setting(key, parts[1], Origin.flag(parts[0]))));
         });
     }
@@ -113,12 +113,15 @@ class TrainOptionsTest {
 
     @Test
     void sizesAndTestTimeAugmentationChangeTheCrops() throws IOException {
-        assertThat(asked("--image-size=320").values())
+        assertThat(requested("--image-size=320").values())
                 .isEqualTo(Map.of("data.crops", new Setting("data.crops", "resize:320", Origin.flag("--image-size"))));
-        assertThat(asked("--crops=resize:96", "--test-size=128", "--tta=flips").get(Keys.TEST_CROPS))
+        assertThat(requested("--crops=resize:96", "--test-size=128", "--tta=flips")
+                        .get(Keys.TEST_CROPS))
                 .hasValueSatisfying(plan -> assertThat(plan.text()).isEqualTo("resize:128+flips"));
         Path file = Files.writeString(folder.resolve("run.yaml"), "data:\n  crops: ten:64\n");
-        assertThat(asked("--config=" + file, "--image-size=80").get(Keys.CROPS).text())
+        assertThat(requested("--config=" + file, "--image-size=80")
+                        .get(Keys.CROPS)
+                        .text())
                 .isEqualTo("ten:80");
         assertWrong(facts("--tta", "none", "flips", "five", "ten", "'flps'", "'flips'"), "--tta=flps");
         assertWrong(facts("--image-size", "1", "'0'"), "--image-size=0");
@@ -127,27 +130,27 @@ class TrainOptionsTest {
 
     @Test
     void aWishForNoGalleryIsAValueOfItsKey() {
-        assertThat(asked("--no-gallery").values())
+        assertThat(requested("--no-gallery").values())
                 .isEqualTo(Map.of("gallery", new Setting("gallery", "false", Origin.flag("--no-gallery"))));
     }
 
     @Test
     void tensorBoardIsAValueOfItsKey() {
-        assertThat(asked("--tensorboard").values())
+        assertThat(requested("--tensorboard").values())
                 .isEqualTo(Map.of("tensorboard", new Setting("tensorboard", "true", Origin.flag("--tensorboard"))));
     }
 
     @Test
     void autoFindsTheLearningRatesOfBothStages() {
-        Settings auto = asked("--lr=auto");
+        Settings auto = requested("--lr=auto");
         assertThat(auto.values()).containsOnlyKeys("stage1.rate", "stage2.rate");
         assertThat(auto.get(Keys.STAGE1_RATE)).isEmpty();
         assertThat(auto.get(Keys.STAGE2_RATE)).isEmpty();
-        assertThat(asked("--lr=auto", "--fine-tune-lr=0.5").get(Keys.STAGE2_RATE))
+        assertThat(requested("--lr=auto", "--fine-tune-lr=0.5").get(Keys.STAGE2_RATE))
                 .hasValue(0.5);
-        assertThat(asked("--lr=auto", "--set", "stage2.rate=0.5").get(Keys.STAGE2_RATE))
+        assertThat(requested("--lr=auto", "--set", "stage2.rate=0.5").get(Keys.STAGE2_RATE))
                 .hasValue(0.5);
-        assertThat(asked("--fine-tune-lr=auto").values()).containsOnlyKeys("stage2.rate");
+        assertThat(requested("--fine-tune-lr=auto").values()).containsOnlyKeys("stage2.rate");
         assertWrong(facts("--lr", "0.01", "auto", "'fast'"), "--lr=fast");
         assertWrong(facts("'auot'", "'auto'"), "--lr=auot");
     }
@@ -156,7 +159,7 @@ class TrainOptionsTest {
     void everyKeyCanBeSet() {
         for (Key<?> key : Keys.all()) {
             String text = key.fixedText().orElseGet(() -> sample(key));
-            assertThat(asked("--set", key.name() + "=" + text).values())
+            assertThat(requested("--set", key.name() + "=" + text).values())
                     .isEqualTo(Map.of(key.name(), new Setting(key.name(), text, Origin.flag("--set"))));
         }
     }
@@ -186,8 +189,8 @@ class TrainOptionsTest {
     @Test
     void optionsGoBeforeTheFile() throws IOException {
         Path file = Files.writeString(folder.resolve("run.yaml"), "seed: 1\nstage1:\n  rate: 2\n  epochs: 3\n");
-        Map<String, Setting> values =
-                asked("--lr=5", "--set", "stage1.epochs=6", "--config=" + file).values();
+        Map<String, Setting> values = requested("--lr=5", "--set", "stage1.epochs=6", "--config=" + file)
+                .values();
         assertThat(values.get("seed")).isEqualTo(new Setting("seed", "1", new Origin("run.yaml, line 1", true)));
         assertThat(values.get("stage1.rate")).isEqualTo(new Setting("stage1.rate", "5", Origin.flag("--lr")));
         assertThat(values.get("stage1.epochs")).isEqualTo(new Setting("stage1.epochs", "6", Origin.flag("--set")));
@@ -197,18 +200,19 @@ class TrainOptionsTest {
     void aFileAloneRepeatsItsRunAndBesideOptionsWhatItChoseIsChosenAnew() throws IOException {
         Path file = Files.writeString(
                 folder.resolve("run.yaml"), "seed: 1\nstage1:\n  rate: 2\n  epochs: 3\nchosen: [stage1.rate]\n");
-        assertThat(asked("--config=" + file).values()).containsOnlyKeys("stage1.epochs", "stage1.rate", "seed");
-        assertThat(asked("--config=" + file, "--pooling=average").values())
+        assertThat(requested("--config=" + file).values()).containsOnlyKeys("stage1.epochs", "stage1.rate", "seed");
+        assertThat(requested("--config=" + file, "--pooling=average").values())
                 .containsOnlyKeys("network.pooling", "stage1.epochs", "seed");
-        assertThat(asked("--config=" + file, "--set", "seed=2").values()).containsOnlyKeys("stage1.epochs", "seed");
-        assertThat(asked("--config=" + file, "--lr=4").get(Keys.STAGE1_RATE)).hasValue(4);
+        assertThat(requested("--config=" + file, "--set", "seed=2").values()).containsOnlyKeys("stage1.epochs", "seed");
+        assertThat(requested("--config=" + file, "--lr=4").get(Keys.STAGE1_RATE))
+                .hasValue(4);
     }
 
     @Test
     void aMessageNamesTheOptionAndTheKeyOfSet() {
         assertWrong(facts("--schedule", "'plateu'", "'plateau'"), "--schedule=plateu");
         assertThatExceptionOfType(ConfigException.class)
-                .isThrownBy(() -> asked("--epochs=five"))
+                .isThrownBy(() -> requested("--epochs=five"))
                 .withMessage("--epochs: expected a whole number of at least 0, found 'five'");
         assertWrong(facts("--set", "stage1.epochs", "'five'"), "--set", "stage1.epochs=five");
         assertWrong(facts("--set", "'stage2.warmp'", "'stage2.warmup'"), "--set", "stage2.warmp=1");

@@ -50,11 +50,11 @@ class WebPageRefusalTest {
 
     @Test
     void aBusyServerIsAskedAgainAfterTheTimeThatItNames() throws IOException {
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requested = new AtomicInteger();
         try (Visit visit = Visit.desktop().expectingRefusals()) {
             Page page = visit.page();
             page.route(PREDICT, route -> {
-                if (asked.incrementAndGet() == 1) {
+                if (requested.incrementAndGet() == 1) {
                     route.fulfill(refusal(429, "busy", "full").setHeaders(Map.of("Retry-After", "1")));
                 } else {
                     route.resume();
@@ -64,7 +64,7 @@ class WebPageRefusalTest {
             Locator card = ask(page);
             assertThat(card.locator(".busy")).containsText("1 s");
             assertThat(card.locator(".answer")).isVisible();
-            assertThat(asked).hasValue(2);
+            assertThat(requested).hasValue(2);
         }
     }
 

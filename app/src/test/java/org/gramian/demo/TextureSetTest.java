@@ -104,8 +104,8 @@ class TextureSetTest {
 
     @Test
     void drawingStopsWhenAskedAndLeavesWholeImages(@TempDir Path folder) throws IOException {
-        AtomicInteger asked = new AtomicInteger();
-        assertThat(SMALL.write(folder, _ -> {}, () -> asked.incrementAndGet() > 10))
+        AtomicInteger requested = new AtomicInteger();
+        assertThat(SMALL.write(folder, _ -> {}, () -> requested.incrementAndGet() > 10))
                 .isFalse();
         try (Stream<Path> files = Files.walk(folder).filter(Files::isRegularFile)) {
             assertThat(files.toList())

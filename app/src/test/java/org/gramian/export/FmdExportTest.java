@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class FmdExportTest {
     private static final boolean FULL = Boolean.getBoolean("gramian.full");
-    private static final int PICTURES_OF_A_CLASS = FULL ? 5 : 1;
+    private static final int IMAGES_OF_A_CLASS = FULL ? 5 : 1;
     private static final int CLASSES = FULL ? 10 : 3;
     private static final Path SHARED = Path.of("..", "..", "shared");
     private static final CropPlan CROPS = CropPlan.parse("center:224");
@@ -64,7 +64,7 @@ class FmdExportTest {
                         .limit(CLASSES)
                         .toList()) {
                     try (Stream<Path> images = Files.list(one)) {
-                        images.sorted().limit(PICTURES_OF_A_CLASS).forEach(files::add);
+                        images.sorted().limit(IMAGES_OF_A_CLASS).forEach(files::add);
                     }
                 }
             }
@@ -149,7 +149,7 @@ class FmdExportTest {
         double[] mean = new double[length];
         for (int i = 0; i < rows.size(); i++) {
             for (int j = 0; j < length; j++) {
-                weight[i / PICTURES_OF_A_CLASS * length + j] += rows.get(i)[j] / PICTURES_OF_A_CLASS;
+                weight[i / IMAGES_OF_A_CLASS * length + j] += rows.get(i)[j] / IMAGES_OF_A_CLASS;
                 mean[j] += rows.get(i)[j] / rows.size();
             }
         }

@@ -60,9 +60,9 @@ class ImageWorkTest {
 
     /** Fails the first time, and gives the message of the answer. */
     private String assertRefusedOnce(String code, Runnable failing) throws Exception {
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requested = new AtomicInteger();
         LoadedModel model = Served.computedBy(ModelWithGallery.load(folder), engine -> (crops, shape, wanted) -> {
-            if (asked.getAndIncrement() == 0) {
+            if (requested.getAndIncrement() == 0) {
                 failing.run();
             }
             return engine.compute(crops, shape, wanted);

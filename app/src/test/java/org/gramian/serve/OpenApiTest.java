@@ -94,11 +94,11 @@ class OpenApiTest {
 
     @Test
     void explanationAndNeighboursComeOnlyWhereAskedFor() throws Exception {
-        JsonNode asked = result("?explain=true&nearest=3");
-        assertThat(asked.get("explanation").get("class")).isEqualTo(asked.get("class"));
-        assertThat(asked.get("nearest").size()).isEqualTo(3);
-        assertThat(asked.get("nearest").get(0).get("name").asString()).isEqualTo("paper/1.png");
-        assertThat(asked.get("nearest").get(0).get("distance").asDouble()).isLessThan(0.02);
+        JsonNode requested = result("?explain=true&nearest=3");
+        assertThat(requested.get("explanation").get("class")).isEqualTo(requested.get("class"));
+        assertThat(requested.get("nearest").size()).isEqualTo(3);
+        assertThat(requested.get("nearest").get(0).get("name").asString()).isEqualTo("paper/1.png");
+        assertThat(requested.get("nearest").get(0).get("distance").asDouble()).isLessThan(0.02);
         JsonNode plain = result("");
         assertThat(plain.has("explanation") || plain.has("nearest")).isFalse();
         assertThat(plain.get("top").size()).isEqualTo(TinyModel.CLASSES.size());

@@ -191,12 +191,12 @@ class ServerTest {
 
     @Test
     void theLengthOfWhatIsCompressedIsItsLengthThen() throws Exception {
-        HttpRequest.Builder asked = served.to("/app.js").header("Accept-Encoding", "gzip");
+        HttpRequest.Builder requested = served.to("/app.js").header("Accept-Encoding", "gzip");
         byte[] whole = served.client()
-                .send(asked.build(), HttpResponse.BodyHandlers.ofByteArray())
+                .send(requested.build(), HttpResponse.BodyHandlers.ofByteArray())
                 .body();
         assertThat(whole).hasSizeLessThan(served.get("/app.js").body().length());
-        assertThat(served.send(asked.HEAD()).headers().firstValueAsLong("Content-Length"))
+        assertThat(served.send(requested.HEAD()).headers().firstValueAsLong("Content-Length"))
                 .hasValue(whole.length);
     }
 }

@@ -75,9 +75,9 @@ class UnderLoadTest {
     void whatWaitsIsComputedTogetherAndWhatIsTooMuchIsRefused() throws Exception {
         Gate gate = new Gate();
         try (Served served = start(gate, load(12, Duration.ofSeconds(30)))) {
-            List<CompletableFuture<HttpResponse<String>>> asked = new ArrayList<>();
+            List<CompletableFuture<HttpResponse<String>>> requested = new ArrayList<>();
             for (int i = 0; i < 12; i++) {
-                asked.add(ask(served, i));
+                requested.add(ask(served, i));
             }
             awaitWaiting(served, 12);
             HttpResponse<String> refused = ask(served, 99).get(20, TimeUnit.SECONDS);
@@ -85,7 +85,7 @@ class UnderLoadTest {
             assertThat(refused.headers().firstValueAsLong("Retry-After").orElse(0))
                     .isBetween(1L, 60L);
             gate.open.countDown();
-            for (CompletableFuture<HttpResponse<String>> one : asked) {
+            for (CompletableFuture<HttpResponse<String>> one : requested) {
                 assertThat(one.get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
             }
             assertThat(gate.batches.stream().mapToLong(Long::longValue).sum()).isEqualTo(12);

@@ -5,7 +5,7 @@ package org.gramian.evaluate;
  *
  * @param name the class
  * @param support how many images are of it
- * @param predicted how many images were taken for it
+ * @param predicted number of images predicted as it
  * @param right how many of these are of it
  */
 public record ClassScore(String name, int support, int predicted, int right) {

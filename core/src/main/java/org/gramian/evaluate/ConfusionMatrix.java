@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
  * Who was taken for whom: <b>rows are the truth, columns are the prediction</b>.
  *
  * @param classes names of rows and of columns
- * @param counts {@code counts[i][j]}: images of class {@code i} that were taken for class {@code j}
+ * @param counts {@code counts[i][j]}: images of class {@code i} that were predicted as class {@code j}
  */
 public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) {
     /** What stands beside the matrix wherever it is written. */
@@ -46,7 +46,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
                         .toList());
     }
 
-    /** How many images of one class were taken for another, or for itself. */
+    /** Returns the number of images of one class that were predicted as another, or as itself. */
     public int count(int truth, int predicted) {
         return counts.get(truth).get(predicted);
     }

@@ -12,7 +12,7 @@ import org.gramian.model.ModelCard;
  *
  * <p>A number is worth something only on images that the model was not trained on. Where the model's origin and the data
  * set's fingerprint show that it was trained on this very dataset, its own test images are taken, and others that it has
- * learned are refused unless all images are asked for by name. Where nothing shows it, all images are taken, and a
+ * learned are refused unless all images are requested by name. Where nothing shows it, all images are taken, and a
  * remark says what is not known.
  *
  * @param indexes into {@link Dataset#samples}, ascending

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The image formats that are read, told apart by the first bytes of a file and never by its name. */
+/** The image formats that are read, recognized by the first bytes of a file and never by its name. */
 public enum ImageFormat {
     JPEG,
     PNG,

@@ -32,7 +32,7 @@ public sealed interface ReadResult {
         NO_MEMORY,
         /** So much longer than wide that crops which keep the aspect cannot be taken. */
         TOO_THIN,
-        /** Crops of a box were asked for, and there is none, or nothing of the image in it. */
+        /** Crops of a box were requested, and there is none, or nothing of the image in it. */
         NO_BOX,
         /** Content of no known image format, or a rare variety of one that is not read. */
         UNKNOWN_FORMAT,

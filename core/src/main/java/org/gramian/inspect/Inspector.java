@@ -37,7 +37,7 @@ import org.gramian.tensor.Views;
  */
 public record Inspector(Model model, Rendering rendering, int threads) {
     /** Largest number of images: quantiles of more hardly differ. */
-    public static final int MOST_PICTURES = 64;
+    public static final int MOST_IMAGES = 64;
 
     private static final int BATCH = 8;
 
@@ -46,19 +46,19 @@ public record Inspector(Model model, Rendering rendering, int threads) {
 
     /** Returns the number of matrices of a size to decompose. */
     static int matrices(long size) {
-        return Math.clamp((long) MOST_PICTURES * SMALL / size, 4, MOST_PICTURES);
+        return Math.clamp((long) MOST_IMAGES * SMALL / size, 4, MOST_IMAGES);
     }
 
     /**
      * Inspects a model.
      *
-     * @param samples at least one image; at most {@value #MOST_PICTURES}, evenly spaced, are used
+     * @param samples at least one image; at most {@value #MOST_IMAGES}, evenly spaced, are used
      * @param fingerprint SHA-256 of the model file
      * @param progress receives the number of processed images
      * @throws IOException if an image cannot be read
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
-        List<Sample> some = EvenSample.of(samples, MOST_PICTURES);
+        List<Sample> some = EvenSample.of(samples, MOST_IMAGES);
         Statistics statistics = new Statistics(some.size());
         Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
         int seen = 0;

@@ -60,7 +60,7 @@ public record BagOfWords(int words) implements Aggregation {
 
     @Override
     public int fittedTo() {
-        return Fitting.USUAL_PICTURES;
+        return Fitting.USUAL_IMAGES;
     }
 
     @Override

@@ -64,7 +64,7 @@ public record DeepTen(int words) implements Aggregation {
 
     @Override
     public int fittedTo() {
-        return Fitting.USUAL_PICTURES;
+        return Fitting.USUAL_IMAGES;
     }
 
     @Override

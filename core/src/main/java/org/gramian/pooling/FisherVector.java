@@ -76,7 +76,7 @@ public record FisherVector(int components, boolean withWeights) implements Aggre
 
     @Override
     public int fittedTo() {
-        return Fitting.USUAL_PICTURES;
+        return Fitting.USUAL_IMAGES;
     }
 
     @Override

@@ -21,7 +21,7 @@ import org.gramian.tensor.Views;
 /** Fits what a pooling takes from data before training, stage by stage: principal axes, widths, vocabularies. */
 public final class Fitting {
     /** Images that axes, widths and vocabularies are fitted to at most: each has hundreds of positions. */
-    public static final int USUAL_PICTURES = 500;
+    public static final int USUAL_IMAGES = 500;
 
     /** The first value of what is fitted: no number. */
     static final ParameterSpec.Initializer UNSET =

@@ -110,7 +110,7 @@ public record MultiScaleOrderless(int words) implements Aggregation {
 
     @Override
     public int fittedTo() {
-        return Fitting.USUAL_PICTURES;
+        return Fitting.USUAL_IMAGES;
     }
 
     @Override

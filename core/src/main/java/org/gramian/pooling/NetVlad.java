@@ -70,7 +70,7 @@ public record NetVlad(int words, boolean unit) implements Aggregation {
 
     @Override
     public int fittedTo() {
-        return Fitting.USUAL_PICTURES;
+        return Fitting.USUAL_IMAGES;
     }
 
     @Override

@@ -182,7 +182,7 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
 
         @Override
         public int fittedTo() {
-            return Fitting.USUAL_PICTURES;
+            return Fitting.USUAL_IMAGES;
         }
 
         @Override

@@ -63,7 +63,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     @Override
     public int fittedTo() {
-        return kernel instanceof Rbf rbf && rbf.sigma() instanceof Sigma.Estimate ? Fitting.USUAL_PICTURES : 0;
+        return kernel instanceof Rbf rbf && rbf.sigma() instanceof Sigma.Estimate ? Fitting.USUAL_IMAGES : 0;
     }
 
     /** Fits the width of {@code sigma=estimate}: the mean distance between maps. */

@@ -51,7 +51,7 @@ public record Vlad(int words, boolean intra) implements Aggregation {
 
     @Override
     public int fittedTo() {
-        return Fitting.USUAL_PICTURES;
+        return Fitting.USUAL_IMAGES;
     }
 
     @Override

@@ -108,7 +108,7 @@ record RunArtifacts(
     private SpdInspection inspect(Model model, String fingerprint) throws IOException {
         List<Sample> test = data.parts().test();
         TrainingContext<TrainEvent> training = training();
-        int all = Math.min(test.size(), Inspector.MOST_PICTURES);
+        int all = Math.min(test.size(), Inspector.MOST_IMAGES);
         return new Inspector(model, data.rendering(data.testCrops()), context.threads())
                 .inspect(
                         test, fingerprint, done -> training.measuring(new Collecting("pooling statistics", done, all)));

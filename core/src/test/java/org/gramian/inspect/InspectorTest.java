@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Models that nobody trained, on 70 small images. */
+/** Untrained models, on 70 small images. */
 final class InspectorTest {
     private static final String FINGERPRINT = "ab".repeat(32);
 

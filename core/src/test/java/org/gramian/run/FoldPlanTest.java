@@ -26,7 +26,7 @@ import org.gramian.train.loop.TrainingData.Parts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who trains, judges and tests; the files hold a line of text, for nobody looks at them as images here. */
+/** Training, validation and test sets; the files hold a line of text, since no test here decodes them. */
 class FoldPlanTest {
     @TempDir
     private Path folder = Path.of("");

@@ -94,8 +94,8 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
     }
 
     private GramianModel fit(Dataset<?> dataset, String run) throws IOException {
-        TrainingOutcome trained =
-                SparkTrainer.usual().train(new TrainingJob(dataset.toDF(), columns(), asked(), run, true, getDevice()));
+        TrainingOutcome trained = SparkTrainer.usual()
+                .train(new TrainingJob(dataset.toDF(), columns(), requested(), run, true, getDevice()));
         String file =
                 trained.model().orElseThrow(() -> new InterruptedTrainingException(Cancellation.Reason.CANCELLED));
         GramianModel model =

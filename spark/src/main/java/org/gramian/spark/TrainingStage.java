@@ -70,11 +70,12 @@ abstract class TrainingStage extends Estimator<GramianModel> {
      *
      * @throws ConfigException if something of it is no key, or no value of its key
      */
-    final Settings asked() {
-        Settings asked = Settings.NONE;
+    final Settings requested() {
+        Settings requested = Settings.NONE;
         for (Map.Entry<Param<?>, Key<?>> entry : keys.entrySet()) {
             if (isSet(entry.getKey())) {
-                asked = asked.with(entry.getValue().name(), String.valueOf(getOrDefault(entry.getKey())), Origin.CODE);
+                requested = requested.with(
+                        entry.getValue().name(), String.valueOf(getOrDefault(entry.getKey())), Origin.CODE);
             }
         }
         for (String setting : isSet(settings) ? getOrDefault(settings) : new String[0]) {
@@ -82,9 +83,9 @@ abstract class TrainingStage extends Estimator<GramianModel> {
             if (equals < 0) {
                 throw new ConfigException("expected settings as key=value, found '" + setting + "'");
             }
-            asked = asked.with(setting.substring(0, equals), setting.substring(equals + 1), Origin.CODE);
+            requested = requested.with(setting.substring(0, equals), setting.substring(equals + 1), Origin.CODE);
         }
-        return asked;
+        return requested;
     }
 
     /** The network that sees the images. */

@@ -99,9 +99,9 @@ class GramianClassifierTest {
         for (GramianClassifier same : List.of(GramianClassifier.load(saved), classifier.copy(new ParamMap()))) {
             assertThat(same.uid()).isEqualTo(classifier.uid());
             assertThat(same.getLabelCol()).isEqualTo("material");
-            assertThat(same.asked()).isEqualTo(classifier.asked());
+            assertThat(same.requested()).isEqualTo(classifier.requested());
         }
-        assertThat(classifier.asked().values()).hasSize(9);
+        assertThat(classifier.requested().values()).hasSize(9);
         assertThat(classifier.getSeed()).isEqualTo(7);
         assertThat(classifier.getLearningRate()).isEqualTo(0.5);
         assertThat(classifier.getBatchSize()).isEqualTo(8);

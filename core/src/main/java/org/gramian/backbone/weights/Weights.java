@@ -103,7 +103,10 @@ public record Weights(
                 missing.add(spec.name());
             } else {
                 specs.add(new ParameterSpec(
-                        spec.name(), spec.shape(), spec.role(), (_, _, asked) -> Tensors.to(tensor.toTensor(), asked)));
+                        spec.name(),
+                        spec.shape(),
+                        spec.role(),
+                        (_, _, requested) -> Tensors.to(tensor.toTensor(), requested)));
             }
         }
         if (!missing.isEmpty()) {

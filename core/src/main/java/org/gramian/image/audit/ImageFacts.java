@@ -5,7 +5,7 @@ import java.util.Set;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
 
-/** What an audit learns of one image by itself, for those who put the parts of an audit together elsewhere, as on a cluster. */
+/** What an audit learns of one image by itself, so that the parts of an audit can be merged elsewhere, as on a cluster. */
 public final class ImageFacts {
     private final ImageStatistics facts;
 

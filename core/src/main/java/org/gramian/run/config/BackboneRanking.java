@@ -27,12 +27,12 @@ public final class BackboneRanking {
     }
 
     /** Fills an unset backbone by rank. */
-    static Settings choose(Settings settings, DefaultsContext surroundings) {
+    static Settings choose(Settings settings, DefaultsContext context) {
         if (settings.has(Keys.BACKBONE)) {
             return settings;
         }
         List<String> present = BEST_FIRST.stream()
-                .filter(name -> surroundings.weightsOf(name).isPresent())
+                .filter(name -> context.weightsOf(name).isPresent())
                 .toList();
         return present.isEmpty()
                 ? settings.orElse(

@@ -21,9 +21,9 @@ public final class Choices {
      *
      * @throws ConfigException if given values contradict each other
      */
-    public static Settings complete(Settings given, DefaultsContext surroundings) {
-        int images = surroundings.images();
-        Settings settings = network(DefaultRecipe.pooling(data(given, surroundings)), surroundings);
+    public static Settings complete(Settings given, DefaultsContext context) {
+        int images = context.images();
+        Settings settings = network(DefaultRecipe.pooling(data(given, context)), context);
         Backbone uncut = Backbone.of(settings.get(Keys.BACKBONE));
         settings = DefaultRecipe.layer(settings, uncut);
         settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, images));
@@ -31,10 +31,10 @@ public final class Choices {
         settings = settings.over(FidelityRules.of(fidelity, uncut.parameterCount() > 0));
         settings = settings.orElse(
                 Keys.NEAR_DUPLICATES, true, "test images must not be near-duplicates of training images");
-        settings = DefaultRecipe.epochs(settings, uncut, surroundings);
+        settings = DefaultRecipe.epochs(settings, uncut, context);
         Backbone backbone = NetworkConfig.backbone(settings);
         settings = DefaultRecipe.crops(settings, backbone);
-        settings = DefaultRecipe.fineTuning(settings, backbone, surroundings);
+        settings = DefaultRecipe.fineTuning(settings, backbone, context);
         settings = UpdateRule.choose(settings);
         settings = Keys.chooseMixing(settings.orDefaults());
         settings = DefaultRecipe.validation(settings);
@@ -61,20 +61,20 @@ public final class Choices {
         return usual.get(key).orElseThrow();
     }
 
-    private static Settings data(Settings settings, DefaultsContext surroundings) {
-        String layout = surroundings.layout();
+    private static Settings data(Settings settings, DefaultsContext context) {
+        String layout = context.layout();
         return settings.orElse(Keys.LAYOUT, layout, "detected from the folder")
-                .orElse(Keys.PROTOCOL, surroundings.protocol(), "default for the layout " + layout);
+                .orElse(Keys.PROTOCOL, context.protocol(), "default for the layout " + layout);
     }
 
-    private static Settings network(Settings given, DefaultsContext surroundings) {
-        Settings settings = BackboneRanking.choose(fromWeights(given), surroundings);
+    private static Settings network(Settings given, DefaultsContext context) {
+        Settings settings = BackboneRanking.choose(fromWeights(given), context);
         String name = settings.get(Keys.BACKBONE);
         if (!Backbone.of(name).about().weights().needed()) {
             return settings.orElse(Keys.WEIGHTS, Optional.empty(), name + " needs no weights");
         }
         // Without installed weights, their usual name: opening them reports how to get them.
-        String weights = surroundings.weightsOf(name).map(WeightName::text).orElse(name);
+        String weights = context.weightsOf(name).map(WeightName::text).orElse(name);
         return settings.orElse(Keys.WEIGHTS, Optional.of(weights), "the weights of " + name);
     }
 

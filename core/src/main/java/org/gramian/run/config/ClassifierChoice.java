@@ -58,10 +58,10 @@ final class ClassifierChoice {
      * <p>The classifier of a method counts as set by the user, like the method: the file of a run has the stages of the
      * pooling instead of the name of the method.
      */
-    static Settings choose(Settings asked) {
-        Settings settings = asked;
-        Optional<Method> method = asked.find(Keys.POOLING).flatMap(Methods::find);
-        if (!asked.has(Keys.CLASSIFIER) && method.isPresent()) {
+    static Settings choose(Settings requested) {
+        Settings settings = requested;
+        Optional<Method> method = requested.find(Keys.POOLING).flatMap(Methods::find);
+        if (!requested.has(Keys.CLASSIFIER) && method.isPresent()) {
             Optional<LinearSolver> own = read(method.get().classifier());
             String reason = "the classifier of " + method.get().name();
             settings = own.isPresent()

@@ -118,9 +118,9 @@ final class DefaultRecipe {
     }
 
     /** The epochs of fine-tuning, and the layers of the pooling {@code auto}, which follow from them. */
-    static Settings epochs(Settings given, Backbone backbone, DefaultsContext surroundings) {
-        boolean gpu = surroundings.device() == Device.Kind.CUDA;
-        Settings settings = epochs(given, backbone, surroundings.images(), gpu);
+    static Settings epochs(Settings given, Backbone backbone, DefaultsContext context) {
+        boolean gpu = context.device() == Device.Kind.CUDA;
+        Settings settings = epochs(given, backbone, context.images(), gpu);
         if (!isAuto(settings)) {
             return settings;
         }
@@ -196,8 +196,8 @@ final class DefaultRecipe {
      * How the backbone is fine-tuned, if it has epochs: random resized crops at a smaller size than test images, AdamW, cosine decay
      * with warm-up, label smoothing, clipping, dropout.
      */
-    static Settings fineTuning(Settings given, Backbone backbone, DefaultsContext surroundings) {
-        boolean gpu = surroundings.device() == Device.Kind.CUDA;
+    static Settings fineTuning(Settings given, Backbone backbone, DefaultsContext context) {
+        boolean gpu = context.device() == Device.Kind.CUDA;
         Settings settings = given;
         int epochs = settings.get(Keys.STAGE2_EPOCHS);
         boolean modern = applies(settings)
@@ -209,7 +209,7 @@ final class DefaultRecipe {
         boolean delicate = backbone.name().equals(DELICATE);
         String gently = delicate ? DELICATE + " diverges at the full learning rate of SGD" : plain;
         int size = settings.get(Keys.CROPS).size();
-        if (modern && surroundings.images() >= FEWEST_FOR_BATCH) {
+        if (modern && context.images() >= FEWEST_FOR_BATCH) {
             settings = settings.orElse(Keys.BATCH, BATCH, tuned);
         }
         settings = settings.orElse(Keys.OPTIMIZER, modern ? UpdateRule.ADAMW : UpdateRule.SGD, why);

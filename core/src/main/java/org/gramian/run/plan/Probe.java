@@ -44,7 +44,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
     /** The head is fast, and slower per crop in small batches: a batch of the default size. */
     private static final int MOST_FEATURES = 32;
 
-    private static final int MOST_PICTURES = 8;
+    private static final int MOST_IMAGES = 8;
 
     /** The first runs are slower than all later ones: code is compiled, memory is taken, other programs run. */
     private static final int MOST_RUNS = 4;
@@ -126,7 +126,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
 
     private double decoding(List<Path> images) {
         List<Path> some =
-                images.stream().limit(Math.min(MOST_PICTURES, images.size())).toList();
+                images.stream().limit(Math.min(MOST_IMAGES, images.size())).toList();
         if (some.isEmpty()) {
             return 0;
         }

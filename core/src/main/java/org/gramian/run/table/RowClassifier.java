@@ -57,11 +57,11 @@ record RowClassifier(TableRow row, Settings common) {
         List<Setting> refused = new ArrayList<>();
         if (solver().isPresent()) {
             for (Key<?> key : Keys.all()) {
-                Setting asked = common.values().get(key.name());
-                if (asked != null
+                Setting requested = common.values().get(key.name());
+                if (requested != null
                         && WITHOUT.containsKey(key)
                         && !common.find(key).equals(Optional.of(WITHOUT.get(key)))) {
-                    refused.add(asked);
+                    refused.add(requested);
                 }
             }
         }

@@ -70,7 +70,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
      * @param wished settings of the table
      * @throws org.gramian.run.config.ConfigException if this version knows no such pooling or key
      */
-    Settings asked(Settings wished) {
+    Settings requested(Settings wished) {
         Settings common = new RowClassifier(this, wished).fitting();
         Settings all = common.with(Keys.POOLING.name(), pooling, new Origin("row " + name, true));
         for (Map.Entry<String, String> one : own.entrySet()) {

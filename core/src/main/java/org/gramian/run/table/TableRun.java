@@ -113,11 +113,11 @@ public final class TableRun {
     private RunPlan plan(TableRow row, TableData one, TrainingContext<RunEvent> context) throws IOException {
         boolean first = entries.stream().noneMatch(entry -> entry.data().equals(one));
         TrainingContext<RunEvent> told = first ? context : context.withListener(_ -> {});
-        return trainer(one, row.asked(plan.common()), told).plan(audit(one));
+        return trainer(one, row.requested(plan.common()), told).plan(audit(one));
     }
 
-    private Trainer trainer(TableData one, Settings asked, TrainingContext<RunEvent> context) {
-        return new Trainer(one.dataset(), asked, weights, cache, context);
+    private Trainer trainer(TableData one, Settings requested, TrainingContext<RunEvent> context) {
+        return new Trainer(one.dataset(), requested, weights, cache, context);
     }
 
     /** Returns the audit of a dataset. */
@@ -219,7 +219,7 @@ public final class TableRun {
         EpochTimes times = EpochTimes.open(entry.folder());
         Trainer trainer = new Trainer(
                 entry.data().dataset(),
-                entry.row().asked(plan.common()),
+                entry.row().requested(plan.common()),
                 weights,
                 Optional.of(scratch.cache()),
                 context.withListener(event -> {

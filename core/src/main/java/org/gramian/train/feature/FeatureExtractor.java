@@ -36,7 +36,7 @@ import org.gramian.tensor.Views;
  * @param type {@link DType#F32}, or {@link DType#F16}, to which results are rounded
  */
 public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
-    /** Images at a time unless told otherwise; part of the recipe, so a change makes caches start anew. */
+    /** Default batch size in images; part of the recipe, so a change makes caches start anew. */
     public static final int DEFAULT_BATCH = 16;
 
     public FeatureExtractor {

@@ -13,7 +13,7 @@ import org.gramian.image.dataset.Sample;
  *
  * @param samples the images
  * @param crops of each image
- * @param hashes SHA-256 of each image's file; empty where it was not asked for or the file could not be read
+ * @param hashes SHA-256 of each image's file; empty if it was not requested or the file could not be read
  * @param missing for each image, the crops whose features are to be computed
  */
 public record FeatureSurvey(

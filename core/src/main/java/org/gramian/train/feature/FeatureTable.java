@@ -54,7 +54,7 @@ public final class FeatureTable implements AutoCloseable {
     /**
      * Collects the features that a survey asks for.
      *
-     * @param progress told the number of images done so far
+     * @param progress receives the number of images done so far
      * @throws IOException if an image cannot be read
      */
     public static FeatureTable collect(FeatureExtraction extraction, FeatureSurvey survey, LongConsumer progress)

@@ -35,7 +35,7 @@ final class CudaGraphSteps implements Steps {
     private final TrainingStage stage;
     private final EagerSteps eager;
     private final Source source;
-    private final BatchSource feed;
+    private final BatchSource batchSource;
     private final List<ParameterGroup> groups;
     private final CudaStream stream;
     private final GpuStepState cells;
@@ -50,7 +50,7 @@ final class CudaGraphSteps implements Steps {
         this.stage = stage;
         this.eager = eager;
         this.source = eager.source();
-        this.feed = feed(stage, source).orElseThrow();
+        this.batchSource = batchSource(stage, source).orElseThrow();
         this.groups = stage.model().optimizedGroups(rates);
         Device device = stage.model().model().device();
         try (Scope scope = Scope.open()) {
@@ -72,7 +72,7 @@ final class CudaGraphSteps implements Steps {
 
     /** Whether the steps of a stage can be captured. */
     static boolean suits(TrainingStage stage, Source source, HeadRates rates) {
-        return feed(stage, source).isPresent()
+        return batchSource(stage, source).isPresent()
                 && stage.recipe().batching().accumulate() == 1
                 && !stage.model().model().head().normalized()
                 && CudaGraphOptimizer.suits(
@@ -80,7 +80,7 @@ final class CudaGraphSteps implements Steps {
                         stage.recipe().optimizer().rule());
     }
 
-    private static Optional<BatchSource> feed(TrainingStage stage, Source source) {
+    private static Optional<BatchSource> batchSource(TrainingStage stage, Source source) {
         return switch (source.examples()) {
             case FeatureExamples(FeatureTable table)
             when table.isResident() -> Optional.of(BatchSource.Resident.of(table));
@@ -96,7 +96,7 @@ final class CudaGraphSteps implements Steps {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
             Views.slice(order, 0, 0, wide.length).copyFrom(Tensors.ofLongs(wide, Shape.of(wide.length)));
         }
-        feed.seek(places, 0, epoch);
+        batchSource.seek(places, 0, epoch);
         return new ReplayedEpoch(places, epoch);
     }
 
@@ -104,7 +104,7 @@ final class CudaGraphSteps implements Steps {
         private final int[] places;
         private final long number;
         private int next;
-        private int ahead = feed.stepsAtOnce();
+        private int ahead = batchSource.stepsAtOnce();
 
         ReplayedEpoch(int[] places, long number) {
             this.places = places;
@@ -128,7 +128,7 @@ final class CudaGraphSteps implements Steps {
             optimizer.taken(outcome.steps());
             next += outcome.steps() * batch;
             EpochSums sums = progress.sums().plusSum(outcome.loss(), outcome.right(), outcome.steps() * batch);
-            ahead = outcome.wrong() ? 1 : feed.stepsAtOnce();
+            ahead = outcome.wrong() ? 1 : batchSource.stepsAtOnce();
             return outcome.wrong()
                     ? alone(batch, progress.stepped(sums, outcome.steps()), outcome.steps(), learningRate)
                     : new Taken(outcome.steps(), sums);
@@ -140,14 +140,14 @@ final class CudaGraphSteps implements Steps {
             try (Epoch epoch = eager.epoch(of, number)) {
                 Taken taken = epoch.take(progress, learningRate);
                 next += batch;
-                feed.seek(places, next, number);
+                batchSource.seek(places, next, number);
                 return new Taken(before + 1, taken.sums());
             }
         }
 
         @Override
         public void close() {
-            feed.rest();
+            batchSource.rest();
         }
     }
 
@@ -159,7 +159,7 @@ final class CudaGraphSteps implements Steps {
         private final CapturedWork repeated = new CapturedWork(order.device(), this::step);
 
         Work(int batch) {
-            batches = feed.input(batch);
+            batches = batchSource.input(batch);
             try (Scope scope = Scope.open()) {
                 places = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
                 batchLabels = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
@@ -207,7 +207,7 @@ final class CudaGraphSteps implements Steps {
         try {
             stream.close(); // waits for what is under way
         } finally {
-            feed.close();
+            batchSource.close();
             works.values().forEach(Work::close);
             mixing.ifPresent(BatchMixing.OnDevice::close);
             cells.close();

@@ -48,7 +48,7 @@ final class ChoicesTest {
                 device);
     }
 
-    private static Settings asked(String... pairs) {
+    private static Settings requested(String... pairs) {
         Settings settings = Settings.NONE;
         for (String pair : pairs) {
             String[] parts = pair.split("=", 2);
@@ -170,10 +170,10 @@ final class ChoicesTest {
                 .isEqualTo(5);
         assertThat(Choices.complete(Settings.NONE, many(Device.Kind.CPU, 3000)).get(Keys.STAGE2_EPOCHS))
                 .isZero();
-        assertThat(Choices.complete(asked("quality=fast"), many(Device.Kind.CUDA, 3000))
+        assertThat(Choices.complete(requested("quality=fast"), many(Device.Kind.CUDA, 3000))
                         .get(Keys.STAGE2_EPOCHS))
                 .isZero();
-        assertThat(Choices.complete(asked("quality=best"), many(Device.Kind.CUDA, 3000))
+        assertThat(Choices.complete(requested("quality=best"), many(Device.Kind.CUDA, 3000))
                         .get(Keys.STAGE2_EPOCHS))
                 .isEqualTo(40);
     }
@@ -181,7 +181,7 @@ final class ChoicesTest {
     @Test
     void aTrainedHeadHasThePoolingOfThePaper() {
         for (String pair : List.of("stage1.epochs=3", "stage1.rate=0.5", "network.classifier=softmax")) {
-            assertThat(RunConfig.of(Choices.complete(asked(pair), at(Device.Kind.CPU, "googlenet")))
+            assertThat(RunConfig.of(Choices.complete(requested(pair), at(Device.Kind.CPU, "googlenet")))
                             .network()
                             .pooling()
                             .text())
@@ -202,7 +202,7 @@ final class ChoicesTest {
 
     @Test
     void aNetworkThatWasAskedForIsTakenWithOrWithoutWeightsAtHand() {
-        Settings all = Choices.complete(asked("network.backbone=vgg16"), at(Device.Kind.CPU, "googlenet"));
+        Settings all = Choices.complete(requested("network.backbone=vgg16"), at(Device.Kind.CPU, "googlenet"));
         assertThat(all.get(Keys.WEIGHTS)).contains("vgg16");
         assertThat(all.get(Keys.LAYER)).isEqualTo("conv5_3");
         assertThat(origin(all, Keys.BACKBONE)).isEqualTo("--set");
@@ -211,10 +211,10 @@ final class ChoicesTest {
     @Test
     void weightsSayWhichNetworkTheyAreFor() {
         DefaultsContext here = at(Device.Kind.CPU, "efficientnet-lite4");
-        assertThat(Choices.complete(asked("network.weights=googlenet-bvlc"), here)
+        assertThat(Choices.complete(requested("network.weights=googlenet-bvlc"), here)
                         .get(Keys.BACKBONE))
                 .isEqualTo("googlenet");
-        assertThat(Choices.complete(asked("network.weights=none"), here).get(Keys.BACKBONE))
+        assertThat(Choices.complete(requested("network.weights=none"), here).get(Keys.BACKBONE))
                 .isEqualTo("filters");
         assertWrong("network.weights=my.pth", facts("network.weights", "network.backbone", "'my.pth'"));
     }
@@ -243,13 +243,13 @@ final class ChoicesTest {
     }
 
     private static boolean perLength(String... pairs) {
-        return Choices.complete(asked(pairs), at(Device.Kind.CPU)).get(Keys.PER_LENGTH);
+        return Choices.complete(requested(pairs), at(Device.Kind.CPU)).get(Keys.PER_LENGTH);
     }
 
     @Test
     void autoForLearningRatesChangesNothingElse() {
         Settings plain = Choices.complete(Settings.NONE, at(Device.Kind.CUDA));
-        Settings auto = Choices.complete(asked("stage1.rate=auto", "stage2.rate=AUTO"), at(Device.Kind.CUDA));
+        Settings auto = Choices.complete(requested("stage1.rate=auto", "stage2.rate=AUTO"), at(Device.Kind.CUDA));
         assertThat(auto.without(Keys.STAGE1_RATE).without(Keys.STAGE2_RATE))
                 .isEqualTo(plain.without(Keys.STAGE1_RATE).without(Keys.STAGE2_RATE));
         assertThat(auto.values())
@@ -268,7 +268,7 @@ final class ChoicesTest {
     @CsvSource({"fidelity=paper, 0.1, 0.001", "fidelity=authors, 1e-5, 1e-5", "network.pooling=netvlad, 0.1, 0.001"})
     void autoFallsBackToTheRateThatWouldBeChosen(String pair, double first, double second) {
         Recipe recipe = RunConfig.of(Choices.complete(
-                        asked(pair, "stage1.rate=auto", "stage2.rate=auto", "network.classifier=softmax"),
+                        requested(pair, "stage1.rate=auto", "stage2.rate=auto", "network.classifier=softmax"),
                         at(Device.Kind.CPU)))
                 .recipe();
         assertThat(recipe.stage1().rate()).isEqualTo(first);
@@ -277,14 +277,14 @@ final class ChoicesTest {
     }
 
     private static double rate(String... pairs) {
-        return Choices.complete(asked(pairs), at(Device.Kind.CPU))
+        return Choices.complete(requested(pairs), at(Device.Kind.CPU))
                 .get(Keys.STAGE1_RATE)
                 .orElseThrow();
     }
 
     @Test
     void adamWBringsItsOwnRates() {
-        Settings settings = Choices.complete(asked("optimizer.name=adamw"), at(Device.Kind.CUDA, "googlenet"));
+        Settings settings = Choices.complete(requested("optimizer.name=adamw"), at(Device.Kind.CUDA, "googlenet"));
         Recipe recipe = RunConfig.of(settings).recipe();
         assertThat(recipe.optimizer()).isEqualTo(new OptimizerRecipe(AdamWOptions.defaults(0.002)));
         assertThat(recipe.stage1().rate()).isEqualTo(0.002);
@@ -312,7 +312,8 @@ final class ChoicesTest {
             value = Fidelity.class,
             names = {"PAPER", "AUTHORS"})
     void thePaperAndItsAuthorsUseSgd(Fidelity fidelity) {
-        Settings settings = Choices.complete(asked("fidelity=" + fidelity.text()), at(Device.Kind.CPU, "googlenet"));
+        Settings settings =
+                Choices.complete(requested("fidelity=" + fidelity.text()), at(Device.Kind.CPU, "googlenet"));
         assertThat(settings.get(Keys.OPTIMIZER)).isEqualTo(UpdateRule.SGD);
         assertThat(origin(settings, Keys.OPTIMIZER)).doesNotContain("default");
     }
@@ -320,7 +321,7 @@ final class ChoicesTest {
     @Test
     void clippingAveragesAndLayerDecayReachTheRecipe() {
         Recipe recipe = RunConfig.of(Choices.complete(
-                        asked("optimizer.clip=1.5", "optimizer.ema=0.99", "stage2.layer-decay=0.8"),
+                        requested("optimizer.clip=1.5", "optimizer.ema=0.99", "stage2.layer-decay=0.8"),
                         at(Device.Kind.CPU, "googlenet")))
                 .recipe();
         assertThat(recipe.optimizer().clip()).isEqualTo(1.5);
@@ -328,14 +329,15 @@ final class ChoicesTest {
         assertThat(recipe.stage2().layerDecay()).isEqualTo(0.8);
         for (String bad : List.of("optimizer.ema=1", "stage2.layer-decay=0", "stage2.layer-decay=1.1")) {
             assertThatExceptionOfType(ConfigException.class)
-                    .isThrownBy(() -> asked(bad))
+                    .isThrownBy(() -> requested(bad))
                     .withMessageContaining(bad.split("=", 2)[0]);
         }
     }
 
     @Test
     void theAuthorsMoveAllLayersAtOnce() {
-        RunConfig config = RunConfig.of(Choices.complete(asked("fidelity=authors"), at(Device.Kind.CPU, "googlenet")));
+        RunConfig config =
+                RunConfig.of(Choices.complete(requested("fidelity=authors"), at(Device.Kind.CPU, "googlenet")));
         assertThat(config.recipe().stage1().epochs()).isZero();
         assertThat(config.recipe().stage2().epochs()).isPositive();
         assertThat(config.recipe().stage2().rate()).isEqualTo(1e-5);
@@ -351,7 +353,7 @@ final class ChoicesTest {
     @EnumSource(Fidelity.class)
     void whatIsWrittenOfAPoolingWinsOverTheFidelityAlsoWhenReadAgain(Fidelity fidelity) {
         Settings settings = Choices.complete(
-                asked("fidelity=" + fidelity.text(), "network.pooling=conv:9/rbf:sigma=mean/spd:9/triu/root:1e-5"),
+                requested("fidelity=" + fidelity.text(), "network.pooling=conv:9/rbf:sigma=mean/spd:9/triu/root:1e-5"),
                 at(Device.Kind.CPU, "googlenet"));
         Pooling pooling = RunConfig.of(settings).network().pooling();
         assertThat(pooling).isEqualTo(Pooling.parse("conv:9/rbf:sigma=mean/spd:9/triu/root:1e-5", fidelity));
@@ -365,7 +367,7 @@ final class ChoicesTest {
     void filtersAreNeverFineTuned(Fidelity fidelity) {
         for (Device.Kind device : Device.Kind.values()) {
             RunConfig config = RunConfig.of(Choices.complete(
-                    asked("fidelity=" + fidelity.text(), "network.backbone=filters"), at(device, "googlenet")));
+                    requested("fidelity=" + fidelity.text(), "network.backbone=filters"), at(device, "googlenet")));
             assertThat(config.recipe().stage1().epochs() > 0
                             || config.recipe().solver().isPresent())
                     .isTrue();
@@ -379,17 +381,17 @@ final class ChoicesTest {
     void whatWasAskedForStands(Seed seed) {
         SplittableRandom random = seed.random();
         Settings whole = new RandomConfigs(random).next().settings();
-        Settings asked = Settings.NONE;
+        Settings requested = Settings.NONE;
         for (Setting setting : whole.values().values()) {
             boolean network =
                     setting.key().startsWith("network.") || setting.key().endsWith(".epochs");
             if (network || random.nextBoolean()) {
-                asked = asked.with(setting.key(), setting.text(), Origin.flag("--flag"));
+                requested = requested.with(setting.key(), setting.text(), Origin.flag("--flag"));
             }
         }
         Device.Kind device = random.nextBoolean() ? Device.Kind.CPU : Device.Kind.CUDA;
-        Settings all = Choices.complete(asked, at(device, "googlenet"));
-        assertThat(all.values()).containsAllEntriesOf(asked.values()).containsOnlyKeys(Keys.names());
+        Settings all = Choices.complete(requested, at(device, "googlenet"));
+        assertThat(all.values()).containsAllEntriesOf(requested.values()).containsOnlyKeys(Keys.names());
         assertThat(Choices.complete(all, at(Device.Kind.CPU))).isEqualTo(all);
     }
 
@@ -397,15 +399,16 @@ final class ChoicesTest {
     @Test
     void whatWasChosenIsChosenAnewWhereSomethingElseIsAskedFor() {
         DefaultsContext here = at(Device.Kind.CPU);
-        Settings before = Choices.complete(asked("stage1.epochs=9"), here);
+        Settings before = Choices.complete(requested("stage1.epochs=9"), here);
         Settings again = ConfigFileTest.parse(ConfigFile.text(before)).wanted();
         assertThat(again.values()).containsOnlyKeys("stage1.epochs");
-        Settings average = Choices.complete(asked("network.pooling=average").over(again), here);
+        Settings average = Choices.complete(requested("network.pooling=average").over(again), here);
         assertThat(average.get(Keys.PER_LENGTH)).isTrue();
         assertThat(average.get(Keys.STAGE1_EPOCHS)).isEqualTo(9);
-        Settings other = Choices.complete(asked("network.backbone=squeezenet").over(again), here);
+        Settings other =
+                Choices.complete(requested("network.backbone=squeezenet").over(again), here);
         assertThat(other.get(Keys.WEIGHTS)).contains("squeezenet");
-        Settings paper = Choices.complete(asked("fidelity=paper").over(again), here);
+        Settings paper = Choices.complete(requested("fidelity=paper").over(again), here);
         assertThat(RunConfig.of(paper).data().crops().text()).isEqualTo("paper:224");
         assertThat(paper.get(Keys.BATCH)).isEqualTo(32);
     }
@@ -423,7 +426,7 @@ final class ChoicesTest {
 
     private static void assertWrong(String pairs, Facts message) {
         assertThatExceptionOfType(ConfigException.class)
-                .isThrownBy(() -> Choices.complete(asked(pairs.split(" ")), at(Device.Kind.CPU)))
+                .isThrownBy(() -> Choices.complete(requested(pairs.split(" ")), at(Device.Kind.CPU)))
                 .has(message);
     }
 }

@@ -28,7 +28,7 @@ class ClassifierChoiceTest {
     @TempDir
     private Path folder = Path.of("");
 
-    private static Settings asked(String... pairs) {
+    private static Settings requested(String... pairs) {
         Settings settings = Settings.NONE.with("network.backbone", "filters", Origin.CODE);
         for (String pair : pairs) {
             String[] parts = pair.split("=", 2);
@@ -37,9 +37,9 @@ class ClassifierChoiceTest {
         return settings;
     }
 
-    private static Settings complete(Settings asked) {
+    private static Settings complete(Settings requested) {
         Dataset dataset = new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of());
-        return Choices.complete(asked, new DefaultsContext(dataset, List.of(), Device.Kind.CUDA));
+        return Choices.complete(requested, new DefaultsContext(dataset, List.of(), Device.Kind.CUDA));
     }
 
     private static String text(Settings settings, Key<?> key) {
@@ -48,14 +48,14 @@ class ClassifierChoiceTest {
 
     @Test
     void aClassifierIsSolvedForUnlessSomethingBeforeItIsTrained() {
-        assertThat(text(complete(asked("network.pooling=average/l2")), Keys.CLASSIFIER))
+        assertThat(text(complete(requested("network.pooling=average/l2")), Keys.CLASSIFIER))
                 .isEqualTo("svm");
-        assertThat(text(complete(asked()), Keys.CLASSIFIER)).isEqualTo("svm");
-        assertThat(RunConfig.of(complete(asked("network.pooling=conv:8/bilinear/triu")))
+        assertThat(text(complete(requested()), Keys.CLASSIFIER)).isEqualTo("svm");
+        assertThat(RunConfig.of(complete(requested("network.pooling=conv:8/bilinear/triu")))
                         .recipe()
                         .solver())
                 .isEmpty();
-        assertThat(RunConfig.of(complete(asked("network.pooling=average/l2", "stage1.epochs=3")))
+        assertThat(RunConfig.of(complete(requested("network.pooling=average/l2", "stage1.epochs=3")))
                         .recipe()
                         .solver())
                 .isEmpty();
@@ -66,8 +66,8 @@ class ClassifierChoiceTest {
         for (Method method : Methods.all()) {
             for (String name : List.of(method.name(), " " + method.name().toUpperCase(Locale.ROOT))) {
                 String layer = method.name().equals("cross-layer") ? "conv5_2+conv5_3" : "conv5_3";
-                Settings all =
-                        complete(asked("network.pooling=" + name, "network.backbone=vgg16", "network.layer=" + layer));
+                Settings all = complete(
+                        requested("network.pooling=" + name, "network.backbone=vgg16", "network.layer=" + layer));
                 boolean trained = method.classifier().equals(Method.SOFTMAX)
                         && Pooling.parse(method.pooling())
                                 .settled(Backbone.of("vgg16", layer), 100)
@@ -80,9 +80,9 @@ class ClassifierChoiceTest {
 
     @Test
     void anotherClassifierMayBeAskedForBesideAMethod() {
-        assertThat(text(complete(asked("network.pooling=mdm", "network.classifier=svm:C=10")), Keys.CLASSIFIER))
+        assertThat(text(complete(requested("network.pooling=mdm", "network.classifier=svm:C=10")), Keys.CLASSIFIER))
                 .isEqualTo("svm:C=10");
-        Settings trained = complete(asked("network.pooling=mdm", "network.classifier=softmax"));
+        Settings trained = complete(requested("network.pooling=mdm", "network.classifier=softmax"));
         assertThat(trained.get(Keys.STAGE1_EPOCHS)).isPositive();
     }
 
@@ -90,7 +90,7 @@ class ClassifierChoiceTest {
     @EnumSource(Fidelity.class)
     void aClassifierThatIsSolvedForHasNoEpochs(Fidelity fidelity) {
         Settings all =
-                complete(asked("network.classifier=lda", "network.pooling=average", "fidelity=" + fidelity.text()));
+                complete(requested("network.classifier=lda", "network.pooling=average", "fidelity=" + fidelity.text()));
         assertThat(all.get(Keys.STAGE1_EPOCHS)).isZero();
         assertThat(all.get(Keys.STAGE2_EPOCHS)).isZero();
         assertThat(all.get(Keys.LOGIT_NORM)).isFalse();
@@ -103,7 +103,7 @@ class ClassifierChoiceTest {
     @ParameterizedTest
     @ValueSource(strings = {"svm", "svm:C=0.5", "mean", "lda", "lda:shrinkage=0.25", "logistic", "logistic:C=2"})
     void aConfigurationIsReadBackFromItsFile(String classifier) throws IOException {
-        Settings all = complete(asked("network.classifier=" + classifier, "network.pooling=average"));
+        Settings all = complete(requested("network.classifier=" + classifier, "network.pooling=average"));
         RunConfig config = RunConfig.of(all);
         assertThat(config.recipe().solver()).contains(LinearSolver.parse(classifier));
         assertThat(RunConfig.of(config.settings())).isEqualTo(config);
@@ -116,8 +116,8 @@ class ClassifierChoiceTest {
     @Test
     void aMethodsClassifierStaysWhereItsFileIsUsedAgain() throws IOException {
         Path file = folder.resolve("run.yaml");
-        ConfigFile.write(file, complete(asked("network.pooling=mdm")));
-        Settings again = complete(asked("seed=5").over(ConfigFile.read(file).wanted()));
+        ConfigFile.write(file, complete(requested("network.pooling=mdm")));
+        Settings again = complete(requested("seed=5").over(ConfigFile.read(file).wanted()));
         assertThat(text(again, Keys.CLASSIFIER)).isEqualTo("mean");
         assertThat(again.get(Keys.STAGE1_EPOCHS)).isZero();
     }
@@ -130,7 +130,7 @@ class ClassifierChoiceTest {
                     """)
     void whatHasNoPlaceBesideItIsSaid(String pairs, String values) {
         assertThatExceptionOfType(ConfigException.class)
-                .isThrownBy(() -> complete(asked(pairs.split(" "))))
+                .isThrownBy(() -> complete(requested(pairs.split(" "))))
                 .has(facts((Object[]) values.split(" ")))
                 .has(facts("softmax"));
     }
@@ -144,7 +144,7 @@ class ClassifierChoiceTest {
                     """)
     void aWordThatIsNoneIsRefused(String text, String values) {
         assertThatExceptionOfType(ConfigException.class)
-                .isThrownBy(() -> asked("network.classifier=" + text))
+                .isThrownBy(() -> requested("network.classifier=" + text))
                 .withMessageStartingWith("network.classifier: ")
                 .has(facts((Object[]) values.split(" ")));
     }

@@ -38,12 +38,12 @@ final class WorkloadTest {
                     .toList());
 
     private static RunConfig config(String... pairs) {
-        Settings asked = Settings.NONE;
+        Settings requested = Settings.NONE;
         for (String pair : pairs) {
             String[] parts = pair.split("=", 2);
-            asked = asked.with(parts[0], parts[1], Origin.CODE);
+            requested = requested.with(parts[0], parts[1], Origin.CODE);
         }
-        return RunConfig.of(Choices.complete(asked, new DefaultsContext(DATASET, List.of(), Device.Kind.CPU)));
+        return RunConfig.of(Choices.complete(requested, new DefaultsContext(DATASET, List.of(), Device.Kind.CPU)));
     }
 
     @Test

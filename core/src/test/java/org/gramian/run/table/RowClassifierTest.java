@@ -26,25 +26,25 @@ class RowClassifierTest {
 
     @Test
     void wishesOfTrainingDoNotCountWhereTheClassifierIsSolvedFor() {
-        Settings asked = row("mdm").asked(TRAINED);
-        assertThat(asked.values())
+        Settings requested = row("mdm").requested(TRAINED);
+        assertThat(requested.values())
                 .containsKey(Keys.BATCH.name())
                 .doesNotContainKeys(
                         Keys.STAGE1_EPOCHS.name(),
                         Keys.STAGE2_EPOCHS.name(),
                         Keys.LABEL_SMOOTHING.name(),
                         Keys.LOGIT_NORM.name());
-        assertThat(row("bcnn").asked(svm(TRAINED)).has(Keys.STAGE1_EPOCHS)).isFalse();
-        assertThat(row("bcnn").asked(TRAINED).get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
+        assertThat(row("bcnn").requested(svm(TRAINED)).has(Keys.STAGE1_EPOCHS)).isFalse();
+        assertThat(row("bcnn").requested(TRAINED).get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
         assertThat(new RowClassifier(row("bcnn"), TRAINED).refused()).isEmpty();
     }
 
     @Test
     void whatARowAsksForItselfStillCounts() {
-        Settings asked = row("mdm").with("stage1.epochs", "3").asked(TRAINED);
-        assertThat(asked.get(Keys.STAGE1_EPOCHS)).isEqualTo(3);
+        Settings requested = row("mdm").with("stage1.epochs", "3").requested(TRAINED);
+        assertThat(requested.get(Keys.STAGE1_EPOCHS)).isEqualTo(3);
         TableRow trained = row("mdm").with("network.classifier", "softmax");
-        assertThat(trained.asked(TRAINED).get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
+        assertThat(trained.requested(TRAINED).get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
     }
 
     @Test

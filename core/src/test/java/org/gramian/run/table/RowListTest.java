@@ -56,11 +56,11 @@ class RowListTest {
     @Test
     void aRowsOwnSettingsGoBeforeThoseOfTheTable() {
         TableRow row = RowList.parse("isqrt").getFirst().with("stage1.rate", "0.5");
-        Settings asked = row.asked(
+        Settings requested = row.requested(
                 Settings.NONE.with(Keys.STAGE1_RATE, OptionalDouble.of(0.1)).with(Keys.STAGE1_EPOCHS, 7));
-        assertThat(asked.get(Keys.STAGE1_RATE)).hasValue(0.5);
-        assertThat(asked.get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
-        assertThat(asked.get(Keys.POOLING)).isEqualTo("isqrt");
+        assertThat(requested.get(Keys.STAGE1_RATE)).hasValue(0.5);
+        assertThat(requested.get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
+        assertThat(requested.get(Keys.POOLING)).isEqualTo("isqrt");
     }
 
     @Test

@@ -100,54 +100,54 @@ class BrokenTrainingTest {
 
     @Test
     void aTrainingThatIsAskedToStopLeavesACheckpointAndNoModel() throws IOException {
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-        Outcome outcome = training.brokenAfter(1, keeper).orElseThrow();
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+        Outcome outcome = training.brokenAfter(1, checkpointing).orElseThrow();
         assertThat(outcome.early()).hasValue(Cancellation.Reason.CANCELLED);
         assertThat(outcome.stages()).isEmpty();
-        assertThat(keeper.file().orElseThrow()).isRegularFile();
+        assertThat(checkpointing.file().orElseThrow()).isRegularFile();
     }
 
     @Test
     void aTrainingThatIsAskedToStopWhileItCollectsFeaturesHasNothingToKeep() {
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         Cancellation breaks = Cancellation.onRequest();
         breaks.cancel();
-        assertThatThrownBy(() -> training.run(_ -> {}, breaks, Optional.of(keeper)))
+        assertThatThrownBy(() -> training.run(_ -> {}, breaks, Optional.of(checkpointing)))
                 .isInstanceOf(InterruptedTrainingException.class);
-        assertThat(keeper.file().orElseThrow()).doesNotExist();
+        assertThat(checkpointing.file().orElseThrow()).doesNotExist();
     }
 
     @Test
     void aCheckpointOfAnotherConfigurationIsRefused() throws IOException {
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-        training.brokenAfter(3, keeper);
-        byte[] before = Files.readAllBytes(keeper.file().orElseThrow());
-        Checkpointing other = new Checkpointing(keeper.file().orElseThrow(), "other pictures", NEVER);
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+        training.brokenAfter(3, checkpointing);
+        byte[] before = Files.readAllBytes(checkpointing.file().orElseThrow());
+        Checkpointing other = new Checkpointing(checkpointing.file().orElseThrow(), "other pictures", NEVER);
         assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.onRequest(), Optional.of(other)))
                 .isInstanceOf(IOException.class)
-                .hasMessageStartingWith(keeper.file().orElseThrow().toString());
-        assertThat(keeper.file().orElseThrow()).hasBinaryContent(before);
+                .hasMessageStartingWith(checkpointing.file().orElseThrow().toString());
+        assertThat(checkpointing.file().orElseThrow()).hasBinaryContent(before);
     }
 
     @Test
     void aCheckpointThatWasCutAnywhereIsRefused() throws IOException {
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-        training.brokenAfter(3, keeper);
-        byte[] all = Files.readAllBytes(keeper.file().orElseThrow());
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+        training.brokenAfter(3, checkpointing);
+        byte[] all = Files.readAllBytes(checkpointing.file().orElseThrow());
         for (int length : new int[] {0, 1, 7, 8, 9, 200, all.length / 2, all.length - 1}) {
-            Files.write(keeper.file().orElseThrow(), Arrays.copyOf(all, length));
-            requireRefusal(keeper);
+            Files.write(checkpointing.file().orElseThrow(), Arrays.copyOf(all, length));
+            requireRefusal(checkpointing);
         }
-        Files.write(keeper.file().orElseThrow(), all);
-        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper))
+        Files.write(checkpointing.file().orElseThrow(), all);
+        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing))
                         .model())
                 .isEqualTo(training.run().model());
     }
 
-    private void requireRefusal(Checkpointing keeper) {
-        assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper)))
+    private void requireRefusal(Checkpointing checkpointing) {
+        assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing)))
                 .isInstanceOf(IOException.class)
-                .hasMessageStartingWith(keeper.file().orElseThrow().toString());
+                .hasMessageStartingWith(checkpointing.file().orElseThrow().toString());
     }
 
     /** Writes a checkpoint again with something changed. */
@@ -155,21 +155,21 @@ class BrokenTrainingTest {
         void apply(Map<String, StoredTensor> tensors, Map<String, String> metadata);
     }
 
-    private static void change(Checkpointing keeper, Change change) throws IOException {
+    private static void change(Checkpointing checkpointing, Change change) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            TensorFile file = Safetensors.read(keeper.file().orElseThrow(), arena);
+            TensorFile file = Safetensors.read(checkpointing.file().orElseThrow(), arena);
             Map<String, StoredTensor> tensors = new LinkedHashMap<>(file.tensors());
             Map<String, String> metadata = new LinkedHashMap<>(file.metadata());
             change.apply(tensors, metadata);
-            Safetensors.write(keeper.file().orElseThrow(), tensors, metadata);
+            Safetensors.write(checkpointing.file().orElseThrow(), tensors, metadata);
         }
     }
 
     @Test
     void aCheckpointThatLacksSomethingIsRefused() throws IOException {
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-        training.brokenAfter(3, keeper);
-        byte[] whole = Files.readAllBytes(keeper.file().orElseThrow());
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+        training.brokenAfter(3, checkpointing);
+        byte[] whole = Files.readAllBytes(checkpointing.file().orElseThrow());
         List<Change> changes = List.of(
                 (_, metadata) -> metadata.remove("format"),
                 (_, metadata) -> metadata.put("version", "1"),
@@ -184,22 +184,23 @@ class BrokenTrainingTest {
                 (tensors, _) -> tensors.computeIfPresent(
                         "velocity.head.classifier.bias", (_, _) -> tensors.get("value.head.classifier.weight")));
         for (Change change : changes) {
-            Files.write(keeper.file().orElseThrow(), whole);
-            change(keeper, change);
-            assertThat(Files.readAllBytes(keeper.file().orElseThrow())).isNotEqualTo(whole);
-            requireRefusal(keeper);
+            Files.write(checkpointing.file().orElseThrow(), whole);
+            change(checkpointing, change);
+            assertThat(Files.readAllBytes(checkpointing.file().orElseThrow())).isNotEqualTo(whole);
+            requireRefusal(checkpointing);
         }
     }
 
     @Test
     void somethingElseInTheCheckpointsPlaceIsRefusedAndLeftAlone() throws IOException {
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-        Files.writeString(keeper.file().orElseThrow(), "my shopping list: milk, bread, eggs, and a bag of apples");
-        requireRefusal(keeper);
-        assertThat(keeper.file().orElseThrow()).content().startsWith("my shopping list");
-        Files.delete(keeper.file().orElseThrow());
-        Files.createDirectory(keeper.file().orElseThrow());
-        requireRefusal(keeper);
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+        Files.writeString(
+                checkpointing.file().orElseThrow(), "my shopping list: milk, bread, eggs, and a bag of apples");
+        requireRefusal(checkpointing);
+        assertThat(checkpointing.file().orElseThrow()).content().startsWith("my shopping list");
+        Files.delete(checkpointing.file().orElseThrow());
+        Files.createDirectory(checkpointing.file().orElseThrow());
+        requireRefusal(checkpointing);
     }
 
     @Test
@@ -213,10 +214,11 @@ class BrokenTrainingTest {
                             }
                         },
                         Cancellation.onRequest(),
-                        Optional.of(SmallTraining.keeper(place, NEVER))))
+                        Optional.of(SmallTraining.checkpointing(place, NEVER))))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(place.toString());
-        Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(SmallTraining.keeper(away, NEVER)));
+        Outcome last =
+                training.run(_ -> {}, Cancellation.onRequest(), Optional.of(SmallTraining.checkpointing(away, NEVER)));
         assertThat(last.events(EpochDone.class).getFirst().epoch()).isEqualTo(1);
         assertThat(last.model()).isEqualTo(training.run().model());
     }

@@ -138,9 +138,9 @@ class DistributedStageTest {
         return Model.begin(backbone, none, new Head(Pooling.parse(pooling), CLASSES, normalized), random, Device.CPU);
     }
 
-    private static TrainingContext<TrainEvent> context(Optional<Checkpointing> keeper) {
+    private static TrainingContext<TrainEvent> context(Optional<Checkpointing> checkpointing) {
         TrainingContext<TrainEvent> plain = TrainingContext.of(Device.CPU);
-        return keeper.map(plain::withCheckpointing).orElse(plain);
+        return checkpointing.map(plain::withCheckpointing).orElse(plain);
     }
 
     private static double[] numbers(Model model) {
@@ -188,10 +188,11 @@ class DistributedStageTest {
     void eachCheckpointIsToldOnceItIsWritten(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("checkpoint.safetensors");
         List<Long> copies = new ArrayList<>();
-        Checkpointing keeper =
+        Checkpointing checkpointing =
                 new Checkpointing(file, "this", Duration.ZERO, written -> copies.add(Files.size(written)));
         try (Model model = model("average", false)) {
-            new DistributedStage(model, Recipes.first(3, 0.5), Several.of(model, 2), context(Optional.of(keeper)))
+            new DistributedStage(
+                            model, Recipes.first(3, 0.5), Several.of(model, 2), context(Optional.of(checkpointing)))
                     .run();
         }
         assertThat(copies).hasSizeGreaterThanOrEqualTo(3).endsWith(Files.size(file)); // one an epoch at least

@@ -124,15 +124,15 @@ class ExactResumeTest {
         int steps = whole.events(Stepped.class).size();
         assertThat(steps).isGreaterThan(3);
         for (int step = 1; step <= steps; step++) {
-            Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-            Optional<Outcome> first = training.brokenAfter(step, keeper);
+            Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+            Optional<Outcome> first = training.brokenAfter(step, checkpointing);
             boolean stopped = first.flatMap(Outcome::early).isPresent() || first.isEmpty();
-            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(stopped || step == steps)
                     .as("a break after step %d", step)
                     .isTrue();
             requireSame(last, whole, "broken after step " + step);
-            keeper.remove();
+            checkpointing.remove();
         }
     }
 
@@ -148,9 +148,9 @@ class ExactResumeTest {
         SmallTraining training = kind.on(parts);
         Outcome whole = training.run();
         for (int every : List.of(1, 4)) {
-            Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-            requireSame(training.brokenEvery(every, keeper), whole, "broken every " + every + " steps");
-            keeper.remove();
+            Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+            requireSame(training.brokenEvery(every, checkpointing), whole, "broken every " + every + " steps");
+            checkpointing.remove();
         }
     }
 
@@ -162,17 +162,17 @@ class ExactResumeTest {
         Outcome whole = training.run();
         List<TrainEvent> events = whole.events();
         for (int at = 0; at < events.size(); at += 5) {
-            Checkpointing keeper = SmallTraining.keeper(folder, at % 2 == 0 ? Duration.ZERO : NEVER);
-            crash(training, keeper, at);
+            Checkpointing checkpointing = SmallTraining.checkpointing(folder, at % 2 == 0 ? Duration.ZERO : NEVER);
+            crash(training, checkpointing, at);
             requireSame(
-                    training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper)),
+                    training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing)),
                     whole,
                     "crashed at " + events.get(at));
-            keeper.remove();
+            checkpointing.remove();
         }
     }
 
-    private static void crash(SmallTraining training, Checkpointing keeper, int at) throws IOException {
+    private static void crash(SmallTraining training, Checkpointing checkpointing, int at) throws IOException {
         int[] seen = {0};
         try {
             training.run(
@@ -182,7 +182,7 @@ class ExactResumeTest {
                         }
                     },
                     Cancellation.onRequest(),
-                    Optional.of(keeper));
+                    Optional.of(checkpointing));
             throw new AssertionError("nothing crashed");
         } catch (Crash _) {
             assertThat(seen[0]).isEqualTo(at + 1);
@@ -199,7 +199,7 @@ class ExactResumeTest {
         SmallTraining training = Kind.BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP.on(parts);
         List<EpochDone> whole = training.run().events(EpochDone.class);
         for (Duration every : List.of(NEVER, Duration.ZERO)) {
-            Checkpointing keeper = SmallTraining.keeper(folder, every);
+            Checkpointing checkpointing = SmallTraining.checkpointing(folder, every);
             List<EpochDone> told = new ArrayList<>();
             for (boolean over = false; !over; ) {
                 Cancellation breaks = Cancellation.onRequest();
@@ -213,16 +213,16 @@ class ExactResumeTest {
                                         }
                                     },
                                     breaks,
-                                    Optional.of(keeper))
+                                    Optional.of(checkpointing))
                             .early()
                             .isEmpty();
-                } catch (InterruptedTrainingException asked) {
+                } catch (InterruptedTrainingException requested) {
                     over = false;
                 }
             }
             assertThat(Stream.of(told, whole).map(List::size)).containsOnly(4);
             assertThat(told).isEqualTo(whole);
-            keeper.remove();
+            checkpointing.remove();
         }
     }
 
@@ -230,11 +230,12 @@ class ExactResumeTest {
     void aBreakWhileEpochsAreJudgedKeepsAllStepsOfTheEpoch() throws IOException {
         SmallTraining training =
                 SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(1, 0.02, "constant", 0)), parts);
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
-        assertThat(training.brokenAfter(steps, keeper).orElseThrow().early()).hasValue(Cancellation.Reason.CANCELLED);
-        Outcome rest = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+        assertThat(training.brokenAfter(steps, checkpointing).orElseThrow().early())
+                .hasValue(Cancellation.Reason.CANCELLED);
+        Outcome rest = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
         assertThat(rest.events(Stepped.class)).isEmpty();
         requireSame(rest, whole, "broken while judging");
     }

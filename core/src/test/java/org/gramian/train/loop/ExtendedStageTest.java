@@ -94,24 +94,24 @@ class ExtendedStageTest {
         assertThat(whole.events(StageExtended.class)).isNotEmpty();
         int steps = whole.events(Stepped.class).size();
         for (int step = 1; step <= steps; step++) {
-            Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
-            training.brokenAfter(step, keeper);
-            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+            Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
+            training.brokenAfter(step, checkpointing);
+            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
             assertThat(last.events(StageDone.class).getLast())
                     .as("broken after step %d", step)
                     .isEqualTo(whole.events(StageDone.class).getLast());
-            keeper.remove();
+            checkpointing.remove();
         }
     }
 
     @Test
     void aResumedStageTellsItsExtendedLength() throws IOException {
         SmallTraining training = training(extending(4, 0.3, "constant"));
-        Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
         int steps = training.run().events(StageStarted.class).getFirst().steps();
-        training.brokenAfter(4 * steps + 1, keeper);
-        Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+        training.brokenAfter(4 * steps + 1, checkpointing);
+        Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
         assertThat(last.events(StageStarted.class).getFirst().epochs()).isEqualTo(5);
     }
 

@@ -239,7 +239,7 @@ class LearningRateFinderTest {
         Outcome whole = kind.auto(parts()).run();
         int tests = whole.events(RateFound.class).size();
         for (int test = 1; test <= tests; test++) {
-            Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
             int wanted = test;
             int[] seen = {0};
             Cancellation breaks = Cancellation.onRequest();
@@ -254,15 +254,15 @@ class LearningRateFinderTest {
                                     }
                                 },
                                 breaks,
-                                Optional.of(keeper));
+                                Optional.of(checkpointing));
                 assertThat(stopped.early()).hasValue(Cancellation.Reason.CANCELLED);
             } catch (InterruptedTrainingException nothingTrainedYet) {
                 assertThat(test).isEqualTo(1);
             }
-            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(rest.events(RateFound.class)).hasSize(tests - test + 1);
             assertThat(rest.model()).as("interrupted in test %d", test).isEqualTo(whole.model());
-            keeper.remove();
+            checkpointing.remove();
         }
     }
 
@@ -270,8 +270,8 @@ class LearningRateFinderTest {
     @EnumSource
     void aResumedTrainingDoesNotSearchAgain(Kind kind) throws IOException {
         Outcome whole = kind.auto(parts()).run();
-        Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
-        assertThat(kind.auto(parts()).brokenAfter(1, keeper)).isPresent();
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
+        assertThat(kind.auto(parts()).brokenAfter(1, checkpointing)).isPresent();
         List<RateFound> again = new ArrayList<>();
         int[] stepped = {0};
         Outcome rest = kind.auto(parts())
@@ -284,7 +284,7 @@ class LearningRateFinderTest {
                             }
                         },
                         Cancellation.onRequest(),
-                        Optional.of(keeper));
+                        Optional.of(checkpointing));
         assertThat(again).isEmpty();
         assertThat(rest.model()).isEqualTo(whole.model());
     }
@@ -295,7 +295,7 @@ class LearningRateFinderTest {
         Kind kind = Kind.ADAMW_AVERAGED_WEIGHTS_AND_AUGMENTATION;
         Outcome whole = kind.auto(parts()).run();
         for (Class<?> at : List.of(Solving.class, RateFound.class, Stepped.class)) {
-            Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
             try {
                 kind.auto(parts())
                         .run(
@@ -305,13 +305,13 @@ class LearningRateFinderTest {
                                     }
                                 },
                                 Cancellation.onRequest(),
-                                Optional.of(keeper));
+                                Optional.of(checkpointing));
             } catch (IllegalStateException killed) {
                 assertThat(killed).hasMessage("killed");
             }
-            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(rest.model()).as("killed at %s", at.getSimpleName()).isEqualTo(whole.model());
-            keeper.remove();
+            checkpointing.remove();
         }
     }
 

@@ -38,12 +38,13 @@ class OutOfTimeTest {
     }
 
     /** A minute for each step, of which there are so many minutes. */
-    private Outcome until(int minutes, Checkpointing keeper) throws IOException {
-        return until(minutes, Stepped.class, keeper);
+    private Outcome until(int minutes, Checkpointing checkpointing) throws IOException {
+        return until(minutes, Stepped.class, checkpointing);
     }
 
     /** A minute for each event of a kind. */
-    private Outcome until(int minutes, Class<? extends TrainEvent> kind, Checkpointing keeper) throws IOException {
+    private Outcome until(int minutes, Class<? extends TrainEvent> kind, Checkpointing checkpointing)
+            throws IOException {
         long[] now = {Long.MAX_VALUE}; // a clock of nanoseconds may begin anywhere and overflow
         return training.run(
                 event -> {
@@ -52,44 +53,44 @@ class OutOfTimeTest {
                     }
                 },
                 Cancellation.after(Duration.ofMinutes(minutes), () -> now[0]),
-                Optional.of(keeper));
+                Optional.of(checkpointing));
     }
 
     @Test
     void aTrainingWhoseTimeIsOverEndsWithAModelAndCanStillGoOn() throws IOException {
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
         for (int minutes = 1; minutes < steps; minutes++) {
-            Outcome early = until(minutes, keeper);
+            Outcome early = until(minutes, checkpointing);
             assertThat(early.early()).as("%d minutes", minutes).hasValue(Cancellation.Reason.OUT_OF_TIME);
             assertThat(early.events(Stepped.class)).hasSize(minutes);
             assertThat(early.stages()).isNotEmpty();
             assertThat(early.test()).hasSameSizeAs(training.parts().test());
-            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(last.model()).as("after %d minutes", minutes).isEqualTo(whole.model());
-            keeper.remove();
+            checkpointing.remove();
         }
-        assertThat(until(steps, keeper).early()).isEmpty();
+        assertThat(until(steps, checkpointing).early()).isEmpty();
     }
 
     @Test
     void aTimeThatIsOverBeforeTheFirstStepLeavesNoModel() throws IOException {
         byte[] whole = training.run().model();
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         int images = training.parts().training().size();
         // While files are looked at, while features to train on are computed, and while those of held-back images
         // are.
         for (int minutes : List.of(0, 1, images, images + 1, 2 * images, 2 * images + 1)) {
-            assertThatThrownBy(() -> until(minutes, Collecting.class, keeper))
+            assertThatThrownBy(() -> until(minutes, Collecting.class, checkpointing))
                     .as("%d minutes", minutes)
                     .isInstanceOfSatisfying(
                             InterruptedTrainingException.class,
                             stopped -> assertThat(stopped.reason()).isEqualTo(Cancellation.Reason.OUT_OF_TIME));
-            assertThat(keeper.file().orElseThrow()).doesNotExist();
+            assertThat(checkpointing.file().orElseThrow()).doesNotExist();
         }
-        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper))
+        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing))
                         .model())
                 .isEqualTo(whole);
     }
@@ -98,9 +99,9 @@ class OutOfTimeTest {
     @Test
     void aStageThatHasNoTimeForAStepLeavesNoModel() throws IOException {
         training = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-        assertThatThrownBy(() -> until(0, keeper)).isInstanceOf(InterruptedTrainingException.class);
-        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper))
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+        assertThatThrownBy(() -> until(0, checkpointing)).isInstanceOf(InterruptedTrainingException.class);
+        assertThat(training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing))
                         .model())
                 .isEqualTo(training.run().model());
     }
@@ -108,17 +109,17 @@ class OutOfTimeTest {
     @Test
     void aModelWhoseFirstEpochIsNotOverIsTheOneThatStepsHaveMade() throws IOException {
         training = training.with(Recipes.with(Recipes.first(3, 0.5), new Batching(2, 1)));
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-        byte[] one = until(1, keeper).model();
-        keeper.remove();
-        byte[] two = until(2, keeper).model();
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+        byte[] one = until(1, checkpointing).model();
+        checkpointing.remove();
+        byte[] two = until(2, checkpointing).model();
         assertThat(two).isNotEqualTo(one);
     }
 
     @Test
     void aTimeThatIsOverDoesNotKeepAModelFromBeingMeasured() throws IOException {
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
-        Outcome early = until(1, SmallTraining.keeper(folder, NEVER));
+        Outcome early = until(1, SmallTraining.checkpointing(folder, NEVER));
         assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
         assertThat(early.test()).hasSameSizeAs(training.parts().test());
     }

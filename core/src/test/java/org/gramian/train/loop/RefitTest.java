@@ -230,11 +230,11 @@ class RefitTest {
         assertThat(whole.events(Refitted.class)).hasSize(1);
         int steps = whole.events(Stepped.class).size();
         for (int step = 1; step <= steps; step++) {
-            Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
-            training.brokenAfter(step, keeper);
-            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+            Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
+            training.brokenAfter(step, checkpointing);
+            Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
-            keeper.remove();
+            checkpointing.remove();
         }
     }
 
@@ -242,7 +242,7 @@ class RefitTest {
     @ValueSource(strings = {"descriptors", "cross-validation of C", "fitting svm"})
     void aBreakWhileItIsSolvedChangesNoByte(String task) throws IOException {
         SmallTraining training = training("svm", 2, 0.1);
-        Checkpointing keeper = SmallTraining.keeper(folder, NEVER);
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         Cancellation breaks = Cancellation.onRequest();
         Outcome stopped = training.run(
                 event -> {
@@ -251,9 +251,9 @@ class RefitTest {
                     }
                 },
                 breaks,
-                Optional.of(keeper));
+                Optional.of(checkpointing));
         assertThat(stopped.early()).contains(Cancellation.Reason.CANCELLED);
-        Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+        Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
         assertThat(last.model()).isEqualTo(training.run().model());
     }
 
@@ -268,7 +268,7 @@ class RefitTest {
                             }
                         },
                         Cancellation.after(Duration.ofMinutes(1), () -> now[0]),
-                        Optional.of(SmallTraining.keeper(folder, NEVER)));
+                        Optional.of(SmallTraining.checkpointing(folder, NEVER)));
         assertThat(outcome.early()).contains(Cancellation.Reason.OUT_OF_TIME);
         assertThat(outcome.stages().get(1))
                 .isEqualTo(SmallTraining.of(recipe(Optional.empty(), 2, 0.1), parts)

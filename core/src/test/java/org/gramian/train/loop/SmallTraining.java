@@ -118,7 +118,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         return new SmallTraining(recipe, parts, pooling, true, means);
     }
 
-    /** All classes: the first images of each train, the next two are held back, the last two test. */
+    /** All classes: the first images of each are the training set, the next two the validation set, the last two the test set. */
     static Parts divide(Dataset dataset) {
         Parts parts = new Parts(dataset.samples(), List.of(), List.of());
         long[] counts = parts.counts(dataset.classes().size());
@@ -137,15 +137,16 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     }
 
     /** Until it ends or is stopped. */
-    Outcome run(Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> keeper) throws IOException {
+    Outcome run(Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> checkpointing)
+            throws IOException {
         try (FrozenBackbone network =
                 FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
             FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
             if (means.cache().isEmpty()) {
-                return run(extractor, Optional.empty(), context(listener, breaks, keeper));
+                return run(extractor, Optional.empty(), context(listener, breaks, checkpointing));
             }
             try (FeatureCache cache = FeatureCache.open(means.cache().get(), extractor.recipe(), _ -> {})) {
-                return run(extractor, Optional.of(cache), context(listener, breaks, keeper));
+                return run(extractor, Optional.of(cache), context(listener, breaks, checkpointing));
             }
         }
     }
@@ -177,13 +178,13 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     }
 
     private TrainingContext<TrainEvent> context(
-            Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> keeper) {
+            Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> checkpointing) {
         return new TrainingContext<>(
                 means.device(),
                 means.threads(),
                 listener,
                 breaks,
-                keeper.orElseGet(() -> Checkpointing.every(Checkpointing.DEFAULT_INTERVAL)));
+                checkpointing.orElseGet(() -> Checkpointing.every(Checkpointing.DEFAULT_INTERVAL)));
     }
 
     private Outcome run(FeatureExtractor extractor, Optional<FeatureCache> cache, TrainingContext<TrainEvent> plain)
@@ -247,12 +248,12 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
      *
      * @return the outcome of the last part
      */
-    Outcome brokenEvery(int steps, Checkpointing keeper) throws IOException {
+    Outcome brokenEvery(int steps, Checkpointing checkpointing) throws IOException {
         for (int parts = 1; ; parts++) {
             if (parts > 100) {
                 throw new AssertionError("training does not come to its end when broken every " + steps + " steps");
             }
-            Optional<Outcome> outcome = brokenAfter(steps, keeper);
+            Optional<Outcome> outcome = brokenAfter(steps, checkpointing);
             if (outcome.isPresent() && outcome.get().early().isEmpty()) {
                 return outcome.get();
             }
@@ -260,7 +261,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     }
 
     /** Asks for a break after so many steps; nothing if that came while no step could be finished. */
-    Optional<Outcome> brokenAfter(int steps, Checkpointing keeper) throws IOException {
+    Optional<Outcome> brokenAfter(int steps, Checkpointing checkpointing) throws IOException {
         Cancellation breaks = Cancellation.onRequest();
         int[] taken = {0};
         try {
@@ -271,13 +272,13 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
                         }
                     },
                     breaks,
-                    Optional.of(keeper)));
-        } catch (InterruptedTrainingException asked) {
+                    Optional.of(checkpointing)));
+        } catch (InterruptedTrainingException requested) {
             return Optional.empty();
         }
     }
 
-    static Checkpointing keeper(Path folder, Duration every) {
+    static Checkpointing checkpointing(Path folder, Duration every) {
         return new Checkpointing(folder.resolve("checkpoint.safetensors"), "these pictures, this recipe", every);
     }
 }

@@ -99,7 +99,7 @@ class SolvedHeadTest {
     void aBreakEndsItAtOnceAndItIsBegunAnew(int task) throws IOException {
         Set<String> tasks = new HashSet<>();
         Cancellation breaks = Cancellation.onRequest();
-        Checkpointing keeper = SmallTraining.keeper(folder, Duration.ZERO);
+        Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ZERO);
         assertThatExceptionOfType(InterruptedTrainingException.class)
                 .isThrownBy(() -> training("svm")
                         .run(
@@ -112,9 +112,9 @@ class SolvedHeadTest {
                                     }
                                 },
                                 breaks,
-                                Optional.of(keeper)));
-        assertThat(keeper.file().orElseThrow()).doesNotExist();
-        Outcome again = training("svm").run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+                                Optional.of(checkpointing)));
+        assertThat(checkpointing.file().orElseThrow()).doesNotExist();
+        Outcome again = training("svm").run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
         assertThat(again.model()).isEqualTo(training("svm").run().model());
     }
 

@@ -101,7 +101,7 @@ class StageLoopTest {
     @Test
     void checkpointsAreWrittenWhenAsMuchHasGoneBySinceTheLast(@TempDir Path folder) throws IOException {
         long[] seconds = {-100};
-        Checkpointing saver = SmallTraining.keeper(folder, Duration.ofSeconds(10))
+        Checkpointing saver = SmallTraining.checkpointing(folder, Duration.ofSeconds(10))
                 .timedBy(() -> Duration.ofSeconds(seconds[0]).toNanos());
         TrainingProgress position = TrainingProgress.startOf(1, ValidationScore.NONE, 1);
         try (Model model = model("average");

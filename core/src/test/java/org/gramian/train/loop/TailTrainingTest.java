@@ -95,13 +95,13 @@ class TailTrainingTest {
         int steps = whole.events(TrainEvent.Stepped.class).size();
         assertThat(steps).isGreaterThanOrEqualTo(4);
         for (int step : new int[] {1, steps - 1}) {
-            Checkpointing keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
-            training(recipe, parts).brokenAfter(step, keeper);
-            Outcome last = training(recipe, parts).run(_ -> {}, Cancellation.onRequest(), Optional.of(keeper));
+            Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
+            training(recipe, parts).brokenAfter(step, checkpointing);
+            Outcome last = training(recipe, parts).run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(last.model())
                     .as("broken after step %d of %d", step, steps)
                     .isEqualTo(whole.model());
-            keeper.remove();
+            checkpointing.remove();
         }
     }
 

@@ -73,15 +73,15 @@ final class TrainCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         input.check();
-        Settings asked = options.asked();
+        Settings requested = options.requested();
         String where = device.name();
         return SparkConnection.run(console, session -> {
             LocalPathCheck.warn(session, out, sentence -> console.say("--out: " + sentence));
-            return train(session, asked, where);
+            return train(session, requested, where);
         });
     }
 
-    private int train(SparkSession session, Settings asked, String where) throws IOException {
+    private int train(SparkSession session, Settings requested, String where) throws IOException {
         InputOptions.Images images = input.read(session, places, console);
         if (!labels.known(images, input.isFiles())) {
             throw new IllegalArgumentException("expected a column of classes, found the columns "
@@ -95,7 +95,7 @@ final class TrainCommand implements Callable<Integer> {
                         LabelOptions.NAME,
                         LabelOptions.LABEL,
                         judges.isPresent() ? HELD_BACK : ""),
-                asked,
+                requested,
                 out,
                 resume,
                 where);

@@ -61,19 +61,19 @@ final class TrainingOptions {
      *
      * @throws ConfigException naming the option
      */
-    Settings asked() {
+    Settings requested() {
         Map<String, String> texts = new LinkedHashMap<>();
         generated.forEach((option, made) -> {
             if (made.getValue() instanceof String text) {
                 texts.put(option.name(), text);
             }
         });
-        Settings asked = CropOptions.of(texts).applyTo(Settings.typed(texts, pairs, EXAMPLE));
-        if (validationColumn != null && asked.has(Keys.VALIDATION)) {
+        Settings requested = CropOptions.of(texts).applyTo(Settings.typed(texts, pairs, EXAMPLE));
+        if (validationColumn != null && requested.has(Keys.VALIDATION)) {
             throw new IllegalArgumentException("expected --validation-column or " + Keys.VALIDATION.name()
                     + " (--validation), found both; leave one out");
         }
-        return asked;
+        return requested;
     }
 
     /**

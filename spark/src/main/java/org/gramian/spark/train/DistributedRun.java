@@ -81,9 +81,10 @@ final class DistributedRun {
             }
             Optional<Shards> judges = Optional.ofNullable(judging).filter(shards -> shards.count() > 0);
             Optional<Cancellation.Reason> early = train(features, training, judges, folder);
-            boolean asked = early.filter(Cancellation.Reason.CANCELLED::equals).isPresent();
+            boolean requested =
+                    early.filter(Cancellation.Reason.CANCELLED::equals).isPresent();
             return new TrainingOutcome(
-                    asked ? Optional.empty() : Optional.of(folder.path(RemoteRunFolder.MODEL)),
+                    requested ? Optional.empty() : Optional.of(folder.path(RemoteRunFolder.MODEL)),
                     early,
                     training.images(),
                     judges.map(Shards::images).orElse(0L),

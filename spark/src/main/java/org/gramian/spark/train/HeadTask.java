@@ -48,14 +48,14 @@ record HeadTask<T extends Serializable>(Broadcast<byte[]> order, FeatureForm for
         TaskResources resources = TaskResources.of(TaskContext.get(), device);
         resources.apply();
         ExecutorModels.freeUnused(); // the backbone, whose features these are
-        StepOrder asked = ObjectBytes.read(order.value(), StepOrder.class);
+        StepOrder requested = ObjectBytes.read(order.value(), StepOrder.class);
         Iterator<FeatureShard> shards = StreamSupport.stream(
                         Spliterators.spliteratorUnknownSize(packed, Spliterator.ORDERED), false)
                 .map(FeatureShard::open)
                 .iterator();
         try (Scope _ = Scope.open();
-                Model model = asked.model(resources.device())) {
-            return List.of(ObjectBytes.of(work.on(new Sight(model, asked, shards, form))))
+                Model model = requested.model(resources.device())) {
+            return List.of(ObjectBytes.of(work.on(new Sight(model, requested, shards, form))))
                     .iterator();
         }
     }

@@ -92,22 +92,23 @@ public record SparkTrainer(WeightStore weights, Control control) {
 
     private Settings settings(TrainingJob job) throws IOException {
         int images = Math.toIntExact(job.images().count());
-        Settings asked = job.asked();
-        if (asked.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
+        Settings requested = job.requested();
+        if (requested.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
             throw new ConfigException(Keys.POOLING + ": expected a pooling, found auto, which runs on one"
                     + " machine only; run 'gramian train' on some of the images and use the pooling it selects");
         }
-        if (asked.find(Keys.STAGE1_REFIT).flatMap(refit -> refit).isPresent()) {
+        if (requested.find(Keys.STAGE1_REFIT).flatMap(refit -> refit).isPresent()) {
             throw new ConfigException(Keys.STAGE1_REFIT
                     + ": expected none on Spark, where no machine holds all descriptors, found "
-                    + asked.get(Keys.STAGE1_REFIT).orElseThrow().text());
+                    + requested.get(Keys.STAGE1_REFIT).orElseThrow().text());
         }
-        if (asked.find(Keys.TENSORBOARD).orElse(false)) {
+        if (requested.find(Keys.TENSORBOARD).orElse(false)) {
             throw new ConfigException(Keys.TENSORBOARD
                     + ": expected false on Spark, found true; history.csv in the run's folder has the same values");
         }
         // Executors train by gradients; a classifier in closed form would need all descriptors on the driver.
-        Settings trained = asked.has(Keys.CLASSIFIER) ? asked : asked.with(Keys.CLASSIFIER, Optional.empty());
+        Settings trained =
+                requested.has(Keys.CLASSIFIER) ? requested : requested.with(Keys.CLASSIFIER, Optional.empty());
         Settings frozen = trained.has(Keys.STAGE2_EPOCHS) ? trained : trained.with(Keys.STAGE2_EPOCHS, 0);
         return Choices.complete(
                 frozen.has(Keys.STAGE1_REFIT) ? frozen : frozen.with(Keys.STAGE1_REFIT, Optional.empty()),

@@ -19,11 +19,16 @@ import org.gramian.run.config.Settings;
  *
  * @param images labelled images, one per row
  * @param columns of names, labels and images
- * @param asked options by the keys of {@code gramian train}; unset ones get defaults. Layout and protocol are ignored
+ * @param requested options by the keys of {@code gramian train}; unset ones get defaults. Layout and protocol are ignored
  * @param folder run folder in a file system that driver and executors reach, for model, history, configuration, features and
  *     checkpoint
  * @param resume whether to resume an unfinished run in the folder, if any
  * @param device of the executors: {@code cpu}, {@code cuda:1}, or {@code auto} for the GPU that Spark assigns to the task
  */
 public record TrainingJob(
-        Dataset<Row> images, TrainingColumns columns, Settings asked, String folder, boolean resume, String device) {}
+        Dataset<Row> images,
+        TrainingColumns columns,
+        Settings requested,
+        String folder,
+        boolean resume,
+        String device) {}

@@ -78,14 +78,14 @@ class OptionNamesTest {
         for (Key<?> key : Keys.all()) {
             key.fixedText()
                     .ifPresent(text -> assertThat(
-                                    asked("--set", key.name() + "=" + text).values())
+                                    requested("--set", key.name() + "=" + text).values())
                             .isEqualTo(Map.of(key.name(), new Setting(key.name(), text, Origin.flag("--set")))));
         }
     }
 
     @Test
     void anOptionSetsItsKeyOrTheCrops() {
-        assertThat(asked("--learning-rate=0.5", "--imgsz=96", "--set=stage1.warmup=1")
+        assertThat(requested("--learning-rate=0.5", "--imgsz=96", "--set=stage1.warmup=1")
                         .values())
                 .isEqualTo(Map.of(
                         "data.crops", new Setting("data.crops", "resize:96", Origin.flag("--image-size")),
@@ -99,10 +99,10 @@ class OptionNamesTest {
         private final TrainingOptions options = new TrainingOptions();
     }
 
-    private static Settings asked(String... arguments) {
+    private static Settings requested(String... arguments) {
         Train train = new Train();
         new CommandLine(train).parseArgs(arguments);
-        return train.options.asked();
+        return train.options.requested();
     }
 
     /** The launcher takes away {@code -Xmxnone}, and reads words that end with a zero. */
@@ -112,13 +112,13 @@ class OptionNamesTest {
         SparkHome spark = SparkHome.below(Path.of("target", "cluster"));
         List<String> program = List.of("--class", "my.Program", "my.jar", "predict", "", "--out", "o");
 
-        List<String> asked = spark.launch(Stream.concat(
+        List<String> requested = spark.launch(Stream.concat(
                         Stream.of("--conf", "spark.driver.memory=3g", "--driver-java-options=-Dmy=1", "--name", "n"),
                         program.stream())
                 .toList());
 
-        assertThat(asked).contains("-Xmx3g", "-Dmy=1", "-Dlog=a b").doesNotContain("-Xmxnone");
-        assertThat(asked).endsWith("--out", "o").containsSequence("predict", "");
+        assertThat(requested).contains("-Xmx3g", "-Dmy=1", "-Dlog=a b").doesNotContain("-Xmxnone");
+        assertThat(requested).endsWith("--out", "o").containsSequence("predict", "");
         assertThat(spark.launch(program)).contains("-Xmxnone", "org.apache.spark.deploy.SparkSubmit");
     }
 }

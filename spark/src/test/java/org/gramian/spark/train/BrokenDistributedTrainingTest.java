@@ -49,9 +49,9 @@ class BrokenDistributedTrainingTest {
         whole = Stripes.write(folder.resolve("whole"), PICTURES);
     }
 
-    private static TrainingJob job(List<Path> files, Settings asked, String run) {
+    private static TrainingJob job(List<Path> files, Settings requested, String run) {
         Dataset<Row> table = SmallDistributedTraining.table(spark, files, JUDGING);
-        return new TrainingJob(table, JUDGED, asked, folder.resolve(run).toString(), true, "auto");
+        return new TrainingJob(table, JUDGED, requested, folder.resolve(run).toString(), true, "auto");
     }
 
     private static byte[] model(String run) throws IOException {
@@ -72,8 +72,8 @@ class BrokenDistributedTrainingTest {
 
     @Test
     void aTrainingThatWasBrokenEndsAsOneThatWasNotAndComputesNoFeatureTwice() throws IOException {
-        Settings asked = SmallDistributedTraining.asked("paper:48", 2);
-        TrainingOutcome alone = SparkTrainer.usual().train(job(images, asked, "alone"));
+        Settings requested = SmallDistributedTraining.requested("paper:48", 2);
+        TrainingOutcome alone = SparkTrainer.usual().train(job(images, requested, "alone"));
         Cancellation breaks = Cancellation.onRequest();
         int[] steps = {0};
         Control control = new Control(
@@ -85,14 +85,14 @@ class BrokenDistributedTrainingTest {
                 _ -> {},
                 breaks,
                 Checkpointing.DEFAULT_INTERVAL);
-        TrainingOutcome broken = SparkTrainer.usual().under(control).train(job(images, asked, "broken"));
+        TrainingOutcome broken = SparkTrainer.usual().under(control).train(job(images, requested, "broken"));
         Map<String, Long> features = files(broken.features());
 
         assertThat(broken.early()).contains(Cancellation.Reason.CANCELLED);
         assertThat(broken.model()).isEmpty();
         assertThat(folder.resolve("broken").resolve("checkpoint.safetensors")).exists();
 
-        TrainingOutcome resumed = SparkTrainer.usual().train(job(images, asked, "broken"));
+        TrainingOutcome resumed = SparkTrainer.usual().train(job(images, requested, "broken"));
 
         assertThat(files(resumed.features())).isEqualTo(features).isNotEmpty();
         assertThat(resumed)
@@ -122,8 +122,8 @@ class BrokenDistributedTrainingTest {
 
     @Test
     void aFolderWithARunIsTakenOnlyToGoOnWithIt() throws IOException {
-        Settings asked = SmallDistributedTraining.asked("center:48", 1);
-        TrainingJob first = job(whole, asked, "begun");
+        Settings requested = SmallDistributedTraining.requested("center:48", 1);
+        TrainingJob first = job(whole, requested, "begun");
         Cancellation breaks = Cancellation.onRequest();
         SparkTrainer stopped = SparkTrainer.usual()
                 .under(new Control(
@@ -138,18 +138,18 @@ class BrokenDistributedTrainingTest {
         stopped.train(first);
 
         assertThatThrownBy(() -> SparkTrainer.usual()
-                        .train(new TrainingJob(first.images(), JUDGED, asked, first.folder(), false, "auto")))
+                        .train(new TrainingJob(first.images(), JUDGED, requested, first.folder(), false, "auto")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("begun");
-        assertThatThrownBy(() -> SparkTrainer.usual().train(job(whole, asked.with(Keys.MOMENTUM, 0.5), "begun")))
+        assertThatThrownBy(() -> SparkTrainer.usual().train(job(whole, requested.with(Keys.MOMENTUM, 0.5), "begun")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("begun");
     }
 
     @Test
     void aFeatureTableHasEachCropOnceWhateverAKilledDriverLeft() throws IOException {
-        Settings asked = SmallDistributedTraining.asked("center:48", 1);
-        TrainingOutcome first = SparkTrainer.usual().train(job(whole, asked, "left"));
+        Settings requested = SmallDistributedTraining.requested("center:48", 1);
+        TrainingOutcome first = SparkTrainer.usual().train(job(whole, requested, "left"));
         List<String> rows = rows(first);
         byte[] before = model("left");
         Path table = Path.of(first.features().replaceFirst("^file:", ""), "training");
@@ -160,25 +160,25 @@ class BrokenDistributedTrainingTest {
         Path task =
                 Files.createDirectories(table.resolve("_temporary/0/task_202601010000000000000000000_0001_m_000000"));
         Files.copy(part(table), task.resolve("part-00000-stale.snappy.parquet"));
-        assertThat(rows(trainedAgain(asked))).isEqualTo(rows);
+        assertThat(rows(trainedAgain(requested))).isEqualTo(rows);
         assertThat(model("left")).isEqualTo(before);
         assertThat(files(table.toString())).containsAllEntriesOf(features).hasSizeGreaterThan(features.size());
 
         Files.delete(table.resolve("_SUCCESS")); // as if it had been killed while the first append was committed
         loseAPart(table);
-        assertThat(rows(trainedAgain(asked))).isEqualTo(rows);
+        assertThat(rows(trainedAgain(requested))).isEqualTo(rows);
         assertThat(model("left")).isEqualTo(before);
 
         Files.copy(part(table), table.resolve("part-00000-again.snappy.parquet"));
-        assertThatThrownBy(() -> trainedAgain(asked))
+        assertThatThrownBy(() -> trainedAgain(requested))
                 .isInstanceOf(IOException.class)
                 .hasMessageMatching("(?s).*\\b29\\b.*\\b29\\b.*\\b29\\b.*");
     }
 
     /** Trains once more, for the model was lost. */
-    private static TrainingOutcome trainedAgain(Settings asked) throws IOException {
+    private static TrainingOutcome trainedAgain(Settings requested) throws IOException {
         Files.delete(folder.resolve("left").resolve("model.safetensors"));
-        return SparkTrainer.usual().train(job(whole, asked, "left"));
+        return SparkTrainer.usual().train(job(whole, requested, "left"));
     }
 
     private static Path part(Path table) throws IOException {
@@ -193,8 +193,8 @@ class BrokenDistributedTrainingTest {
 
     @Test
     void aRunThatIsAtItsEndIsNotTrainedAgain() throws IOException {
-        Settings asked = SmallDistributedTraining.asked("center:48", 1);
-        TrainingOutcome first = SparkTrainer.usual().train(job(images, asked, "finished"));
+        Settings requested = SmallDistributedTraining.requested("center:48", 1);
+        TrainingOutcome first = SparkTrainer.usual().train(job(images, requested, "finished"));
         byte[] before = model("finished");
         deleteAll(Path.of(first.features().replaceFirst("^file:", ""))); // they are not needed any more
         List<TrainEvent> events = new ArrayList<>();
@@ -203,17 +203,17 @@ class BrokenDistributedTrainingTest {
                 .under(new Control(
                         events::add, remarks::add, Cancellation.onRequest(), Checkpointing.DEFAULT_INTERVAL));
 
-        TrainingOutcome again = told.train(job(images, asked, "finished"));
+        TrainingOutcome again = told.train(job(images, requested, "finished"));
 
         assertThat(again).isEqualTo(first);
         assertThat(first.unreadable()).isEqualTo(PICTURES / BROKEN);
         assertThat(events).isEmpty();
         assertThat(remarks).hasSize(1);
         assertThat(model("finished")).isEqualTo(before);
-        assertThatThrownBy(() -> told.train(job(images, asked.with(Keys.MOMENTUM, 0.5), "finished")))
+        assertThatThrownBy(() -> told.train(job(images, requested.with(Keys.MOMENTUM, 0.5), "finished")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContainingAll("model.safetensors: ", "config.optimizer.momentum", "0.5", "0.9");
-        assertThatThrownBy(() -> told.train(job(whole, asked, "finished")))
+        assertThatThrownBy(() -> told.train(job(whole, requested, "finished")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContainingAll("model.safetensors: ", "fingerprint");
         assertThat(model("finished")).isEqualTo(before);

@@ -42,7 +42,7 @@ final class SmallDistributedTraining {
     private SmallDistributedTraining() {}
 
     /** What is asked for: steps of 8 crops. */
-    static Settings asked(String crops, int epochs) {
+    static Settings requested(String crops, int epochs) {
         return Settings.NONE
                 .with(Keys.BACKBONE, "filters")
                 .with(Keys.POOLING, POOLING)

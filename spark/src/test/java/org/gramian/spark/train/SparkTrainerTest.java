@@ -48,14 +48,14 @@ class SparkTrainerTest {
         whole = Stripes.write(folder.resolve("whole"), PICTURES);
     }
 
-    private static TrainingJob job(List<Path> files, Settings asked, String run) {
+    private static TrainingJob job(List<Path> files, Settings requested, String run) {
         Dataset<Row> table = SmallDistributedTraining.table(spark, files, JUDGING);
-        return new TrainingJob(table, JUDGED, asked, folder.resolve(run).toString(), true, "auto");
+        return new TrainingJob(table, JUDGED, requested, folder.resolve(run).toString(), true, "auto");
     }
 
     @Test
     void whatIsFittedScaledAndJudgedIsAsOnOneMachine() throws IOException {
-        Settings asked = Settings.NONE
+        Settings requested = Settings.NONE
                 .with(Keys.BACKBONE, "filters")
                 .with(Keys.POOLING, "pca:4/bilinear/triu")
                 .with(Keys.CROPS, CropPlan.parse("paper:48"))
@@ -72,7 +72,7 @@ class SparkTrainerTest {
                 _ -> {},
                 Cancellation.onRequest(),
                 Checkpointing.DEFAULT_INTERVAL);
-        TrainingOutcome trained = SparkTrainer.usual().under(control).train(job(whole, asked, "fitted"));
+        TrainingOutcome trained = SparkTrainer.usual().under(control).train(job(whole, requested, "fitted"));
         RunConfig config = RunConfig.of(ConfigFile.read(folder.resolve("fitted").resolve("config.yaml")));
 
         assertThat(config.recipe().stage1().perLength()).isTrue();
@@ -119,25 +119,28 @@ class SparkTrainerTest {
 
     @Test
     void whatCannotBeTrainedIsSaidBeforeAnythingIsComputed() {
-        Settings asked = SmallDistributedTraining.asked("center:48", 1);
+        Settings requested = SmallDistributedTraining.requested("center:48", 1);
         Dataset<Row> table = SmallDistributedTraining.table(spark, whole, 0);
-        assertRefused(table.union(table), asked, "72", "'path'", "36");
-        assertRefused(table.drop("label"), asked, "'label'", "path, judges");
-        assertRefused(table.where("label = 'glass'"), asked, "2 classes", "1");
+        assertRefused(table.union(table), requested, "72", "'path'", "36");
+        assertRefused(table.drop("label"), requested, "'label'", "path, judges");
+        assertRefused(table.where("label = 'glass'"), requested, "2 classes", "1");
         assertRefused(
-                table.withColumn("label", functions.expr("IF(label = 'glass', NULL, label)")), asked, "'label'", "12");
-        assertRefused(table.withColumn("label", functions.expr("IF(label = 'glass', 3, 0)")), asked, "'1'");
-        assertRefused(table.withColumn("judges", functions.expr("label = 'glass'")), asked, "'glass'", "12");
-        assertRefused(table.withColumn("label", functions.lit(0.5)), asked, "0", "100000");
-        assertRefused(table, asked.with(Keys.LOGIT_NORM, true), "batch");
-        assertRefused(table, asked.with(Keys.STAGE2_EPOCHS, 2), "epoch");
+                table.withColumn("label", functions.expr("IF(label = 'glass', NULL, label)")),
+                requested,
+                "'label'",
+                "12");
+        assertRefused(table.withColumn("label", functions.expr("IF(label = 'glass', 3, 0)")), requested, "'1'");
+        assertRefused(table.withColumn("judges", functions.expr("label = 'glass'")), requested, "'glass'", "12");
+        assertRefused(table.withColumn("label", functions.lit(0.5)), requested, "0", "100000");
+        assertRefused(table, requested.with(Keys.LOGIT_NORM, true), "batch");
+        assertRefused(table, requested.with(Keys.STAGE2_EPOCHS, 2), "epoch");
     }
 
-    private static void assertRefused(Dataset<Row> table, Settings asked, String... facts) {
+    private static void assertRefused(Dataset<Row> table, Settings requested, String... facts) {
         TrainingJob job = new TrainingJob(
                 table,
                 JUDGED,
-                asked,
+                requested,
                 folder.resolve("refused").toString(),
                 false, // whatever was refused there before, no run was begun
                 "auto");

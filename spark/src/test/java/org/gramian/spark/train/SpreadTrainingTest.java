@@ -58,13 +58,13 @@ class SpreadTrainingTest {
     @Timeout(900)
     void theLossOfEveryStepOnTwoWorkersIsThatOfOneMachineAndAKilledWorkerChangesNoBit() throws Exception {
         List<Path> images = Stripes.write(folder.resolve("pictures"), PICTURES);
-        Settings asked = SmallDistributedTraining.asked(CROPS, EPOCHS);
+        Settings requested = SmallDistributedTraining.requested(CROPS, EPOCHS);
         try (SparkSession spark = SparkSession.builder()
                 .config(cluster.conf("train")
                         .set("spark.serializer", KryoSerializer.class.getName())
                         .set("spark.sql.shuffle.partitions", "2"))
                 .getOrCreate()) {
-            double[] losses = train(spark, images, asked, folder.resolve("left-alone"), _ -> {});
+            double[] losses = train(spark, images, requested, folder.resolve("left-alone"), _ -> {});
             RunConfig config =
                     RunConfig.of(ConfigFile.read(folder.resolve("left-alone").resolve("config.yaml")));
 
@@ -86,7 +86,7 @@ class SpreadTrainingTest {
                     .isLessThan(0.8 * Arrays.stream(losses).limit(5).average().orElseThrow());
 
             LostStep lost = new LostStep(cluster, spark.sparkContext());
-            double[] broken = train(spark, images, asked, folder.resolve("killed"), step -> {
+            double[] broken = train(spark, images, requested, folder.resolve("killed"), step -> {
                 if (step == 15) {
                     lost.killInTheNext();
                 } else if (step == 30) {
@@ -117,7 +117,8 @@ class SpreadTrainingTest {
         return Files.readAllBytes(folder.resolve(run).resolve("model.safetensors"));
     }
 
-    private static double[] train(SparkSession spark, List<Path> images, Settings asked, Path run, IntConsumer stepped)
+    private static double[] train(
+            SparkSession spark, List<Path> images, Settings requested, Path run, IntConsumer stepped)
             throws IOException {
         SmallDistributedTraining.Losses losses = new SmallDistributedTraining.Losses();
         Control control = new Control(
@@ -134,7 +135,7 @@ class SpreadTrainingTest {
         TrainingJob job = new TrainingJob(
                 SmallDistributedTraining.table(spark, images, 0),
                 TrainingColumns.of("path", "label"),
-                asked,
+                requested,
                 run.toString(),
                 false,
                 "auto");

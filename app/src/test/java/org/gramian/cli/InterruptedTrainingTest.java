@@ -110,8 +110,11 @@ final class InterruptedTrainingTest {
         ProcessBuilder builder = new ProcessBuilder(
                         "script",
                         "-qefc",
-                        CommandHint.under(
-                                command.getFirst(), command.stream().skip(1).toArray()),
+                        // A shell that waits would get the signal too, and end with 130 whatever the program returns.
+                        "exec "
+                                + CommandHint.under(
+                                        command.getFirst(),
+                                        command.stream().skip(1).toArray()),
                         log.toString())
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD);
         builder.environment().put("TERM", "xterm");

@@ -21,7 +21,7 @@ import org.gramian.run.FoldResult;
 import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
-import org.gramian.run.Trainer;
+import org.gramian.run.TrainingRun;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
@@ -131,7 +131,7 @@ final class DemoCommand implements Callable<Integer> {
 
     private List<RunResult> train(Stage stage, TrainDisplay display) throws IOException, InterruptedException {
         Dataset dataset = Layouts.open(stage.folder.images());
-        Trainer trainer = Trainer.of(dataset)
+        TrainingRun trainer = TrainingRun.of(dataset)
                 .with(WeightStore.ofProcess(), Optional.empty())
                 .with(TrainingContext.<RunEvent>of(stage.device)
                         .withListener(display)
@@ -141,7 +141,7 @@ final class DemoCommand implements Callable<Integer> {
                 trainer.with(stage.recipe.settings(entries.getFirst())).audit();
         List<RunResult> results = new ArrayList<>();
         for (DemoRecipe.Entry entry : entries) {
-            Trainer one = trainer.with(stage.recipe.settings(entry));
+            TrainingRun one = trainer.with(stage.recipe.settings(entry));
             RunPlan plan = one.plan(audit);
             console.say(entry.name() + ": " + entry.meaning());
             display.row(entry.name() + ", ");

@@ -22,7 +22,7 @@ import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.StageResult;
-import org.gramian.run.Trainer;
+import org.gramian.run.TrainingRun;
 import org.gramian.run.config.BackboneRanking;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Quality;
@@ -140,7 +140,7 @@ final class TrainCommand implements Callable<Integer> {
         try (TrainDisplay display = new TrainDisplay(console)) {
             TrainingContext<RunEvent> context =
                     new TrainingContext<>(device, threads, display, breaks, Checkpointing.every(keepEvery));
-            Trainer trainer = new Trainer(dataset, requested, options.store(), caching.root(), context);
+            TrainingRun trainer = new TrainingRun(dataset, requested, options.store(), caching.root(), context);
             if (dry) { // nothing to save: Ctrl-C may end the process at once
                 RunPlan plan = plan(trainer, trainer.audit(), folder);
                 return show(trainer, plan, trainer.estimate(plan));
@@ -155,7 +155,7 @@ final class TrainCommand implements Callable<Integer> {
         }
     }
 
-    private RunPlan plan(Trainer trainer, AuditReport audit, RunFolder folder) throws IOException {
+    private RunPlan plan(TrainingRun trainer, AuditReport audit, RunFolder folder) throws IOException {
         RunPlan whole = trainer.plan(audit);
         RunPlan plan = folds.isEmpty() ? folder.rest(whole) : whole.only(folds);
         console.say(
@@ -166,7 +166,7 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     /** @throws InterruptedTrainingException if interrupted before training */
-    private int planAndTrain(Trainer trainer, TrainDisplay display, RunFolder folder, Interruption interruption)
+    private int planAndTrain(TrainingRun trainer, TrainDisplay display, RunFolder folder, Interruption interruption)
             throws IOException, InterruptedException {
         AuditReport audit = trainer.audit();
         requireNotInterrupted(trainer);
@@ -187,12 +187,12 @@ final class TrainCommand implements Callable<Integer> {
         return code;
     }
 
-    private static void requireNotInterrupted(Trainer trainer) {
+    private static void requireNotInterrupted(TrainingRun trainer) {
         trainer.context().throwIfCancelled();
     }
 
     /** Sets time for test and report apart. */
-    private void reserve(Trainer trainer, RunPlan plan, Duration whole) throws IOException {
+    private void reserve(TrainingRun trainer, RunPlan plan, Duration whole) throws IOException {
         Estimate estimate = trainer.estimate(plan);
         Duration reserved = trainer.context().cancellation().reserve(estimate.ending());
         console.say("time budget " + PlanText.duration(whole) + ", " + PlanText.duration(reserved)
@@ -204,7 +204,7 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     /** Returns estimated time and memory. No time on a GPU: one small batch does not predict captured CUDA graphs. */
-    private static String expectation(Trainer trainer, RunPlan plan) throws IOException {
+    private static String expectation(TrainingRun trainer, RunPlan plan) throws IOException {
         String memory = "estimated memory " + trainer.memory(plan).text();
         return trainer.context().device().kind() == Device.Kind.CPU
                 ? "estimated time " + PlanText.duration(trainer.estimate(plan).total())
@@ -266,14 +266,14 @@ final class TrainCommand implements Callable<Integer> {
                         .orElse("");
     }
 
-    private int show(Trainer trainer, RunPlan plan, Estimate estimate) {
+    private int show(TrainingRun trainer, RunPlan plan, Estimate estimate) {
         console.out().print(PlanText.configuration(plan.settings()));
         console.out().print(PlanText.work(trainer.workload(plan), trainer.memory(plan), Optional.of(estimate)));
         console.out().flush();
         return Main.DONE;
     }
 
-    private int train(Trainer trainer, RunPlan plan, AuditReport audit, RunFolder folder, TrainDisplay display)
+    private int train(TrainingRun trainer, RunPlan plan, AuditReport audit, RunFolder folder, TrainDisplay display)
             throws IOException {
         if (resumed == null) {
             folder.begin(images == null ? folder.images() : images);
@@ -335,7 +335,7 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     /** Returns what would raise the accuracy most. */
-    private static Optional<String> advice(RunPlan plan, Trainer trainer) throws IOException {
+    private static Optional<String> advice(RunPlan plan, TrainingRun trainer) throws IOException {
         int images = plan.folds().getFirst().parts().training().size();
         int perClass = images / plan.dataset().classes().size();
         if (plan.config().network().weights().isEmpty()) {

@@ -1,10 +1,10 @@
 /**
  * A whole run: from a folder of images to evaluated models, in a folder from which an interrupted run resumes.
  *
- * <p>{@link org.gramian.run.Trainer} runs all of it, or single steps:
+ * <p>{@link org.gramian.run.TrainingRun} runs all of it, or single steps:
  *
  * <pre>{@code
- * Trainer trainer = Trainer.of(Layouts.open(Path.of("photos")))
+ * TrainingRun trainer = TrainingRun.of(Layouts.open(Path.of("photos")))
  *         .with(Settings.NONE.with(Keys.PROTOCOL, Protocols.parse("kfold:5")))
  *         .with(TrainingContext.<RunEvent>of(Device.CPU).withListener(event -> show(event)));
  * AuditReport audit = trainer.audit();                        // reads every image

@@ -65,7 +65,7 @@ class FeasibilityTest {
         SmallRun of = on("vgg16", "conv5_3")
                 .with(Keys.POOLING, pooling)
                 .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse(classifier)));
-        Trainer trainer = of.trainer(
+        TrainingRun trainer = of.trainer(
                 event -> {
                     if (event instanceof RunEvent.Remark(String text) && text.contains("network.classifier=")) {
                         remarks.add(text);
@@ -87,7 +87,7 @@ class FeasibilityTest {
     @Test
     void aConvolutionThatWidensIsRemarked() throws IOException, InterruptedException {
         List<String> remarks = new ArrayList<>();
-        Trainer trainer = on("vgg16", "conv5_3")
+        TrainingRun trainer = on("vgg16", "conv5_3")
                 .with(Keys.POOLING, "conv:600/average")
                 .trainer(
                         event -> {

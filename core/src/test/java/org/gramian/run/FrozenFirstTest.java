@@ -53,9 +53,9 @@ final class FrozenFirstTest {
                 .with(Keys.PROTOCOL, Protocols.parse("holdout:0.25"));
     }
 
-    private Trainer trainer(Settings settings, Consumer<RunEvent> also, Cancellation breaks) throws IOException {
+    private TrainingRun trainer(Settings settings, Consumer<RunEvent> also, Cancellation breaks) throws IOException {
         Dataset dataset = PaintedImages.folders(folder.resolve("images"), 12, 12, 12);
-        return Trainer.of(dataset)
+        return TrainingRun.of(dataset)
                 .with(settings)
                 .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
                 .with(new TrainingContext<>(

@@ -102,8 +102,8 @@ final class NearDuplicateSplitsTest {
         ImageIO.write(image, "png", sample.file().toFile());
     }
 
-    private Trainer trainer() {
-        return Trainer.of(dataset)
+    private TrainingRun trainer() {
+        return TrainingRun.of(dataset)
                 .with(settings)
                 .with(new WeightStore(folder.resolve("weights")), Optional.empty())
                 .with(TrainingContext.<RunEvent>of(Device.CPU).withThreads(1).withListener(event -> {
@@ -114,7 +114,7 @@ final class NearDuplicateSplitsTest {
     }
 
     private RunPlan plan() throws IOException, InterruptedException {
-        Trainer trainer = trainer();
+        TrainingRun trainer = trainer();
         return trainer.plan(trainer.audit());
     }
 
@@ -227,7 +227,7 @@ final class NearDuplicateSplitsTest {
     /** Accuracies on training images: of the best pooling, and of the classifier's cross-validation. */
     private double[] accuracies(String place) throws IOException, InterruptedException {
         List<Solved> solved = new ArrayList<>();
-        Trainer trainer = trainer();
+        TrainingRun trainer = trainer();
         trainer.with(trainer.context().<RunEvent>withListener(event -> {
                     if (event instanceof RunEvent.Training(Solved found)) {
                         solved.add(found);
@@ -244,7 +244,7 @@ final class NearDuplicateSplitsTest {
     void theModelKnowsItsTestImagesAgain() throws IOException, InterruptedException {
         settings = settings.with(Keys.PROTOCOL, Protocols.parse("holdout:0.3")).with(Keys.SEED, 3L);
         RunPlan plan = plan();
-        Trainer trainer = trainer();
+        TrainingRun trainer = trainer();
         trainer.train(folder.resolve("run"));
         TestImages chosen = TestImages.choose(
                 dataset,

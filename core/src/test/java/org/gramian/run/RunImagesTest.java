@@ -109,7 +109,7 @@ class RunImagesTest {
     @Test
     void aClassWithoutANameIsRefusedBeforeImagesAreLookedAt() {
         List<RunEvent> events = new ArrayList<>();
-        Trainer trainer = run.of(called(List.of(" ", "c1"))).trainer(events::add, Cancellation.onRequest());
+        TrainingRun trainer = run.of(called(List.of(" ", "c1"))).trainer(events::add, Cancellation.onRequest());
         assertThatThrownBy(trainer::audit)
                 .isInstanceOf(UnfitDataException.class)
                 .has(facts("class"));
@@ -118,7 +118,7 @@ class RunImagesTest {
 
     @Test
     void aSingleClassIsRefused() throws IOException {
-        Trainer trainer =
+        TrainingRun trainer =
                 run.of(PaintedImages.folders(folder.resolve("one"), 4)).trainer();
         assertThatThrownBy(trainer::audit)
                 .isInstanceOf(UnfitDataException.class)

@@ -55,13 +55,13 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
         return new SmallRun(dataset, settings.with(key, value), place);
     }
 
-    Trainer trainer() {
+    TrainingRun trainer() {
         return trainer(_ -> {}, Cancellation.onRequest());
     }
 
-    Trainer trainer(Consumer<RunEvent> events, Cancellation breaks) {
+    TrainingRun trainer(Consumer<RunEvent> events, Cancellation breaks) {
         WeightStore none = new WeightStore(place.resolveSibling("weights"));
-        return Trainer.of(dataset)
+        return TrainingRun.of(dataset)
                 .with(settings)
                 .with(none, Optional.empty())
                 .with(new TrainingContext<>(Device.CPU, 2, events, breaks, Checkpointing.every(Duration.ofDays(1))));

@@ -227,7 +227,7 @@ class TensorBoardLogTest {
                 .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("mean")))
                 .with(Keys.STAGE1_EPOCHS, 0)
                 .with(Keys.TENSORBOARD, true);
-        Trainer trainer = run.trainer(
+        TrainingRun trainer = run.trainer(
                 event -> {
                     if (event instanceof RunEvent.Remark(String text)) {
                         remarks.add(text);

@@ -19,7 +19,7 @@ import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.RunScratch;
-import org.gramian.run.Trainer;
+import org.gramian.run.TrainingRun;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
@@ -95,7 +95,7 @@ public final class TableRun {
             String title = new RowClassifier(row, plan.common()).titled(row.title());
             return new TableEntry(one, row, title, folder, Optional.empty(), new RowOutcome.Failed(misfit));
         }
-        List<FoldResult> kept = Trainer.kept(planned, folder);
+        List<FoldResult> kept = TrainingRun.kept(planned, folder);
         int all = planned.folds().size();
         return new TableEntry(
                 one,
@@ -116,8 +116,8 @@ public final class TableRun {
         return trainer(one, row.requested(plan.common()), told).plan(audit(one));
     }
 
-    private Trainer trainer(TableData one, Settings requested, TrainingContext<RunEvent> context) {
-        return new Trainer(one.dataset(), requested, weights, cache, context);
+    private TrainingRun trainer(TableData one, Settings requested, TrainingContext<RunEvent> context) {
+        return new TrainingRun(one.dataset(), requested, weights, cache, context);
     }
 
     /** Returns the audit of a dataset. */
@@ -161,7 +161,7 @@ public final class TableRun {
     public Optional<Estimate> estimate(TableEntry entry, TrainingContext<RunEvent> context) {
         try {
             RunPlan whole = entry.work().orElseThrow().plan();
-            List<FoldResult> kept = Trainer.kept(whole, entry.folder());
+            List<FoldResult> kept = TrainingRun.kept(whole, entry.folder());
             RunPlan rest = whole.only(whole.folds().stream()
                     .map(FoldPlan::name)
                     .filter(name -> kept.stream()
@@ -217,7 +217,7 @@ public final class TableRun {
             throws IOException {
         RunPlan planned = entry.work().orElseThrow().plan();
         EpochTimes times = EpochTimes.open(entry.folder());
-        Trainer trainer = new Trainer(
+        TrainingRun trainer = new TrainingRun(
                 entry.data().dataset(),
                 entry.row().requested(plan.common()),
                 weights,
@@ -238,7 +238,7 @@ public final class TableRun {
 
     private static RowOutcome.Waiting waiting(RunPlan planned, Path folder) throws IOException {
         return new RowOutcome.Waiting(
-                Trainer.kept(planned, folder).size(), planned.folds().size());
+                TrainingRun.kept(planned, folder).size(), planned.folds().size());
     }
 
     /** Returns the results so far. */

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** From a folder of 3 classes with 6 images each to models, whole or in parts. */
-class TrainerTest {
+class TrainingRunTest {
     private static final Duration NEVER = Duration.ofDays(1);
 
     @TempDir
@@ -70,12 +70,12 @@ class TrainerTest {
         return new TrainingContext<>(Device.CPU, 2, listener, breaks, Checkpointing.every(NEVER));
     }
 
-    private Trainer trainer() {
+    private TrainingRun trainer() {
         return trainer(Cancellation.onRequest());
     }
 
-    private Trainer trainer(Cancellation breaks) {
-        return Trainer.of(dataset)
+    private TrainingRun trainer(Cancellation breaks) {
+        return TrainingRun.of(dataset)
                 .with(settings)
                 .with(weights(), Optional.of(folder.resolve("cache")))
                 .with(context(events::add, breaks));
@@ -298,7 +298,7 @@ class TrainerTest {
 
     @Test
     void someFoldsAreChosenByNumberOrName() throws IOException, InterruptedException {
-        Trainer trainer = trainer();
+        TrainingRun trainer = trainer();
         AuditReport audit = trainer.audit();
         RunPlan plan = trainer.plan(audit);
         FoldPlan second = plan.folds().get(1);

@@ -48,7 +48,7 @@ import org.gramian.train.recipe.StageRecipe;
  *
  * <pre>{@code
  * Dataset photos = Layouts.open(Path.of("photos"));
- * RunResult result = Trainer.of(photos).with(Settings.NONE.with(Keys.POOLING, "bcnn")).train(Path.of("run"));
+ * RunResult result = TrainingRun.of(photos).with(Settings.NONE.with(Keys.POOLING, "bcnn")).train(Path.of("run"));
  * result.summary().text(Metric.ACCURACY);
  * }</pre>
  *
@@ -59,15 +59,15 @@ import org.gramian.train.recipe.StageRecipe;
  * @param context device, threads, listener, cancellation and checkpoint interval. Its listener receives one event at a time, from
  *     any thread while images are audited
  */
-public record Trainer(
+public record TrainingRun(
         Dataset dataset,
         Settings settings,
         WeightStore weights,
         Optional<Path> cache,
         TrainingContext<RunEvent> context) {
     /** Returns a trainer with default settings on the CPU. */
-    public static Trainer of(Dataset dataset) {
-        return new Trainer(
+    public static TrainingRun of(Dataset dataset) {
+        return new TrainingRun(
                 dataset,
                 Settings.NONE,
                 WeightStore.ofProcess(),
@@ -76,18 +76,18 @@ public record Trainer(
     }
 
     /** Returns this trainer with other settings. */
-    public Trainer with(Settings other) {
-        return new Trainer(dataset, other, weights, cache, context);
+    public TrainingRun with(Settings other) {
+        return new TrainingRun(dataset, other, weights, cache, context);
     }
 
     /** Returns this trainer in another context. */
-    public Trainer with(TrainingContext<RunEvent> other) {
-        return new Trainer(dataset, settings, weights, cache, other);
+    public TrainingRun with(TrainingContext<RunEvent> other) {
+        return new TrainingRun(dataset, settings, weights, cache, other);
     }
 
     /** Returns this trainer with other folders of weights and cached features. */
-    public Trainer with(WeightStore otherWeights, Optional<Path> otherCache) {
-        return new Trainer(dataset, settings, otherWeights, otherCache, context);
+    public TrainingRun with(WeightStore otherWeights, Optional<Path> otherCache) {
+        return new TrainingRun(dataset, settings, otherWeights, otherCache, context);
     }
 
     /**

@@ -1,5 +1,7 @@
 package org.gramian.cli;
 
+import org.gramian.cli.common.CommandHint;
+
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.basis.NearestWord;

@@ -5,11 +5,11 @@ import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Protocols;
 
 /** Lists of values for the end of a command's help. */
-final class Listings {
+public final class Listings {
     private Listings() {}
 
     /** Lists the layouts of datasets. */
-    static String layouts() {
+    public static String layouts() {
         StringBuilder text = new StringBuilder("\nLayouts:\n");
         for (Layouts.Description layout : Layouts.all()) {
             String form = layout.form();
@@ -22,7 +22,7 @@ final class Listings {
     }
 
     /** Lists the protocols. */
-    static String protocols() {
+    public static String protocols() {
         StringBuilder text = new StringBuilder("\nProtocols:\n");
         for (Protocols.Description protocol : Protocols.all()) {
             text.append("  %s\n      %s\n".formatted(protocol.form(), protocol.meaning()));
@@ -31,7 +31,7 @@ final class Listings {
     }
 
     /** Lists the crop plans. */
-    static String crops() {
+    public static String crops() {
         StringBuilder text = new StringBuilder("\nCrops, syntax NAME[:SIZE][+flips]:\n");
         for (String name : CropPlan.names()) {
             CropPlan plan = CropPlan.parse(name);

@@ -1,5 +1,38 @@
 package org.gramian.cli;
 
+import org.gramian.cli.check.BenchCommand;
+import org.gramian.cli.check.DoctorCommand;
+import org.gramian.cli.check.FidelityCommand;
+import org.gramian.cli.check.GradcheckCommand;
+import org.gramian.cli.check.MethodsCommand;
+import org.gramian.cli.check.PoolCommand;
+import org.gramian.cli.common.Failures;
+import org.gramian.cli.common.HelpLayout;
+import org.gramian.cli.common.Interruption;
+import org.gramian.cli.common.LogOptions;
+import org.gramian.cli.common.OutputCheck;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.UsageErrors;
+import org.gramian.cli.common.Version;
+import org.gramian.cli.data.AuditCommand;
+import org.gramian.cli.data.BackbonesCommand;
+import org.gramian.cli.data.CacheCommand;
+import org.gramian.cli.data.WeightsCommand;
+import org.gramian.cli.model.ExportCommand;
+import org.gramian.cli.model.ReportCommand;
+import org.gramian.cli.model.ServeCommand;
+import org.gramian.cli.model.ShowCommand;
+import org.gramian.cli.predict.EmbedCommand;
+import org.gramian.cli.predict.EvaluateCommand;
+import org.gramian.cli.predict.ExplainCommand;
+import org.gramian.cli.predict.FeaturesCommand;
+import org.gramian.cli.predict.NearestCommand;
+import org.gramian.cli.predict.PredictCommand;
+import org.gramian.cli.train.CompareCommand;
+import org.gramian.cli.train.DemoCommand;
+import org.gramian.cli.train.TrainCommand;
+import org.gramian.cli.train.TrainOptions;
+
 import java.io.PrintWriter;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -55,18 +88,6 @@ import picocli.CommandLine.Spec;
             HelpCommand.class
         })
 public final class Main implements Runnable {
-    /** Exit codes of all commands. */
-    static final int DONE = 0;
-
-    static final int FAILED = 1;
-    static final int USAGE = 2;
-    static final int DATA = 3;
-    static final int MODEL = 4;
-    static final int INTERRUPTED = 5;
-
-    /** As shells report a program that SIGPIPE ended. */
-    static final int READER_EXITED = 128 + 13;
-
     private static final String EXIT_CODES = """
 
         Exit codes: 0 success; 1 internal error; 2 wrong options or configuration; 3 data errors, or unreadable
@@ -131,7 +152,7 @@ public final class Main implements Runnable {
         Interruption.exit(commandLine().setOut(out).execute(arguments));
     }
 
-    static CommandLine commandLine() {
+    public static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .registerConverter(Path.class, Main::path)

@@ -1,4 +1,7 @@
-/** The command line: commands, progress, the wording of errors, exit codes. Only this package prints or exits. */
+/**
+ * The command line. {@link org.gramian.cli.Main} lists the commands; they are grouped in sub-packages by what a user does. Only these
+ * packages print or exit.
+ */
 @NullMarked
 package org.gramian.cli;
 

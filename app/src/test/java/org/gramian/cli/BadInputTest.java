@@ -1,5 +1,7 @@
 package org.gramian.cli;
 
+import org.gramian.cli.common.ExitCode;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -46,7 +48,7 @@ class BadInputTest {
     private void assertRefused(Path file, String pooling, Facts words) {
         Path out = folder.resolve("out.safetensors");
         Run run = Run.of("pool", "--pooling", pooling, file, out);
-        assertThat(run.code()).as(run.err()).isEqualTo(Main.USAGE);
+        assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).has(words).doesNotContain("Exception").doesNotContain("\tat ");
         assertThat(out).doesNotExist();
     }
@@ -136,21 +138,21 @@ class BadInputTest {
     void anUpstreamGradientOfAnotherShape() throws IOException {
         Path file = randomFeatures(2, 3, 2, 2);
         Run run = Run.of("pool", "--pooling", "rbf/triu", "--upstream", file, file, folder.resolve("o.safetensors"));
-        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).contains("'upstream'", "'features'");
     }
 
     @Test
     void aDeviceThatIsNone() throws IOException {
         Run run = Run.of("pool", "--device", "tpu", randomFeatures(2, 3, 2, 2), folder.resolve("o.safetensors"));
-        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).contains("'tpu'");
     }
 
     @Test
     void anOptionThatIsNone() {
         Run run = Run.of("doctor", "--jsn");
-        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).has(facts("--jsn", "--json", "gramian doctor --help"));
         assertThat(run.err().lines()).hasSizeLessThan(6);
     }
@@ -158,14 +160,14 @@ class BadInputTest {
     @Test
     void aCommandThatIsNone() {
         Run run = Run.of("docter");
-        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).has(facts("docter", "doctor", "gramian --help"));
     }
 
     @Test
     void argumentsThatAreMissing() {
         Run run = Run.of("pool");
-        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).contains("FEATURES", "OUT");
         assertThat(run.err().lines()).hasSizeLessThan(6);
     }

@@ -23,10 +23,10 @@ import org.junit.jupiter.api.extension.ExtensionContext.StoreScope;
  * <p>It is looked for on the PATH and never downloaded. Where there is none the tests are skipped, unless {@value #WISH} is
  * {@code required}, as {@code .ci/run} says: then they fail.
  */
-final class Chromium implements BeforeAllCallback {
+public final class Chromium implements BeforeAllCallback {
     static final String WISH = "GRAMIAN_BROWSER";
     /** For anything that is waited for: a machine that does other things as well is no failure. */
-    static final int PATIENCE_MILLIS = 30_000;
+    public static final int PATIENCE_MILLIS = 30_000;
 
     private static final List<String> NAMES = List.of("chromium", "chromium-browser", "google-chrome");
     private static final Namespace PLACE = Namespace.create(Chromium.class);
@@ -43,7 +43,7 @@ final class Chromium implements BeforeAllCallback {
     private static Optional<Running> running = Optional.empty();
 
     /** The browser, which every test class that is extended by this one may use. */
-    static Browser browser() {
+    public static Browser browser() {
         return running.orElseThrow(() -> new IllegalStateException("expected @ExtendWith(Chromium.class)"))
                 .browser();
     }

@@ -1,5 +1,8 @@
 package org.gramian.cli;
 
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.HelpLayout;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -50,7 +53,7 @@ class HelpTest {
                 .isEqualTo(Run.of("weights", "get", "--help").out());
         assertThat(Run.of("help").out()).isEqualTo(Run.of("--help").out());
         Run unknown = Run.of("help", "trian");
-        assertThat(unknown.code()).isEqualTo(Main.USAGE);
+        assertThat(unknown.code()).isEqualTo(ExitCode.USAGE);
         assertThat(unknown.err()).has(facts("'trian'", "'train'", "gramian --help"));
     }
 
@@ -73,7 +76,7 @@ class HelpTest {
     @Test
     void anUnknownShellIsRefused() {
         Run run = Run.of("completion", "tcsh");
-        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).has(facts("bash", "zsh", "fish", "'tcsh'"));
     }
 

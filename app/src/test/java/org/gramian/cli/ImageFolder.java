@@ -9,9 +9,9 @@ import java.util.SplittableRandom;
 import javax.imageio.ImageIO;
 
 /** A folder of made-up images on disk. */
-record ImageFolder(Path root) {
+public record ImageFolder(Path root) {
     /** Two classes of twelve different images each. */
-    static ImageFolder sound(Path root) throws IOException {
+    public static ImageFolder sound(Path root) throws IOException {
         ImageFolder folder = new ImageFolder(root);
         for (int i = 10; i < 22; i++) {
             folder.add("paper/" + i + ".bmp", i).add("stone/" + i + ".bmp", -i);
@@ -20,7 +20,7 @@ record ImageFolder(Path root) {
     }
 
     /** Three classes of six images each, all of them small: enough for a whole training in a second or two. */
-    static ImageFolder tiny(Path root) throws IOException {
+    public static ImageFolder tiny(Path root) throws IOException {
         ImageFolder folder = new ImageFolder(root);
         for (int i = 1; i <= 6; i++) {
             for (String name : new String[] {"paper", "stone", "wood"}) {
@@ -31,12 +31,12 @@ record ImageFolder(Path root) {
     }
 
     /** Adds an image that its seed alone decides. */
-    ImageFolder add(String name, long seed) throws IOException {
+    public ImageFolder add(String name, long seed) throws IOException {
         return add(name, seed, new BufferedImage(240, 230, BufferedImage.TYPE_INT_RGB));
     }
 
     /** Adds a small image that its seed alone decides. */
-    ImageFolder addSmall(String name, long seed) throws IOException {
+    public ImageFolder addSmall(String name, long seed) throws IOException {
         return add(name, seed, new BufferedImage(72, 70, BufferedImage.TYPE_INT_RGB));
     }
 
@@ -63,12 +63,12 @@ record ImageFolder(Path root) {
     }
 
     /** Adds a file of any content. */
-    ImageFolder add(String name, byte[] content) throws IOException {
+    public ImageFolder add(String name, byte[] content) throws IOException {
         Files.write(file(name), content);
         return this;
     }
 
-    Path file(String name) throws IOException {
+    public Path file(String name) throws IOException {
         Path file = root.resolve(name);
         Files.createDirectories(Objects.requireNonNull(file.getParent()));
         return file;

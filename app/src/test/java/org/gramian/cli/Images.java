@@ -6,11 +6,11 @@ import java.io.IOException;
 import javax.imageio.ImageIO;
 
 /** Bytes of small made-up images, for what is sent and not read from a folder. */
-final class Images {
+public final class Images {
     private Images() {}
 
     /** A PNG of coloured stripes; the seed turns and colours them. */
-    static byte[] png(int width, int height, int seed) throws IOException {
+    public static byte[] png(int width, int height, int seed) throws IOException {
         BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
         for (int y = 0; y < height; y++) {
             for (int x = 0; x < width; x++) {

@@ -1,5 +1,7 @@
 package org.gramian.cli;
 
+import org.gramian.cli.common.ExitCode;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -53,7 +55,7 @@ final class LocaleTest {
         String whole = folder.resolve("photos").toString();
         for (String place : List.of("photos", whole, "photos/größe")) {
             Outcome audit = gramian("C", "audit", place);
-            assertThat(audit.code()).as(audit.text()).isIn(Main.DATA, Main.USAGE);
+            assertThat(audit.code()).as(audit.text()).isIn(ExitCode.DATA, ExitCode.USAGE);
             assertThat(audit.text()).contains("cannot be represented", "export LC_ALL=C.UTF-8");
         }
     }

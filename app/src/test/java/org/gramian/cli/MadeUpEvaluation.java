@@ -11,15 +11,15 @@ import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
 
 /** Evaluations of no model at all. */
-final class MadeUpEvaluation {
+public final class MadeUpEvaluation {
     private MadeUpEvaluation() {}
 
-    static Setting setting(String fold) {
+    public static Setting setting(String fold) {
         return new Setting("thirds:3", fold, new Fingerprint("a".repeat(64)), 0);
     }
 
     /** Gaussian scores, to which the skill is added at the true class; the fold names its own images. */
-    static Evaluation of(long seed, String fold, int classes, double skill) {
+    public static Evaluation of(long seed, String fold, int classes, double skill) {
         SplittableRandom random = new SplittableRandom(seed);
         List<ImagePrediction> predictions = new ArrayList<>();
         for (int i = 0; i < 6 * classes; i++) {

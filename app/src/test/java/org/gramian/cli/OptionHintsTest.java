@@ -1,5 +1,9 @@
 package org.gramian.cli;
 
+import org.gramian.cli.train.TrainOptionsTest;
+
+import org.gramian.cli.common.ExitCode;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
@@ -24,7 +28,7 @@ class OptionHintsTest {
     })
     void anOptionOfAnotherToolNamesTheOneOfTrain(String typed, String meant) {
         Run run = Run.of("train", "nowhere", typed + "=1");
-        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).contains("did you mean '" + meant + "'?").contains("--help");
     }
 

@@ -14,10 +14,10 @@ import java.util.concurrent.TimeUnit;
  * @param process it
  * @param log what it says on both outputs
  */
-record Program(Process process, Path log) implements AutoCloseable {
+public record Program(Process process, Path log) implements AutoCloseable {
     private static final long LONGEST_SECONDS = 120;
 
-    static Program start(Path log, List<String> arguments) throws IOException {
+    public static Program start(Path log, List<String> arguments) throws IOException {
         Process process = new ProcessBuilder(command(arguments))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
@@ -26,7 +26,7 @@ record Program(Process process, Path log) implements AutoCloseable {
     }
 
     /** What starts it. */
-    static List<String> command(List<String> arguments) {
+    public static List<String> command(List<String> arguments) {
         List<String> command = new ArrayList<>(java(Main.class));
         command.addAll(arguments);
         return command;
@@ -49,12 +49,12 @@ record Program(Process process, Path log) implements AutoCloseable {
     }
 
     /** What it said so far. */
-    String said() throws IOException {
+    public String said() throws IOException {
         return Files.readString(log, StandardCharsets.UTF_8);
     }
 
     /** Its exit code, once it has ended. */
-    int code() throws IOException, InterruptedException {
+    public int code() throws IOException, InterruptedException {
         if (!process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
             throw new IOException("still running after " + LONGEST_SECONDS + " s: " + said());
         }
@@ -62,7 +62,7 @@ record Program(Process process, Path log) implements AutoCloseable {
     }
 
     /** Kills it as the machine's failure would: it has no say in it. */
-    void kill() throws InterruptedException {
+    public void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
 

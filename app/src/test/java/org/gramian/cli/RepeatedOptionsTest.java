@@ -1,5 +1,7 @@
 package org.gramian.cli;
 
+import org.gramian.cli.common.ExitCode;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -62,7 +64,7 @@ class RepeatedOptionsTest {
             ROOT.setErr(new PrintWriter(err, true));
             assertThat(ROOT.execute(line.toArray(String[]::new)))
                     .as("%s: %s", line, err)
-                    .isEqualTo(Main.USAGE);
+                    .isEqualTo(ExitCode.USAGE);
             assertThat(err.toString()).contains(option.longestName(), "--help");
         }
     }
@@ -71,7 +73,7 @@ class RepeatedOptionsTest {
     @ValueSource(strings = {"train", "compare"})
     void theOtherOptionsOfItsGroupAreNotForgottenSilently(String command) {
         Run run = Run.of(command, "nowhere", "--epochs=9", "--fine-tune=0", "--batch=8", "--epochs", "1");
-        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).has(facts(command, "--epochs")).hasLineCount(2);
     }
 

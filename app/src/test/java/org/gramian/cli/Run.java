@@ -11,8 +11,8 @@ import picocli.CommandLine;
  * @param out standard output
  * @param err standard error
  */
-record Run(int code, String out, String err) {
-    static Run of(Object... arguments) {
+public record Run(int code, String out, String err) {
+    public static Run of(Object... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         CommandLine line = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));

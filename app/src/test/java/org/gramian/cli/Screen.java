@@ -1,12 +1,14 @@
 package org.gramian.cli;
 
+import org.gramian.cli.model.Visit;
+
 /** How somebody comes to a page. */
-enum Screen {
+public enum Screen {
     DESKTOP,
     DARK,
     PHONE;
 
-    Visit visit() {
+    public Visit visit() {
         return switch (this) {
             case DESKTOP -> Visit.desktop();
             case DARK -> Visit.dark();

@@ -1,5 +1,8 @@
 package org.gramian.cli;
 
+import org.gramian.cli.model.TinyService;
+import org.gramian.cli.model.Visit;
+
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 

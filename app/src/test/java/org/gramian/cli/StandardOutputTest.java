@@ -1,5 +1,7 @@
 package org.gramian.cli;
 
+import org.gramian.cli.common.ExitCode;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -49,7 +51,7 @@ class StandardOutputTest {
                 List.of("--help"),
                 List.of("predict", model.toString(), folder.resolve("one.png").toString()))) {
             ProcessBuilder builder = new ProcessBuilder(Program.command(arguments)).redirectOutput(FULL);
-            assertThat(run(builder, Main.USAGE)).startsWith("gramian").hasLineCount(1);
+            assertThat(run(builder, ExitCode.USAGE)).startsWith("gramian").hasLineCount(1);
         }
     }
 
@@ -63,7 +65,7 @@ class StandardOutputTest {
         process.getInputStream().close();
         assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
         assertThat(Files.readString(said.toPath(), StandardCharsets.UTF_8)).isEmpty();
-        assertThat(process.exitValue()).isEqualTo(Main.READER_EXITED);
+        assertThat(process.exitValue()).isEqualTo(ExitCode.READER_EXITED);
     }
 
     @Test
@@ -77,7 +79,7 @@ class StandardOutputTest {
             Process typed = new ProcessBuilder("script", "-qec", line, screen.toString())
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .start();
-            assertThat(typed.waitFor()).isEqualTo(Main.DATA);
+            assertThat(typed.waitFor()).isEqualTo(ExitCode.DATA);
         } catch (IOException noScript) {
             assumeTrue(false, "a terminal is played by script(1), which is not here");
         }

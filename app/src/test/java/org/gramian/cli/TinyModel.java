@@ -29,7 +29,7 @@ public final class TinyModel {
         return write(file, crops, "conv:4/rbf/spd:3/relu/triu/root/l2");
     }
 
-    static Path write(Path file, String crops, String pooling) throws IOException {
+    public static Path write(Path file, String crops, String pooling) throws IOException {
         SplittableRandom random = new SplittableRandom(11);
         Backbone backbone = Backbone.of("filters");
         ParameterSet filters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);

@@ -15,9 +15,9 @@ import java.util.stream.Stream;
  *
  * @param root a folder of the test's own
  */
-record TinyTraining(Path root) {
+public record TinyTraining(Path root) {
     /** The files of a finished run, or of a fold of one. */
-    static final Set<String> FOLD_FILES = Set.of(
+    public static final Set<String> FOLD_FILES = Set.of(
             "confusion.csv",
             "curves.png",
             "evaluation.json",
@@ -29,23 +29,23 @@ record TinyTraining(Path root) {
             "training.json");
 
     /** Makes the images. */
-    static TinyTraining in(Path root) throws IOException {
+    public static TinyTraining in(Path root) throws IOException {
         Files.createDirectories(root.resolve("weights"));
         ImageFolder.tiny(root.resolve("pictures"));
         return new TinyTraining(root);
     }
 
-    ImageFolder images() {
+    public ImageFolder images() {
         return new ImageFolder(root.resolve("pictures"));
     }
 
     /** What every start needs: nothing of this machine may play a part. */
-    List<String> context() {
+    public List<String> context() {
         return List.of("--weights-dir", root.resolve("weights").toString(), "--no-cache", "--device", "cpu");
     }
 
     /** The command line of a new run. */
-    List<String> begin(Path out, Object... more) {
+    public List<String> begin(Path out, Object... more) {
         List<String> line = new ArrayList<>(List.of("train", images().root().toString(), "--out", out.toString()));
         line.addAll(context());
         line.addAll(List.of("--set", "data.crops=center:32"));
@@ -57,23 +57,23 @@ record TinyTraining(Path root) {
     }
 
     /** The command line that goes on with a run. */
-    List<String> resume(Path out, Object... more) {
+    public List<String> resume(Path out, Object... more) {
         List<String> line = new ArrayList<>(List.of("train", "--resume", out.toString()));
         line.addAll(context());
         Stream.of(more).map(Object::toString).forEach(line::add);
         return line;
     }
 
-    Run train(Path out, Object... more) {
+    public Run train(Path out, Object... more) {
         return Run.of(begin(out, more).toArray());
     }
 
-    Run goOn(Path out, Object... more) {
+    public Run goOn(Path out, Object... more) {
         return Run.of(resume(out, more).toArray());
     }
 
     /** The names of everything in a folder. */
-    static Set<String> names(Path folder) throws IOException {
+    public static Set<String> names(Path folder) throws IOException {
         try (Stream<Path> all = Files.list(folder)) {
             return all.map(path -> path.getFileName().toString()).collect(Collectors.toCollection(TreeSet::new));
         }

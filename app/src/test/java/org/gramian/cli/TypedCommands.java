@@ -1,5 +1,9 @@
 package org.gramian.cli;
 
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Failures;
+import org.gramian.cli.train.DemoCommand;
+
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.demo.DemoRecipe;
@@ -10,7 +14,7 @@ import picocli.CommandLine;
  * A process that runs commands one after the other in its folder, as if they were typed there, and ends with the first that fails:
  * a start of the program for each of many commands takes longer than what they do.
  */
-final class TypedCommands {
+public final class TypedCommands {
     /** Before each command, as a shell shows it. */
     static final String PROMPT = "$ gramian ";
 
@@ -32,7 +36,7 @@ final class TypedCommands {
     }
 
     /** The program, with a demo of another size. */
-    static CommandLine commandLine(DemoRecipe recipe) {
+    public static CommandLine commandLine(DemoRecipe recipe) {
         CommandLine line = Main.commandLine();
         line.getCommandSpec().removeSubcommand("demo");
         return line.addSubcommand("demo", new CommandLine(new DemoCommand(recipe)))
@@ -46,7 +50,7 @@ final class TypedCommands {
         for (String line : lines) {
             System.out.println(PROMPT + line);
             int code = (full ? Main.commandLine() : commandLine(SHORT)).execute(line.split(" ", -1));
-            if (code != Main.DONE) {
+            if (code != ExitCode.DONE) {
                 System.exit(code);
             }
         }

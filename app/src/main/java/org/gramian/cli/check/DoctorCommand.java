@@ -1,0 +1,234 @@
+package org.gramian.cli.check;
+
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.Version;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.gramian.basis.JsonText;
+import org.gramian.check.CheckResult;
+import org.gramian.check.GoldenCheck;
+import org.gramian.check.LayerCheck;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.LibtorchFolder;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code gramian doctor}: what is installed, whether it computes right, and how fast. */
+@Command(
+        name = "doctor",
+        mixinStandardHelpOptions = true,
+        header = "Check the installation: libtorch, GPU, numerical accuracy, speed.",
+        description = {
+            "Shows versions, device, libtorch and threads, checks the gradient of every layer against central",
+            "differences, and times a matrix product and a training step. Exit code 1 if a check fails."
+        })
+public final class DoctorCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Option(names = "--json", description = "print JSON with the result of every check")
+    private boolean json;
+
+    @Option(
+            names = "--golden",
+            paramLabel = "DIR",
+            description = "also compare every layer with the reference files (*.safetensors) of a folder")
+    private @Nullable Path golden;
+
+    @Override
+    public Integer call() throws IOException {
+        if (golden != null) {
+            GoldenCheck.require(golden);
+        }
+        Device device = torch.prepare();
+        DoctorReport examination = new DoctorReport(device);
+        examination.machine();
+        examination.libtorch();
+        console.say("checking the gradient of every layer ...");
+        examination.gradients();
+        if (golden != null) {
+            console.say("comparing with " + golden + " ...");
+            examination.golden(golden);
+        }
+        console.say("timing ...");
+        examination.timing();
+        print(examination);
+        return examination.healthy() ? ExitCode.DONE : ExitCode.FAILED;
+    }
+
+    private void print(DoctorReport examination) {
+        PrintWriter out = console.out();
+        if (json) {
+            out.println(JsonText.indented(examination.details()));
+            return;
+        }
+        examination.lines().forEach((topic, sentences) -> printTopic(out, topic, sentences));
+        out.println(
+                examination.healthy()
+                        ? "all checks passed"
+                        : "CHECKS FAILED: " + String.join("; ", examination.problems()));
+    }
+
+    private static void printTopic(PrintWriter out, String topic, List<String> sentences) {
+        String label = topic;
+        for (String sentence : sentences) {
+            out.printf("%-10s %s%n", label, sentence);
+            label = "";
+        }
+    }
+
+    /** Findings by topic: sentences for the terminal, details as JSON, and problems. */
+    private static final class DoctorReport {
+        private final Device device;
+        private final Map<String, List<String>> lines = new LinkedHashMap<>();
+        private final Map<String, Object> details = new LinkedHashMap<>();
+        private final List<String> problems = new ArrayList<>();
+
+        DoctorReport(Device device) {
+            this.device = device;
+        }
+
+        Map<String, List<String>> lines() {
+            return lines;
+        }
+
+        /** Everything found, as maps, lists, texts and numbers. */
+        Map<String, Object> details() {
+            details.put("healthy", healthy());
+            details.put("problems", problems);
+            return details;
+        }
+
+        List<String> problems() {
+            return problems;
+        }
+
+        boolean healthy() {
+            return problems.isEmpty();
+        }
+
+        void machine() {
+            Runtime.Version java = Runtime.version();
+            String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
+            int cores = Runtime.getRuntime().availableProcessors();
+            say("gramian", Version.number());
+            say("java", java + " (" + System.getProperty("java.vendor") + ")");
+            say("system", system + ", " + cores + " cores, " + gibibytes(memory()) + " of memory");
+            details.put("gramian", Version.number());
+            details.put("java", java.toString());
+            details.put("system", Map.of("name", system, "cores", cores, "memoryBytes", memory()));
+        }
+
+        private static long memory() {
+            return ManagementFactory.getOperatingSystemMXBean()
+                            instanceof com.sun.management.OperatingSystemMXBean system
+                    ? system.getTotalMemorySize()
+                    : 0;
+        }
+
+        private static String gibibytes(long bytes) {
+            return String.format(Locale.ROOT, "%.1f GiB", bytes / 0x1p30);
+        }
+
+        void libtorch() {
+            Libtorch libtorch = Libtorch.load();
+            LibtorchFolder folder = libtorch.folder();
+            List<String> damages = folder.verifyChecksums();
+            damages.forEach(damage -> problems.add(damage + " (delete " + folder.folder() + " to unpack it again)"));
+            String checksums = !folder.hasChecksums() ? "unknown" : damages.isEmpty() ? "intact" : "DAMAGED";
+            String version = folder.version() == null ? libtorch.version() : folder.version();
+            say("libtorch", version + ", " + folder.origin());
+            say("libtorch", "in " + folder.folder() + ", checksums " + checksums);
+            say("device", device + "; CUDA devices: " + libtorch.cudaDevices());
+            say("threads", Integer.toString(libtorch.threads()));
+            Map<String, Object> found = new LinkedHashMap<>();
+            found.put("version", version);
+            found.put("origin", folder.origin());
+            found.put("folder", folder.folder().toString());
+            found.put("checksums", checksums);
+            details.put("libtorch", found);
+            details.put("device", device.toString());
+            details.put("cudaDevices", libtorch.cudaDevices());
+            details.put("threads", libtorch.threads());
+        }
+
+        void gradients() {
+            judge("gradients", "functions against central differences", LayerCheck.run(device));
+        }
+
+        void golden(Path folder) throws IOException {
+            for (DType type : List.of(DType.F64, DType.F32)) {
+                GoldenCheck.Report report = new GoldenCheck(type, device).compare(folder);
+                judge("golden " + type.name().toLowerCase(Locale.ROOT), "reference tensors", report.outcomes());
+                details.put("goldenWithoutLayer", report.others());
+                if (type == DType.F32 && !report.others().isEmpty()) {
+                    say("", "no layer for " + String.join(", ", report.others()));
+                }
+            }
+        }
+
+        private void judge(String topic, String what, List<CheckResult> outcomes) {
+            details.put(topic, outcomes);
+            if (outcomes.isEmpty()) {
+                problems.add(topic + ": nothing to compare");
+                return;
+            }
+            CheckResult worst = outcomes.stream()
+                    .max(Comparator.comparingDouble(outcome -> outcome.error() / outcome.tolerance()))
+                    .orElseThrow();
+            List<CheckResult> failed =
+                    outcomes.stream().filter(outcome -> !outcome.passed()).toList();
+            say(
+                    topic,
+                    String.format(
+                            Locale.ROOT,
+                            "%d of %d %s within %.0e; worst %.1e (%s)",
+                            outcomes.size() - failed.size(),
+                            outcomes.size(),
+                            what,
+                            worst.tolerance(),
+                            worst.error(),
+                            worst.subject()));
+            failed.forEach(outcome -> problems.add(
+                    String.format(Locale.ROOT, "%s: %s is off by %.1e", topic, outcome.subject(), outcome.error())));
+        }
+
+        void timing() {
+            QuickTiming timing = QuickTiming.measure(device);
+            say(
+                    "timing",
+                    String.format(
+                            Locale.ROOT,
+                            "%d x %d product in float32: %.2f ms, %.0f GFLOP/s",
+                            QuickTiming.MATRIX,
+                            QuickTiming.MATRIX,
+                            timing.productSeconds() * 1e3,
+                            timing.productGigaflops()));
+            say("timing", String.format(Locale.ROOT, "%s: %.1f ms", QuickTiming.STEP, timing.stepSeconds() * 1e3));
+            details.put("timing", timing);
+        }
+
+        private void say(String topic, String sentence) {
+            lines.computeIfAbsent(topic, key -> new ArrayList<>()).add(sentence);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+package org.gramian.cli.check;
+
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.Version;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.basis.AtomicFile;
+import org.gramian.pooling.Methods;
+import org.gramian.pooling.Pooling;
+import org.gramian.pooling.Words;
+import org.gramian.spd.Diagnostics;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+import org.gramian.tensor.file.Npy;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian pool}: descriptors, and gradients, of features that people bring themselves. */
+@Command(
+        name = "pool",
+        mixinStandardHelpOptions = true,
+        header = "Pool your own feature maps into descriptors.",
+        description = {
+            "Computes descriptors of feature maps [n, channels, height, width].",
+            "FEATURES is a .npy file, or a .safetensors file with the key 'features'. OUT gets the key 'descriptors',",
+            "and with --upstream also 'grad.features', 'grad.conv.weight', 'grad.spd0.weight', ..."
+        })
+public final class PoolCommand implements Callable<Integer> {
+    /** The element types to compute in. */
+    enum Precision {
+        F64(DType.F64),
+        F32(DType.F32);
+
+        private final DType type;
+
+        Precision(DType type) {
+            this.type = type;
+        }
+    }
+
+    /** Images whose channels are looked at for dead and equal ones. */
+    private static final long LOOKED_AT = 32;
+
+    /** Characters of a stage's form that fit on a line of the help. */
+    private static final int LONGEST_FORM = 72;
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Option(
+            names = "--pooling",
+            paramLabel = "SPEC",
+            defaultValue = "default",
+            description = "stages joined by '/', or a method, see below (default: the method '${DEFAULT-VALUE}')")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String pooling;
+
+    @Option(
+            names = "--params",
+            paramLabel = "FILE",
+            description =
+                    "parameters: a .safetensors file with conv.weight, conv.bias, spd0.weight, ... (default: random)")
+    private @Nullable Path params;
+
+    @Option(
+            names = "--upstream",
+            paramLabel = "FILE",
+            description = "upstream gradient of the descriptors (key 'upstream', or .npy): also write gradients")
+    private @Nullable Path upstream;
+
+    @Option(
+            names = "--dtype",
+            paramLabel = "TYPE",
+            defaultValue = "f32",
+            description = "precision: f32 or f64 (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Precision precision;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "random seed of the parameters (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Option(
+            names = {"--batch", "--batch-size"},
+            paramLabel = "N",
+            defaultValue = "32",
+            description = "batch size (default: ${DEFAULT-VALUE})")
+    private int batch;
+
+    @Parameters(index = "0", paramLabel = "FEATURES", description = "feature maps, a .npy or .safetensors file")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path features;
+
+    @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file, or .npy for descriptors only")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        Pooling open = Pooling.parse(pooling);
+        PooledFile target = new PooledFile(out, upstream != null);
+        target.requireWritable();
+        target.requireNoneOf(features, params, upstream);
+        if (batch < 1) {
+            throw new IllegalArgumentException("--batch: expected at least 1, found " + batch);
+        }
+        Device device = torch.prepare();
+        try (Arena arena = Arena.ofShared();
+                Scope _ = Scope.open()) {
+            Tensor maps = TensorInput.read(features, "features", precision.type, arena);
+            requireMaps(maps);
+            long channels = maps.size(1);
+            Pooling parsed = open.settled(channels, PoolParameters.images(maps));
+            warn(parsed, maps);
+            try (ParameterSet parameters =
+                    parsed.initialize(channels, new SplittableRandom(seed), precision.type, device)) {
+                new PoolParameters(parsed, parameters, console::say).fill(params, maps, arena);
+                Tensor gradient =
+                        upstream == null ? null : TensorInput.read(upstream, "upstream", precision.type, arena);
+                PoolRun run = new PoolRun(parsed, parameters, device, batch);
+                target.write(run.compute(maps, gradient, this::progress), parsed);
+            }
+            console.out()
+                    .printf(
+                            Locale.ROOT,
+                            "%s: %d descriptors of length %d by %s%n",
+                            out,
+                            maps.size(0),
+                            parsed.descriptorSize(channels),
+                            parsed);
+        }
+        return ExitCode.DONE;
+    }
+
+    private void requireMaps(Tensor maps) {
+        if (maps.shape().rank() != 4 || maps.shape().elements() == 0) {
+            throw new IllegalArgumentException(features
+                    + ": expected features [n, channels, height, width], none of them 0, found " + maps.shape());
+        }
+    }
+
+    private void warn(Pooling parsed, Tensor maps) {
+        parsed.warnings(maps.size(1)).forEach(console::say);
+        if (maps.size(1) > 1) {
+            Tensor some = Views.slice(maps, 0, 0, Math.min(LOOKED_AT, maps.size(0)));
+            Diagnostics.Channels channels =
+                    Diagnostics.channels(Views.reshape(some, some.size(0), some.size(1), some.size(2) * some.size(3)));
+            if (channels.dead() + channels.duplicate() > 0) {
+                console.say(channels.dead() + " of " + channels.channels() + " channels are zero everywhere (dead), "
+                        + channels.duplicate() + " are duplicates, in the first " + some.size(0) + " images");
+            }
+        }
+    }
+
+    private void progress(long done, long all) {
+        console.say(done + " of " + all + " images");
+    }
+
+    /** A form that would run over the line, broken after one of its commas. */
+    private static String folded(String form) {
+        int comma = form.lastIndexOf(',', LONGEST_FORM);
+        return form.length() <= LONGEST_FORM || comma < 0
+                ? form
+                : form.substring(0, comma + 1) + "\n" + " ".repeat(35) + form.substring(comma + 1);
+    }
+
+    /** The stages and methods, for the end of the help. */
+    public static String stages() {
+        StringBuilder text = new StringBuilder("\nStages of --pooling:\n");
+        for (Words.Word word : Words.all()) {
+            text.append("  %-22s %s\n".formatted(word.name(), word.meaning()));
+            if (!word.form().equals(word.name())) {
+                text.append("  %-22s   syntax: %s\n".formatted("", folded(word.form())));
+            }
+        }
+        text.append("\nMethods:\n");
+        Methods.all().forEach(method -> text.append("  %-22s %s\n".formatted(method.name(), method.pooling())));
+        return text.toString();
+    }
+
+    /** The file that {@code gramian pool} writes: {@code .safetensors}, or {@code .npy} for descriptors alone. */
+    private record PooledFile(Path path, boolean withGradients) {
+        PooledFile {
+            boolean npy = path.toString().endsWith(".npy");
+            if (!npy && !path.toString().endsWith(".safetensors")) {
+                throw new IllegalArgumentException("OUT must end with .safetensors or .npy, found " + path);
+            }
+            if (npy && withGradients) {
+                throw new IllegalArgumentException(
+                        "gradients (--upstream) need an OUT that ends with .safetensors, found " + path);
+            }
+        }
+
+        /** Checks before the computation that the file can be written. */
+        void requireWritable() throws IOException {
+            AtomicFile.require(path);
+        }
+
+        /** Rejects an output that would replace an input. */
+        void requireNoneOf(@Nullable Path... inputs) throws IOException {
+            for (Path input : inputs) {
+                if (input != null && Files.exists(path) && Files.exists(input) && Files.isSameFile(path, input)) {
+                    throw new IllegalArgumentException("OUT would overwrite the input " + input);
+                }
+            }
+        }
+
+        void write(Map<String, Tensor> results, Pooling pooling) throws IOException {
+            Map<String, StoredTensor> stored = new LinkedHashMap<>();
+            results.forEach((name, tensor) -> stored.put(name, StoredTensor.of(tensor)));
+            if (path.toString().endsWith(".npy")) {
+                Npy.write(path, Objects.requireNonNull(stored.get("descriptors")));
+            } else {
+                Safetensors.write(path, stored, Map.of("pooling", pooling.text(), "gramian", Version.number()));
+            }
+        }
+    }
+}

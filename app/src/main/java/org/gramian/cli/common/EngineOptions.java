@@ -1,0 +1,44 @@
+package org.gramian.cli.common;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.gramian.inference.OpenModel;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Parameter and options of every command that runs a trained model: file, engine, device and threads. */
+public final class EngineOptions {
+    @Parameters(
+            index = "0",
+            paramLabel = "MODEL",
+            description = "model file or run folder of 'gramian train', or a .onnx file of 'gramian export'")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path typed;
+
+    @Option(
+            names = "--engine",
+            paramLabel = "ENGINE",
+            defaultValue = "auto",
+            description = "libtorch, onnx for ONNX Runtime on the CPU, or auto: onnx for a .onnx file of"
+                    + " 'gramian export', else libtorch (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private OpenModel.EngineChoice runtime;
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    /**
+     * Returns the model file.
+     *
+     * @throws IOException if the argument is a folder with no model, or with several
+     */
+    public Path model() throws IOException {
+        return ModelPlace.of(typed);
+    }
+
+    /** Opens a model file of either kind. */
+    public OpenModel open(Path file) throws IOException {
+        return OpenModel.open(file, runtime, torch::prepare, torch.threads());
+    }
+}

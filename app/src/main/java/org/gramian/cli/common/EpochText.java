@@ -1,0 +1,90 @@
+package org.gramian.cli.common;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.gramian.run.StageClock;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.StageStarted;
+import org.gramian.train.loop.TrainEvent.Stepped;
+
+/**
+ * One line about an epoch, as {@code epoch 3/25  loss 1.710  acc 44.6%  val_acc 53.3%  lr 0.97  416 img/s  eta 0:27}.
+ *
+ * @param stage current stage
+ * @param clock its speed and remaining time
+ */
+public record EpochText(StageStarted stage, StageClock clock) {
+    private static final String GAP = "  ";
+    private static final double USUAL = 1000;
+
+    /** Returns the line of a finished epoch. */
+    public String line(EpochDone done) {
+        return epoch(done.epoch())
+                + numbers(done.loss(), done.accuracy())
+                + validation(Optional.of(done))
+                + String.format(Locale.ROOT, "%slr %s", GAP, rate(done.learningRate()))
+                + speed();
+    }
+
+    /**
+     * Returns the text beside a progress bar.
+     *
+     * @param last finished epoch, for the validation accuracy
+     */
+    public String beside(Stepped stepped, Optional<EpochDone> last) {
+        return epoch(stepped.epoch()) + numbers(stepped.loss(), stepped.accuracy()) + validation(last) + speed();
+    }
+
+    private String epoch(int index) {
+        return "epoch " + (index + 1) + "/" + stage.epochs();
+    }
+
+    private static String numbers(double loss, double accuracy) {
+        return String.format(Locale.ROOT, "%sloss %s%sacc %.1f%%", GAP, loss(loss), GAP, 100 * accuracy);
+    }
+
+    private static String validation(Optional<EpochDone> epoch) {
+        return epoch.filter(EpochText::isValidated)
+                .map(done -> String.format(
+                        Locale.ROOT,
+                        "%sval_acc %.1f%%",
+                        GAP,
+                        100 * (1 - done.validation().error())))
+                .orElse("");
+    }
+
+    /** Without a validation set, epochs are ranked by the training loss, with an error of 0. */
+    public static boolean isValidated(EpochDone done) {
+        return done.validation().error() != 0 || done.validation().loss() != done.loss();
+    }
+
+    private String speed() {
+        String speed = clock.imagesPerSecond().isPresent()
+                ? String.format(
+                        Locale.ROOT,
+                        "%s%.0f img/s",
+                        GAP,
+                        clock.imagesPerSecond().getAsDouble())
+                : "";
+        return speed + clock.eta().map(time -> GAP + "eta " + time(time)).orElse("");
+    }
+
+    /** Formats a loss with 3 decimals, or 4 digits if it diverges. */
+    public static String loss(double loss) {
+        return String.format(Locale.ROOT, Math.abs(loss) < USUAL ? "%.3f" : "%.4g", loss);
+    }
+
+    /** Formats a learning rate with 2 digits, as {@code 0.97} or {@code 9.7e-05}. */
+    public static String rate(double rate) {
+        return rate == 0 ? "0" : String.format(Locale.ROOT, "%.2g", rate);
+    }
+
+    /** Formats a time as {@code 0:27} or {@code 1:02:03}. */
+    public static String time(Duration time) {
+        long seconds = Math.max(1, Math.round(time.toMillis() / 1e3));
+        return seconds < 3600
+                ? String.format(Locale.ROOT, "%d:%02d", seconds / 60, seconds % 60)
+                : String.format(Locale.ROOT, "%d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    }
+}

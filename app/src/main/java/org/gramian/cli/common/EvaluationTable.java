@@ -1,0 +1,200 @@
+package org.gramian.cli.common;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.gramian.basis.QuotedText;
+import org.gramian.evaluate.ClassScore;
+import org.gramian.evaluate.ConfusionMatrix;
+import org.gramian.evaluate.ConfusionMatrix.Confusion;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.PredictionTable;
+import org.gramian.evaluate.PredictionTable.Row;
+import org.gramian.evaluate.Temperature;
+
+/**
+ * Formats one evaluation for a terminal: metrics, classes with the confusion matrix, and the most confident errors.
+ *
+ * @param evaluation what is shown
+ */
+public record EvaluationTable(Evaluation evaluation) {
+    /** So many classes fit a screen, in both directions; of more the hardest are shown, and what is confused most. */
+    static final int CLASSES = 20;
+
+    private static final int MISTAKES = 5;
+    private static final int PAIRS = 10;
+    private static final int NAME = 24;
+
+    public String text() {
+        StringBuilder text = new StringBuilder();
+        numbers(text);
+        newLine(text);
+        if (evaluation.classes().size() <= CLASSES) {
+            matrix(text);
+        } else {
+            hardest(text);
+            newLine(text);
+            pairs(text);
+        }
+        mistakes(text);
+        return text.toString();
+    }
+
+    private void numbers(StringBuilder text) {
+        text.append("%d images in %d classes, %s"
+                .formatted(
+                        evaluation.predictions().size(),
+                        evaluation.confusion().perClass().stream()
+                                .filter(score -> score.support() > 0)
+                                .count(),
+                        QuotedText.visible(evaluation.setting().toString())));
+        newLine(text);
+        newLine(text);
+        for (Metric metric : Metric.values()) {
+            String shown = metric.show(metric.of(evaluation));
+            text.append(String.format(Locale.ROOT, "%-18s %6s%s%n", metric.text(), shown, remark(metric)));
+        }
+    }
+
+    private String remark(Metric metric) {
+        int classes = evaluation.classes().size();
+        return switch (metric) {
+            case ACCURACY ->
+                " %%, 95 %% CI %s; %d of %d images"
+                        .formatted(
+                                interval(),
+                                evaluation.accuracy().right(),
+                                evaluation.accuracy().count());
+            case TOP_5 -> classes <= 5 ? " %, there are only " + classes + " classes" : " %";
+            case BALANCED_ACCURACY -> " %, the mean recall of the classes";
+            case MACRO_F1 -> " %, the mean F1 of the classes";
+            case LOG_LOSS -> "";
+            case BRIER -> "";
+            case CALIBRATION_ERROR -> " %" + calibration();
+        };
+    }
+
+    private String interval() {
+        return String.format(
+                Locale.ROOT,
+                "%.1f–%.1f",
+                100 * evaluation.accuracy().interval().low(),
+                100 * evaluation.accuracy().interval().high());
+    }
+
+    /** What the temperature changed, if there is one. */
+    private String calibration() {
+        Temperature temperature = evaluation.temperature();
+        if (temperature.outcome() != Temperature.Outcome.FITTED) {
+            return ", " + temperature.outcome().text();
+        }
+        double before = evaluation.calibrated(Temperature.NONE).calibration().error();
+        return String.format(
+                Locale.ROOT,
+                ", temperature %.3f; %s without it",
+                temperature.value(),
+                Metric.CALIBRATION_ERROR.show(before));
+    }
+
+    private void matrix(StringBuilder text) {
+        ConfusionMatrix confusion = evaluation.confusion();
+        List<ClassScore> scores = confusion.perClass();
+        List<Integer> all = IntStream.range(0, scores.size()).boxed().toList();
+        Columns rows = new Columns();
+        rows.row(row(List.of("class", "images", "precision", "recall", "F1", ""), all, EvaluationTable::letter));
+        for (int truth : all) {
+            rows.row(row(cells(letter(truth) + " ", scores.get(truth)), all, k -> count(confusion.count(truth, k))));
+        }
+        text.append("confusion matrix: ").append(ConfusionMatrix.ORIENTATION);
+        newLine(text);
+        rows.appendTo(text);
+    }
+
+    private static List<String> row(List<String> head, List<Integer> classes, Function<Integer, String> cell) {
+        List<String> cells = new ArrayList<>(head);
+        classes.forEach(k -> cells.add(cell.apply(k)));
+        return cells;
+    }
+
+    private static String letter(int index) {
+        return Character.toString('a' + index);
+    }
+
+    /** Of many counts most are 0, which would hide the others. */
+    private static String count(int value) {
+        return value == 0 ? "." : Integer.toString(value);
+    }
+
+    private static List<String> cells(String mark, ClassScore score) {
+        String name = score.name().length() > NAME ? score.name().substring(0, NAME - 1) + "…" : score.name();
+        return List.of(
+                mark + name,
+                Integer.toString(score.support()),
+                score.predicted() == 0 ? "-" : percent(score.precision()),
+                score.support() == 0 ? "-" : percent(score.recall()),
+                score.support() == 0 ? "-" : percent(score.f1()),
+                "");
+    }
+
+    private static String percent(double part) {
+        return String.format(Locale.ROOT, "%.1f", 100 * part);
+    }
+
+    private void hardest(StringBuilder text) {
+        List<ClassScore> tested = evaluation.confusion().perClass().stream()
+                .filter(score -> score.support() > 0)
+                .sorted(Comparator.comparingDouble(ClassScore::f1))
+                .toList();
+        List<ClassScore> shown = tested.subList(0, Math.min(CLASSES, tested.size()));
+        text.append("the %d classes with the lowest F1, of %d".formatted(shown.size(), tested.size()));
+        newLine(text);
+        Columns rows = new Columns();
+        rows.row("class", "images", "precision", "recall", "F1");
+        shown.forEach(score -> rows.row(cells("", score)));
+        rows.appendTo(text);
+    }
+
+    private void pairs(StringBuilder text) {
+        List<Confusion> confusions = evaluation.confusion().confusions();
+        if (confusions.isEmpty()) {
+            return;
+        }
+        text.append("most frequent confusions, of %d pairs".formatted(confusions.size()));
+        newLine(text);
+        for (Confusion pair : confusions.subList(0, Math.min(PAIRS, confusions.size()))) {
+            text.append("  %d× %s predicted as %s"
+                    .formatted(pair.count(), QuotedText.bare(pair.truth()), QuotedText.bare(pair.predicted())));
+            newLine(text);
+        }
+    }
+
+    private void mistakes(StringBuilder text) {
+        List<Row> mistakes = PredictionTable.of(evaluation).mistakes();
+        newLine(text);
+        if (mistakes.isEmpty()) {
+            text.append("no errors");
+            newLine(text);
+            return;
+        }
+        List<Row> shown = mistakes.subList(0, Math.min(MISTAKES, mistakes.size()));
+        text.append("most confident errors, %d of %d".formatted(shown.size(), mistakes.size()));
+        newLine(text);
+        for (Row row : shown) {
+            text.append("  %s %%  %s: %s predicted as %s"
+                    .formatted(
+                            percent(row.probability()),
+                            QuotedText.bare(row.name()),
+                            QuotedText.bare(row.truth()),
+                            QuotedText.bare(row.prediction())));
+            newLine(text);
+        }
+    }
+
+    private static void newLine(StringBuilder text) {
+        text.append(System.lineSeparator());
+    }
+}

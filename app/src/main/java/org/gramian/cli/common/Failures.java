@@ -1,0 +1,161 @@
+package org.gramian.cli.common;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.util.Map;
+import java.util.Objects;
+import org.gramian.backbone.weights.MissingWeightsException;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.basis.ByteSize;
+import org.gramian.basis.FileNames;
+import org.gramian.export.graph.NotExpressibleException;
+import org.gramian.gallery.GalleryFileException;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.model.ModelFileException;
+import org.gramian.model.UnreadableImageException;
+import org.gramian.run.UnfitDataException;
+import org.gramian.tensor.library.LibtorchException;
+import picocli.CommandLine;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
+
+/** Reports failures of commands: user errors in one sentence, internal errors as such, with the exit code of each kind. */
+public final class Failures {
+    private Failures() {}
+
+    /** Runs the given command; reports an {@link OutOfMemoryError}, which picocli does not catch, like other failures. */
+    public static int run(ParseResult parsed) {
+        UsageErrors.refuseRepeated(parsed);
+        if (HelpLayout.print(last(parsed))) {
+            return ExitCode.DONE;
+        }
+        try {
+            int code = new RunLast().execute(parsed);
+            CommandLine command = last(parsed).commandSpec().commandLine();
+            return command.getOut().checkError() ? lost(code, command) : code;
+        } catch (OutOfMemoryError full) {
+            return outOfMemory(full, last(parsed).commandSpec().commandLine());
+        }
+    }
+
+    /** The innermost command, as {@code get} of {@code weights get}. */
+    private static ParseResult last(ParseResult parsed) {
+        return parsed.hasSubcommand() ? last(parsed.subcommand()) : parsed;
+    }
+
+    /** Lost output is a failure. */
+    private static int lost(int code, CommandLine line) {
+        if (OutputCheck.readerExited()) {
+            return ExitCode.READER_EXITED;
+        }
+        println(OutputCheck.LOST, line);
+        return code == ExitCode.DONE ? ExitCode.USAGE : code;
+    }
+
+    public static int say(Exception exception, CommandLine line, ParseResult parsed) {
+        for (Throwable cause = exception; cause != null; cause = cause.getCause()) {
+            if (cause instanceof OutOfMemoryError full) {
+                return outOfMemory(full, line);
+            }
+        }
+        if (Interruption.isCause(exception)) {
+            return ExitCode.INTERRUPTED; // a shutdown hook prints the message
+        }
+        if (OutputCheck.readerExited() && OutputCheck.isCause(exception)) {
+            return ExitCode.READER_EXITED;
+        }
+        trace(exception, line);
+        println(CommandHint.in(said(exception)), line);
+        return code(exception);
+    }
+
+    /** The exit code of a failure. */
+    public static int code(Throwable failed) {
+        return switch (failed) {
+            case UncheckedIOException wrapped -> code(Objects.requireNonNull(wrapped.getCause()));
+            case DatasetException _ -> ExitCode.DATA;
+            case UnreadableImageException _ -> ExitCode.DATA;
+            case UnfitDataException _ -> ExitCode.DATA;
+            case ModelFileException _ -> ExitCode.MODEL;
+            case GalleryFileException _ -> ExitCode.MODEL;
+            case MissingModelException _ -> ExitCode.MODEL;
+            case MissingWeightsException _ -> ExitCode.MODEL;
+            case UnusableWeightsException _ -> ExitCode.MODEL;
+            case NotExpressibleException _ -> ExitCode.MODEL;
+            case BrokenRunException _ -> ExitCode.INTERRUPTED;
+            case IOException _ -> ExitCode.USAGE;
+            case IllegalArgumentException _ -> ExitCode.USAGE;
+            case IllegalStateException _ -> ExitCode.USAGE;
+            case LibtorchException _ -> ExitCode.USAGE;
+            default -> ExitCode.FAILED;
+        };
+    }
+
+    /** Returns the message of a failure. */
+    public static String said(Throwable failed) {
+        return switch (failed) {
+            case UncheckedIOException wrapped -> sentence(Objects.requireNonNull(wrapped.getCause()));
+            case IOException wrong -> sentence(wrong);
+            case OutOfMemoryError full -> full(full);
+            case InvalidPathException wrong when !FileNames.isUtf8() -> FileNames.problem(wrong.getInput());
+            case IllegalArgumentException wrong -> message(wrong);
+            case IllegalStateException wrong -> message(wrong);
+            case LibtorchException wrong -> message(wrong);
+            default ->
+                "internal error: " + failed + "; please report it with the command and the output of GRAMIAN_DEBUG=1";
+        };
+    }
+
+    /** Completes messages of Java that name only the file. */
+    public static String sentence(IOException exception) {
+        return switch (exception) {
+            case NoSuchFileException missing
+            when missing.getReason() == null -> missing.getFile() + ": no such file or folder";
+            case AccessDeniedException locked
+            when locked.getReason() == null -> locked.getFile() + ": permission denied";
+            case FileSystemException other
+            when other.getReason() == null ->
+                other.getMessage() + ": " + other.getClass().getSimpleName();
+            default -> message(exception);
+        };
+    }
+
+    private static String message(Exception exception) {
+        String message = exception.getMessage();
+        return message == null ? exception.toString() : message;
+    }
+
+    private static int outOfMemory(OutOfMemoryError full, CommandLine line) {
+        trace(full, line);
+        println(full(full), line);
+        return ExitCode.FAILED;
+    }
+
+    private static String full(OutOfMemoryError full) {
+        long most = Runtime.getRuntime().maxMemory();
+        return "out of memory (" + full.getMessage() + "; the Java heap has " + ByteSize.text(most)
+                + "); try GRAMIAN_JAVA_OPTS=-Xmx" + Math.ceilDiv(2 * most, 1L << 30)
+                + "g, or smaller batches, images or files";
+    }
+
+    private static void println(String sentence, CommandLine line) {
+        line.getErr()
+                .println(
+                        LogOptions.json(line.getCommandSpec())
+                                ? Console.json("error", Map.of("text", sentence))
+                                : Progress.Bar.eraser() + line.getCommandSpec().qualifiedName() + ": " + sentence);
+        line.getErr().flush();
+    }
+
+    private static void trace(Throwable failed, CommandLine line) {
+        if (System.getenv("GRAMIAN_DEBUG") != null) {
+            PrintWriter err = line.getErr();
+            failed.printStackTrace(err);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package org.gramian.cli.common;
+
+import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_FOOTER;
+import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST;
+import static picocli.CommandLine.Model.UsageMessageSpec.SECTION_KEY_PARAMETER_LIST;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.IHelpSectionRenderer;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
+import picocli.CommandLine.ParseResult;
+
+/**
+ * Layout of the help: commands by group, and a short {@code --help} beside {@code --help-all} for commands with many options.
+ *
+ * <p>picocli knows one help option per command, so {@code --help-all} is an ordinary one that {@link #print} answers.
+ */
+public final class HelpLayout {
+    private static final String ALL = "--help-all";
+
+    /** A heading and the commands below it. */
+    public record Group(String title, List<String> commands) {}
+
+    public static final List<Group> COMMANDS = List.of(
+            new Group("Start", List.of("demo")),
+            new Group("Data", List.of("audit", "features")),
+            new Group("Train", List.of("train", "evaluate", "compare", "report")),
+            new Group("Use", List.of("predict", "nearest", "explain", "embed", "serve", "export", "show")),
+            new Group("Research", List.of("methods", "fidelity", "pool", "gradcheck", "bench")),
+            new Group("System", List.of("doctor", "backbones", "weights", "cache", "completion", "help")));
+
+    private HelpLayout() {}
+
+    /** Replaces the flat command list in the help of a command line. */
+    public static void groupCommands(CommandLine line) {
+        Map<String, CommandLine.IHelpSectionRenderer> sections = line.getHelpSectionMap();
+        sections.put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING, _ -> "");
+        sections.put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, HelpLayout::commands);
+    }
+
+    private static String commands(Help help) {
+        return COMMANDS.stream()
+                .map(group -> "%n%s:%n".formatted(group.title)
+                        + group.commands.stream()
+                                .filter(help.subcommands()::containsKey)
+                                .map(name -> "  %-11s %s%n".formatted(name, summary(help, name)))
+                                .collect(Collectors.joining()))
+                .collect(Collectors.joining());
+    }
+
+    private static String summary(Help help, String command) {
+        Help found = Objects.requireNonNull(help.subcommands().get(command), command);
+        return found.commandSpec().usageMessage().header()[0];
+    }
+
+    /**
+     * Shortens the help of a command and adds {@code --help-all} to it.
+     *
+     * @param arguments behind the command's name in the synopsis
+     * @param common names of the options to show, in this order
+     */
+    public static void shorten(CommandLine command, String arguments, List<String> common) {
+        String name = command.getCommandSpec().qualifiedName();
+        command.getCommandSpec()
+                .addOption(OptionSpec.builder(ALL)
+                        .type(boolean.class)
+                        .description("show all options and configuration keys")
+                        .build());
+        command.getCommandSpec().usageMessage().customSynopsis(name + " " + arguments);
+        replace(command, SECTION_KEY_PARAMETER_LIST, HelpLayout::parameters);
+        replace(command, SECTION_KEY_OPTION_LIST, help -> options(help, common));
+        replace(
+                command,
+                SECTION_KEY_FOOTER,
+                _ -> "%nAll options, configuration keys, crops, splits and layouts: %s %s%n".formatted(name, ALL));
+    }
+
+    /** Prints the whole help if {@code --help-all} is given, and returns whether it is. */
+    static boolean print(ParseResult parsed) {
+        if (!parsed.hasMatchedOption(ALL)) {
+            return false;
+        }
+        CommandLine command = parsed.commandSpec().commandLine();
+        command.usage(command.getOut());
+        return true;
+    }
+
+    private static void replace(CommandLine command, String section, IHelpSectionRenderer brief) {
+        Map<String, IHelpSectionRenderer> sections = command.getHelpSectionMap();
+        IHelpSectionRenderer whole = Objects.requireNonNull(sections.get(section), section);
+        sections.put(section, help -> (all(help) ? whole : brief).render(help));
+    }
+
+    private static boolean all(Help help) {
+        return Boolean.TRUE.equals(help.commandSpec().findOption(ALL).getValue());
+    }
+
+    private static String parameters(Help help) {
+        StringBuilder text = new StringBuilder();
+        for (PositionalParamSpec parameter : help.commandSpec().positionalParameters()) {
+            append(text, parameter.paramLabel(), parameter.description());
+        }
+        return text.toString();
+    }
+
+    private static String options(Help help, List<String> common) {
+        StringBuilder text = new StringBuilder();
+        for (String name : common) {
+            OptionSpec option = Objects.requireNonNull(help.commandSpec().findOption(name), name);
+            append(text, name + (option.arity().max() > 0 ? " " + option.paramLabel() : ""), option.description());
+        }
+        return text.toString();
+    }
+
+    private static void append(StringBuilder text, String left, String[] description) {
+        text.append("  %-22s %s%n".formatted(left, description[0].replace("${DEFAULT-VALUE}", "auto")));
+    }
+}

@@ -1,0 +1,85 @@
+package org.gramian.cli.common;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.layout.Flat;
+
+/**
+ * The images that a command line names: files, all images of folders, or those that the lines of standard input name.
+ *
+ * @param arguments as they were typed
+ */
+public record ImageInputs(List<String> arguments) {
+    private static final String STANDARD_INPUT = "-";
+
+    /** Lines handed on together at most: enough to compute whole batches, few enough to see results early. */
+    private static final int MOST_LINES = 64;
+
+    public ImageInputs {
+        arguments = List.copyOf(arguments);
+        if (arguments.contains(STANDARD_INPUT) && arguments.size() > 1) {
+            throw new IllegalArgumentException(
+                    "expected '-' (names from standard input) alone, found it among " + arguments.size() + " inputs");
+        }
+    }
+
+    public boolean isStandardInput() {
+        return arguments.contains(STANDARD_INPUT);
+    }
+
+    public boolean hasFolder() {
+        return arguments.stream().anyMatch(argument -> Files.isDirectory(Path.of(argument)));
+    }
+
+    /**
+     * The files, in the order of the arguments, those of a folder sorted.
+     *
+     * @param remarks receives files in a folder that are not images
+     * @throws IOException if there is no image in a folder, or it cannot be read
+     */
+    public List<Path> named(Consumer<String> remarks) throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (String argument : arguments) {
+            files.addAll(files(Path.of(argument), remarks));
+        }
+        return files;
+    }
+
+    /** A file itself, or all images of a folder. */
+    public static List<Path> files(Path path, Consumer<String> remarks) throws IOException {
+        if (!Files.isDirectory(path)) {
+            return List.of(path);
+        }
+        Dataset inside = new Flat().read(path);
+        inside.notes().forEach(note -> remarks.accept(note.text()));
+        return inside.samples().stream().map(Sample::file).toList();
+    }
+
+    /** Hands on the names in the lines of a stream, those that are there already together; waits for more until its end. */
+    public static void lines(InputStream stream, Consumer<List<String>> names) throws IOException {
+        BufferedReader reader = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8));
+        List<String> some = new ArrayList<>();
+        for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+            if (!line.isBlank()) {
+                some.add(line);
+            }
+            if (some.size() == MOST_LINES || (!some.isEmpty() && !reader.ready())) {
+                names.accept(List.copyOf(some));
+                some.clear();
+            }
+        }
+        if (!some.isEmpty()) {
+            names.accept(List.copyOf(some));
+        }
+    }
+}

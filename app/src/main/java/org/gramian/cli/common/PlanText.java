@@ -1,0 +1,127 @@
+package org.gramian.cli.common;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.gramian.basis.ByteSize;
+import org.gramian.basis.QuotedText;
+import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.Setting;
+import org.gramian.run.config.Settings;
+import org.gramian.run.plan.Estimate;
+import org.gramian.run.plan.FoldSize;
+import org.gramian.run.plan.MemoryEstimate;
+import org.gramian.run.plan.Workload;
+
+/** Output of {@code --dry-run}: every value with its origin, and sizes and times of the run. */
+public final class PlanText {
+    private PlanText() {}
+
+    /** Lists every value of the configuration with its origin. */
+    public static String configuration(Settings settings) {
+        StringBuilder text = new StringBuilder("Configuration:\n");
+        for (Setting setting : settings.values().values()) {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "  %-25s %-24s %s%n",
+                    setting.key(),
+                    QuotedText.visible(setting.text()),
+                    QuotedText.visible(setting.origin().text())));
+        }
+        return text.toString();
+    }
+
+    /**
+     * Lists images, sizes and time.
+     *
+     * @param memory of the run
+     * @param estimate of the time, if measured
+     */
+    public static String work(Workload work, MemoryEstimate memory, Optional<Estimate> estimate) {
+        RunConfig config = work.config();
+        StringBuilder text = new StringBuilder("Plan:\n");
+        for (FoldSize fold : work.folds()) {
+            line(
+                    text,
+                    fold.name(),
+                    "%d train, %d validation, %d test images".formatted(fold.training(), fold.heldBack(), fold.test()));
+        }
+        line(
+                text,
+                "crops",
+                "%s: %d per training image, %d per test image%s"
+                        .formatted(
+                                config.data().crops(),
+                                work.trainingCrops(),
+                                work.testCrops(),
+                                config.data()
+                                        .testCrops()
+                                        .map(plan -> " (" + plan + ")")
+                                        .orElse("")));
+        line(
+                text,
+                "features",
+                "%d of %s from %s, at most %s on disk"
+                        .formatted(
+                                work.features(),
+                                work.featureShape(),
+                                config.network().backbone(),
+                                ByteSize.text(work.cacheBytes())));
+        work.tail().ifPresent(tail -> line(text, "tail", tail.toString()));
+        line(
+                text,
+                "parameters",
+                "backbone %s%s, head %s; descriptor of %d values, %d classes"
+                        .formatted(
+                                count(work.backboneParameters()),
+                                work.tail().isEmpty() ? "" : ", tail " + count(work.tailParameters()),
+                                count(work.headParameters()),
+                                work.descriptorSize(),
+                                work.classes()));
+        line(text, "memory", "about " + memory.text());
+        estimate.ifPresent(time -> line(text, "time", time(time, condition(config))));
+        return text.toString();
+    }
+
+    /** Returns the condition of a time estimate. */
+    public static String condition(RunConfig config) {
+        if (config.recipe().solver().isPresent()) {
+            return " plus fitting the classifier";
+        }
+        boolean longer =
+                config.recipe().stage1().mayExtend() || config.recipe().stage2().mayExtend();
+        return " if all epochs are needed" + (longer ? ", more while the loss falls" : "");
+    }
+
+    private static String time(Estimate time, String condition) {
+        return "about %s%s (estimated from one batch): features %s, head %s, fine-tuning %s"
+                .formatted(
+                        duration(time.total()),
+                        condition,
+                        duration(time.features()),
+                        duration(time.stage1()),
+                        time.stage2().isZero() ? "none" : duration(time.stage2()));
+    }
+
+    private static void line(StringBuilder text, String name, String value) {
+        text.append(String.format(Locale.ROOT, "  %-12s %s%n", name, value));
+    }
+
+    private static String count(long number) {
+        return number < 1_000_000 ? Long.toString(number) : String.format(Locale.ROOT, "%.1f million", number / 1e6);
+    }
+
+    /** In the two largest units, as {@code 2 h 5 min}; at least a second. */
+    public static String duration(Duration time) {
+        if (time.toMinutes() == 0) {
+            return Math.max(1, time.toSeconds()) + " s";
+        }
+        return time.toHours() == 0
+                ? units(time.toMinutes(), " min", time.toSecondsPart(), " s")
+                : units(time.toHours(), " h", time.toMinutesPart(), " min");
+    }
+
+    private static String units(long large, String largeUnit, int small, String smallUnit) {
+        return large + largeUnit + (small == 0 ? "" : " " + small + smallUnit);
+    }
+}

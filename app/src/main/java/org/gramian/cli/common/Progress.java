@@ -1,0 +1,275 @@
+package org.gramian.cli.common;
+
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBarRenderer;
+import me.tongfei.progressbar.ProgressState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Progress of a long task: a bar on a terminal, which disappears at the end, or a line every ten seconds in a log.
+ *
+ * <p>It accepts the number of steps done so far, from any thread. Nothing is shown before the first step, nor of a task that takes
+ * less than {@value Bar#SHORT} milliseconds. If the number of all steps is unknown, 0 or less, it shows a count.
+ */
+public sealed interface Progress extends LongConsumer, AutoCloseable {
+    /** Shows a text in place of the number of steps. */
+    void remark(String text);
+
+    @Override
+    void close();
+
+    /** Shows nothing. */
+    record None() implements Progress {
+        @Override
+        public void accept(long done) {}
+
+        @Override
+        public void remark(String text) {}
+
+        @Override
+        public void close() {}
+    }
+
+    /** A bar that is redrawn in one line of a terminal. */
+    final class Bar implements Progress {
+        /** Moves to the start of the line and erases it. */
+        private static final String ERASE = "\r\u001b[K";
+
+        /** A task that takes less than this many milliseconds shows no bar: it would only flicker. */
+        static final long SHORT = 2000;
+
+        /** After this many milliseconds the speed of a task tells whether it is short. */
+        private static final long MEASURED = SHORT / 4;
+
+        private static final AtomicInteger OPEN = new AtomicInteger();
+
+        private final ProgressBarBuilder builder;
+        private final Line line;
+        private final long delay;
+        private @Nullable ProgressBar bar;
+        /** Used by the thread that draws. */
+        private boolean shown;
+
+        Bar(String task, long all, PrintStream terminal) {
+            this(task, all, terminal, SHORT);
+        }
+
+        /** @param delay milliseconds that a task takes at least to get a bar */
+        Bar(String task, long all, PrintStream terminal, long delay) {
+            this.delay = delay;
+            this.line = new Line(terminal);
+            BarText text = new BarText();
+            builder = new ProgressBarBuilder()
+                    .setTaskName(task)
+                    .setInitialMax(all > 0 ? all : -1) // unknown, for the library
+                    .setRenderer((state, width) -> isLong(state) ? text.render(state, width) : "")
+                    .setUpdateIntervalMillis(200)
+                    .continuousUpdate()
+                    .clearDisplayOnFinish()
+                    .setConsumer(line);
+        }
+
+        /** Returns whether the task has taken longer than the delay, or will take longer at its speed. */
+        private boolean isLong(ProgressState state) {
+            long passed = state.getElapsedAfterStart().toMillis();
+            long done = state.getCurrent() - state.getStart();
+            long left = state.isIndefinite() ? 0 : state.getMax() - state.getCurrent();
+            shown |= passed >= delay || (passed >= MEASURED && left * passed > done * delay);
+            return shown;
+        }
+
+        /** Returns what to print before a message while a bar may be shown: otherwise the message follows it on its line. */
+        public static String eraser() {
+            return OPEN.get() > 0 ? ERASE : "";
+        }
+
+        @Override
+        public synchronized void accept(long done) {
+            ProgressBar drawn = bar;
+            if (drawn == null) {
+                drawn = builder.startsFrom(done, Duration.ZERO).build();
+                bar = drawn;
+                OPEN.incrementAndGet();
+            }
+            drawn.stepTo(done);
+        }
+
+        @Override
+        public synchronized void remark(String text) {
+            if (bar != null) {
+                bar.setExtraMessage(text);
+            }
+        }
+
+        @Override
+        public synchronized void close() {
+            if (bar != null) {
+                bar.close();
+                line.clear();
+                bar = null;
+                OPEN.decrementAndGet();
+            }
+        }
+
+        /**
+         * Erases the rest of the line after each frame: a shorter text would leave letters of a longer one. A frame that the
+         * drawing thread finishes after the end is left out.
+         */
+        private static final class Line implements ProgressBarConsumer {
+            private final PrintStream terminal;
+            private boolean drawn;
+            private boolean cleared;
+
+            Line(PrintStream terminal) {
+                this.terminal = terminal;
+            }
+
+            /** One column stays free: some terminals wrap a line that fills the last one. */
+            @Override
+            public int getMaxRenderedLength() {
+                return Terminal.columns() - 1;
+            }
+
+            @Override
+            public synchronized void accept(String text) {
+                if (!text.isEmpty() && !cleared) {
+                    drawn = true;
+                    terminal.print(ERASE + text);
+                    terminal.flush();
+                }
+            }
+
+            @Override
+            public synchronized void clear() {
+                cleared = true;
+                if (drawn) {
+                    terminal.print(ERASE);
+                    terminal.flush();
+                }
+            }
+
+            @Override
+            public void close() {}
+        }
+    }
+
+    /** A line every ten seconds, as text or JSON. */
+    final class Lines implements Progress {
+        private static final Duration BETWEEN = Duration.ofSeconds(10);
+
+        private final String task;
+        private final long all;
+        private final PrintWriter log;
+        private final boolean json;
+        private final InstantSource clock;
+        private final Instant start;
+        private Instant printed;
+        private String remark = "";
+
+        Lines(String task, long all, PrintWriter log, boolean json) {
+            this(task, all, log, json, InstantSource.system());
+        }
+
+        Lines(String task, long all, PrintWriter log, boolean json, InstantSource clock) {
+            this.task = task;
+            this.all = all;
+            this.log = log;
+            this.json = json;
+            this.clock = clock;
+            this.start = clock.instant();
+            this.printed = start;
+        }
+
+        @Override
+        public synchronized void accept(long done) {
+            Instant now = clock.instant();
+            if (Duration.between(printed, now).compareTo(BETWEEN) >= 0) {
+                printed = now;
+                log.println(json ? json(done) : text(done, Duration.between(start, now)));
+                log.flush();
+            }
+        }
+
+        private String json(long done) {
+            Map<String, Object> values = new LinkedHashMap<>();
+            values.put("task", task);
+            values.put("done", done);
+            if (all > 0) {
+                values.put("total", all);
+            }
+            return Console.json("progress", values);
+        }
+
+        private String text(long done, Duration passed) {
+            String count = task + "  " + done + (all > 0 ? "/" + all : "");
+            if (!remark.isEmpty()) {
+                return task + "  " + remark;
+            }
+            return done <= 0 || all <= done
+                    ? count
+                    : count + "  eta "
+                            + EpochText.time(passed.multipliedBy(all - done).dividedBy(done));
+        }
+
+        @Override
+        public synchronized void remark(String text) {
+            remark = text;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /**
+     * Renders a progress bar as one line, e.g. {@code fine-tuning  40% ████░░░░  epoch 3/60  loss 1.160}. A narrow terminal
+     * shortens the bar first. Without a remark it shows the number of steps and the remaining time.
+     */
+    static final class BarText implements ProgressBarRenderer {
+        private static final int WIDEST = 24;
+        private static final int NARROWEST = 4;
+        /** Steps of less than this many milliseconds give no estimate. */
+        private static final int MILLISECONDS = 2000;
+
+        @Override
+        public String render(ProgressState state, int width) {
+            double part = state.isIndefinite() ? 0 : Math.clamp(state.getNormalizedProgress(), 0.0, 1.0);
+            String before = state.getTaskName() + (state.isIndefinite() ? "" : " %3d%%".formatted((int) (100 * part)));
+            String remark = String.valueOf(state.getExtraMessage()).strip();
+            String after = remark.isEmpty() ? steps(state) : remark;
+            int room = Math.min(WIDEST, width - before.length() - after.length() - 3);
+            String bar = state.isIndefinite() || room < NARROWEST ? "" : " " + bar(part, room);
+            String line = before + bar + "  " + after;
+            return line.length() <= width ? line : line.substring(0, Math.max(0, width));
+        }
+
+        private static String bar(double part, int width) {
+            int full = (int) Math.round(part * width);
+            return "█".repeat(full) + "░".repeat(width - full);
+        }
+
+        private static String steps(ProgressState state) {
+            if (state.isIndefinite()) {
+                return Long.toString(state.getCurrent());
+            }
+            long done = state.getCurrent() - state.getStart();
+            long rest = Math.max(0, state.getMax() - state.getCurrent());
+            String count = state.getCurrent() + "/" + state.getMax();
+            Duration passed = state.getElapsedAfterStart();
+            return done <= 0 || rest == 0 || passed.toMillis() < MILLISECONDS
+                    ? count
+                    : count + "  eta "
+                            + EpochText.time(passed.multipliedBy(rest).dividedBy(done));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package org.gramian.cli.common;
+
+import java.nio.file.Path;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of every command that computes: libtorch, device, threads. */
+public final class TorchOptions {
+    @Option(
+            names = "--libtorch",
+            paramLabel = "DIR",
+            description = "libtorch of an installed PyTorch (its torch/lib) instead of the built-in one")
+    private @Nullable Path libtorch;
+
+    @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            defaultValue = "auto",
+            description = "device: cpu, cuda, cuda:<number> or auto (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String device;
+
+    @Option(names = "--threads", paramLabel = "N", description = "CPU threads per operator (default: all cores)")
+    private @Nullable Integer threads;
+
+    /** Returns the number of threads per operator, 0 if unset. */
+    public int threads() {
+        if (threads != null && threads < 1) {
+            throw new IllegalArgumentException("--threads: expected at least 1, found " + threads);
+        }
+        return threads == null ? 0 : threads;
+    }
+
+    /** Loads libtorch and returns the device. */
+    public Device prepare() {
+        if (libtorch != null) {
+            System.setProperty("gramian.libtorch", libtorch.toString());
+        }
+        if (threads != null) {
+            Libtorch.load().setThreads(threads);
+        }
+        return Device.parse(device);
+    }
+}

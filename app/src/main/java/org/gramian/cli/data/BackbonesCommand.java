@@ -1,0 +1,206 @@
+package org.gramian.cli.data;
+
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.BackboneInfo;
+import org.gramian.backbone.Backbones;
+import org.gramian.basis.JsonText;
+import org.gramian.image.crop.Preprocessing;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian backbones}: the networks that there are, or the layers of one. */
+@Command(
+        name = "backbones",
+        mixinStandardHelpOptions = true,
+        header = "List backbones and their layers.",
+        description = {
+            "Without NAME: all backbones with default layer, shape of its feature maps, number of parameters up to it and",
+            "in total, source and licence of the weights.",
+            "With NAME: its layers, each with the shape of its output and the parameters up to it."
+        })
+public final class BackbonesCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--size",
+            paramLabel = "N",
+            defaultValue = "224",
+            description = "image size in pixels (default: ${DEFAULT-VALUE})")
+    private int size;
+
+    @Option(names = "--json", description = "print JSON")
+    private boolean json;
+
+    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a backbone, e.g. vgg16")
+    private @Nullable String name;
+
+    @Override
+    public Integer call() {
+        if (size < 1) {
+            throw new IllegalArgumentException("--size: expected at least 1, found " + size);
+        }
+        if (json) {
+            Object shown = name == null
+                    ? Backbones.all().stream().map(this::row).toList()
+                    : BackboneRow.withLayers(Backbone.of(name), size);
+            console.out().println(JsonText.indented(shown));
+        } else if (name == null) {
+            printAll();
+        } else {
+            printOne(BackboneRow.withLayers(Backbone.of(name), size));
+        }
+        return ExitCode.DONE;
+    }
+
+    private BackboneRow row(Backbone backbone) {
+        return BackboneRow.of(backbone, size);
+    }
+
+    private void printAll() {
+        PrintWriter out = console.out();
+        List<BackboneRow> rows = Backbones.all().stream().map(this::row).toList();
+        String line = "%-20s %-14s %-16s %13s %13s%n";
+        out.printf(line, "name", "layer", "features at " + size, "parameters", "total");
+        for (BackboneRow row : rows) {
+            out.printf(
+                    line,
+                    row.name(),
+                    row.defaultLayer(),
+                    row.shape(),
+                    number(row.parameters()),
+                    number(row.parametersInAll()));
+        }
+        out.printf("%nweights%n");
+        rows.forEach(row -> printWeights(out, row.name(), row.weights()));
+    }
+
+    private static void printWeights(PrintWriter out, String label, BackboneInfo.Weights weights) {
+        out.printf("%-20s %s%n%-20s %s%n", label, weights.source(), "", weights.licence());
+    }
+
+    private void printOne(BackboneRow row) {
+        PrintWriter out = console.out();
+        Preprocessing preprocessing = row.preprocessing();
+        out.printf("%-20s %s%n%-20s %s%n", row.name(), row.title(), "", row.citation());
+        printWeights(out, "weights", row.weights());
+        out.printf(
+                "%-20s %s of %d×%d, (byte - %s) / %s%n%n",
+                "images",
+                preprocessing.order(),
+                row.trainedAt(),
+                row.trainedAt(),
+                preprocessing.mean(),
+                preprocessing.std());
+        out.printf("%-20s %-16s %13s%n", "layer", "output at " + size, "parameters");
+        for (BackboneRow.Layer layer : row.layers()) {
+            out.printf(
+                    "%-20s %-16s %13s%s%n",
+                    layer.name(),
+                    layer.shape(),
+                    number(layer.parameters()),
+                    layer.name().equals(row.defaultLayer()) ? "  (default)" : "");
+        }
+    }
+
+    private static String number(long count) {
+        return String.format(Locale.ROOT, "%,d", count);
+    }
+
+    /**
+     * Description of a backbone, as text and as JSON.
+     *
+     * @param name its name in options
+     * @param title its name in full
+     * @param citation the paper
+     * @param trainedAt rows and columns of the images it was trained on
+     * @param defaultLayer default layer
+     * @param features shape of that layer's output; empty if images of the given size do not fit
+     * @param parameters up to that layer
+     * @param parametersInAll up to the last layer
+     * @param preprocessing preprocessing of images for the weights
+     * @param weights their source
+     * @param layers all layers, or none
+     */
+    record BackboneRow(
+            String name,
+            String title,
+            String citation,
+            int trainedAt,
+            String defaultLayer,
+            List<Long> features,
+            long parameters,
+            long parametersInAll,
+            Preprocessing preprocessing,
+            BackboneInfo.Weights weights,
+            @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Layer> layers) {
+
+        /** A layer, the shape of its output, and the parameters up to it. */
+        record Layer(String name, List<Long> output, long parameters) {
+            String shape() {
+                return text(output);
+            }
+        }
+
+        static BackboneRow of(Backbone backbone, int size) {
+            return of(backbone, size, List.of());
+        }
+
+        static BackboneRow withLayers(Backbone backbone, int size) {
+            return of(
+                    backbone,
+                    size,
+                    backbone.layers().stream()
+                            .map(backbone::cutAt)
+                            .map(cut -> new Layer(cut.layer(), output(cut, size), cut.parameterCount()))
+                            .toList());
+        }
+
+        private static BackboneRow of(Backbone backbone, int size, List<Layer> layers) {
+            BackboneInfo about = backbone.about();
+            return new BackboneRow(
+                    backbone.name(),
+                    about.title(),
+                    about.citation(),
+                    about.size(),
+                    backbone.defaultLayer(),
+                    output(backbone, size),
+                    backbone.parameterCount(),
+                    backbone.cutAt(backbone.layers().getLast()).parameterCount(),
+                    about.preprocessing(),
+                    about.weights(),
+                    layers);
+        }
+
+        private static List<Long> output(Backbone backbone, int size) {
+            return backbone.fits(size, size)
+                    ? LongStream.of(backbone.features(size, size).sizes())
+                            .boxed()
+                            .toList()
+                    : List.of();
+        }
+
+        String shape() {
+            return text(features);
+        }
+
+        private static String text(List<Long> sizes) {
+            return sizes.isEmpty()
+                    ? "does not fit"
+                    : sizes.stream().map(String::valueOf).collect(Collectors.joining("×"));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+package org.gramian.cli.predict;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
+import java.util.UUID;
+import java.util.stream.LongStream;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.ByteSize;
+import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.dataset.Sample;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.train.feature.FeatureSink;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The file that {@code gramian features} and {@code gramian embed} write: {@code features [rows, c, h, w]} or {@code
+ * descriptors [rows, d]}, {@code labels [rows]} and {@code image [rows]}, an index into the names in its metadata.
+ *
+ * <p>Features are collected in a nameless file beside it, for they may exceed memory, and the number of rows is known at
+ * the end only; the real file then appears in one step. The nameless file is gone with this process, however it ends.
+ */
+public final class FeatureOutput implements FeatureSink, AutoCloseable {
+    static final String SAFETENSORS = ".safetensors";
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private final Path path;
+    private final String tensor;
+    private final List<Sample> samples;
+    private final FileChannel scratch;
+    private final LongStream.Builder labels = LongStream.builder();
+    private final LongStream.Builder images = LongStream.builder();
+    private final List<String> names = new ArrayList<>();
+    private final Map<String, String> unreadable = new LinkedHashMap<>();
+    private int last = -1;
+    private long rows;
+
+    /** @param tensor what the features are called */
+    FeatureOutput(Path path, String tensor, List<Sample> samples) throws IOException {
+        this.path = path;
+        this.tensor = tensor;
+        this.samples = samples;
+        this.scratch = FileChannel.open(
+                folder(path).resolve(".gramian-" + UUID.randomUUID() + ".partial"),
+                StandardOpenOption.CREATE_NEW,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE,
+                StandardOpenOption.DELETE_ON_CLOSE);
+    }
+
+    private static Path folder(Path path) {
+        return Objects.requireNonNull(path.toAbsolutePath().getParent(), "a file has a folder");
+    }
+
+    /** Says before the work, not after it, that the result could not be written. */
+    static void requireWritable(Path path, String ending) throws IOException {
+        if (!path.toString().endsWith(ending)) {
+            throw new IllegalArgumentException("OUT must end with " + ending + ", found " + path);
+        }
+        AtomicFile.require(path);
+    }
+
+    /** Whether a folder shares its free space with this file. */
+    static boolean onSameDisk(Path path, Path other) throws IOException {
+        return Files.getFileStore(folder(path)).equals(Files.getFileStore(other));
+    }
+
+    /**
+     * Says so, too, if the disk is too full.
+     *
+     * @param bytes of the features: they are there twice while the file is put together
+     * @param cache bytes by which the feature cache will grow on the same disk
+     */
+    static void requireSpace(Path path, long bytes, long cache) throws IOException {
+        FileStore store = Files.getFileStore(folder(path));
+        // Some network file systems know no sizes and answer zero to everything.
+        requireSpace(path, bytes, cache, store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace());
+    }
+
+    static void requireSpace(Path path, long bytes, long cache, long free) {
+        if (Math.addExact(Math.multiplyExact(2, bytes), cache) > free) {
+            String growth =
+                    cache == 0 ? "" : ", and " + ByteSize.text(cache) + " go to the feature cache on the same disk";
+            throw new IllegalArgumentException("OUT needs " + ByteSize.text(bytes)
+                    + ", and as much again while it is written"
+                    + growth + "; found " + ByteSize.text(free) + " free in " + folder(path) + "; free disk space"
+                    + (cache == 0
+                            ? ""
+                            : ", choose another disk with --cache-dir, or disable the cache with --no-cache"));
+        }
+    }
+
+    @Override
+    public void feature(int sample, int crop, MemorySegment feature) throws IOException {
+        if (sample != last) {
+            last = sample;
+            names.add(samples.get(sample).name());
+        }
+        ByteBuffer bytes = feature.asByteBuffer();
+        try {
+            while (bytes.hasRemaining()) {
+                scratch.write(bytes);
+            }
+        } catch (IOException full) {
+            throw AtomicFile.failure(path, full);
+        }
+        labels.add(samples.get(sample).label());
+        images.add(names.size() - 1);
+        rows++;
+    }
+
+    @Override
+    public void unreadable(int sample, Unreadable problem) {
+        unreadable.put(samples.get(sample).name(), problem.reason());
+    }
+
+    /** The images without features, and why. */
+    Map<String, String> unreadable() {
+        return unreadable;
+    }
+
+    long rows() {
+        return rows;
+    }
+
+    /** Writes the real file; {@code about} goes into its metadata, with the names and what could not be read. */
+    void write(Shape feature, DType type, Map<String, String> about) throws IOException {
+        Map<String, String> metadata = new LinkedHashMap<>(about);
+        metadata.put("names", json(names));
+        metadata.put("unreadable", json(unreadable));
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment features = scratch.map(MapMode.READ_ONLY, 0, scratch.size(), arena);
+            long[] sizes = LongStream.concat(LongStream.of(rows), LongStream.of(feature.sizes()))
+                    .toArray();
+            StoredTensor stored = new StoredTensor(type, Shape.of(sizes), features);
+            Safetensors.write(
+                    path,
+                    Map.of(tensor, stored, "labels", longs(labels, arena), "picture", longs(images, arena)),
+                    metadata);
+        }
+    }
+
+    /**
+     * Writes descriptors as a table, with a name and class in each row.
+     *
+     * @param length of a descriptor
+     * @param classes names of the labels
+     * @param crops whether an image may have several rows, which then tell the crop's number
+     */
+    void writeTable(EmbedFormat format, int length, List<String> classes, boolean crops, Map<String, String> about)
+            throws IOException {
+        long[] image = images.build().toArray();
+        long[] label = labels.build().toArray();
+        List<String> nameColumn = new ArrayList<>();
+        List<String> classColumn = new ArrayList<>();
+        List<String> cropColumn = new ArrayList<>();
+        int crop = 0;
+        for (int row = 0; row < image.length; row++) {
+            crop = row > 0 && image[row] == image[row - 1] ? crop + 1 : 0;
+            nameColumn.add(names.get((int) image[row]));
+            classColumn.add(classes.get((int) label[row]));
+            cropColumn.add(Integer.toString(crop));
+        }
+        SequencedMap<String, List<String>> columns = new LinkedHashMap<>();
+        columns.put("name", nameColumn);
+        columns.put("class", classColumn);
+        if (crops) {
+            columns.put("crop", cropColumn);
+        }
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment values = scratch.map(MapMode.READ_ONLY, 0, scratch.size(), arena);
+            EmbedFormat.Table table = new EmbedFormat.Table(columns, length, values, about);
+            switch (format) {
+                case NPY -> table.npy(path);
+                case CSV -> table.csv(path);
+                case PARQUET -> table.parquet(path);
+                case SAFETENSORS -> throw new IllegalArgumentException("safetensors files are no tables");
+            }
+        }
+    }
+
+    private StoredTensor longs(LongStream.Builder values, Arena arena) {
+        MemorySegment data = arena.allocateFrom(JAVA_LONG, values.build().toArray());
+        return new StoredTensor(DType.I64, Shape.of(rows), data);
+    }
+
+    static String json(Object value) {
+        return JSON.writeValueAsString(value);
+    }
+
+    @Override
+    public void close() throws IOException {
+        scratch.close();
+    }
+}

@@ -1,0 +1,220 @@
+package org.gramian.cli.predict;
+
+import org.gramian.cli.common.CacheOptions;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.Version;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import org.gramian.basis.ByteSize;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.train.feature.FeatureCache;
+import org.gramian.train.feature.FeatureExtraction;
+import org.gramian.train.feature.FeatureExtractor;
+import org.gramian.train.feature.FeatureSurvey;
+import org.gramian.train.feature.FrozenBackbone;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian features}: feature maps of a folder of images, for people who go on elsewhere. */
+@Command(
+        name = "features",
+        mixinStandardHelpOptions = true,
+        header = "Extract and cache feature maps of images.",
+        description = {
+            "Computes feature maps of all images of a dataset, for use in other programs.",
+            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'picture' [rows], an index into the",
+            "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata as JSON. Each crop of each image is a row.",
+            "Unreadable images are skipped and listed; the exit code is then 3."
+        })
+public final class FeaturesCommand implements Callable<Integer> {
+    /** The element types of features. */
+    enum Precision {
+        F32(DType.F32),
+        F16(DType.F16);
+
+        private final DType type;
+
+        Precision(DType type) {
+            this.type = type;
+        }
+    }
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final BackboneOptions backbone = new BackboneOptions();
+
+    @Option(
+            names = "--crops",
+            paramLabel = "PLAN",
+            defaultValue = "center",
+            description =
+                    "crops: center, resize, paper or ten, optionally :SIZE and +flips (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String plan;
+
+    @Option(names = "--size", paramLabel = "N", description = "image size: side of the crops in pixels (default: 224)")
+    private @Nullable Integer size;
+
+    @Option(names = "--training", description = "training crops, drawn with --seed, instead of test crops")
+    private boolean training;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "random seed of the crops (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Option(
+            names = "--dtype",
+            paramLabel = "TYPE",
+            defaultValue = "f32",
+            description = "precision: f32 or f16 (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Precision precision;
+
+    @Option(
+            names = {"--batch", "--batch-size"},
+            paramLabel = "N",
+            defaultValue = "" + FeatureExtractor.DEFAULT_BATCH,
+            description = "batch size (default: ${DEFAULT-VALUE})")
+    private int batch;
+
+    @Option(
+            names = "--layout",
+            paramLabel = "LAYOUT",
+            description = "directory layout of DIR, e.g. folders, csv or fmd (default: detected)")
+    private @Nullable String layout;
+
+    @Mixin
+    private final CacheOptions caching = new CacheOptions();
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "folder of images, or a CSV file of path,label[,fold]")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path folder;
+
+    @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        Crops crops = crops();
+        backbone.backbone().features(crops.size(), crops.size());
+        caching.check();
+        FeatureOutput.requireWritable(out, FeatureOutput.SAFETENSORS);
+        Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
+        dataset.notes().forEach(note -> console.say(note.text()));
+        Device device = torch.prepare();
+        try (FrozenBackbone network = backbone.open(device, console::say)) {
+            FeatureExtractor extractor = new FeatureExtractor(network, batch, precision.type);
+            try (FeatureCache cache = caching.open(extractor.recipe(), console::say)) {
+                return extract(
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.ofNullable(cache)),
+                        dataset,
+                        crops);
+            }
+        }
+    }
+
+    private Crops crops() {
+        CropPlan parsed = CropPlan.parse(plan);
+        if (size != null && plan.contains(":")) {
+            throw new IllegalArgumentException(
+                    "expected one size of crops, found --size " + size + " and --crops " + plan);
+        }
+        CropPlan sized = size == null ? parsed : parsed.withSize(size);
+        return training ? sized.training(seed) : sized.testing();
+    }
+
+    private int extract(FeatureExtraction extraction, Dataset dataset, Crops crops) throws IOException {
+        long images = dataset.samples().size();
+        FeatureSurvey survey;
+        try (Progress progress = console.progress("hashing files", images)) {
+            survey = extraction.survey(dataset.samples(), crops, progress);
+        }
+        announce(extraction, survey);
+        try (FeatureOutput file = new FeatureOutput(out, "features", dataset.samples())) {
+            try (Progress progress = console.progress("features", images)) {
+                extraction.run(survey, file, progress);
+            }
+            file.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
+            return finish(extraction.extractor(), file, dataset, crops);
+        }
+    }
+
+    /** Says how large everything will be, and stops if that does not fit. */
+    private void announce(FeatureExtraction extraction, FeatureSurvey survey) throws IOException {
+        FeatureExtractor extractor = extraction.extractor();
+        long each = extractor.bytes(survey.crops());
+        long missing = survey.missingCount();
+        console.say("%d features %s%s, %s in total; %d to compute"
+                .formatted(
+                        survey.count(),
+                        precision,
+                        extractor.shape(survey.crops()),
+                        ByteSize.text(Math.multiplyExact(survey.count(), each)),
+                        missing));
+        long growth = 0;
+        if (extraction.cache().isPresent() && missing > 0) {
+            FeatureCache cache = extraction.cache().get();
+            growth = FeatureCache.bytes(missing, each);
+            console.say("feature cache: %s, %s more; turn off with --no-cache"
+                    .formatted(cache.folder(), ByteSize.text(growth)));
+            cache.requireSpace(growth);
+            growth = FeatureOutput.onSameDisk(out, cache.folder()) ? growth : 0;
+        }
+        FeatureOutput.requireSpace(out, Math.multiplyExact(survey.count(), each), growth);
+    }
+
+    private int finish(FeatureExtractor extractor, FeatureOutput file, Dataset dataset, Crops crops)
+            throws IOException {
+        if (file.rows() == 0) {
+            console.say("no image could be read: " + out + " was not written");
+            return ExitCode.DATA;
+        }
+        file.write(extractor.shape(crops), precision.type, about(extractor, dataset, crops));
+        console.out().printf("%s: %d features %s%s%n", out, file.rows(), precision, extractor.shape(crops));
+        return file.unreadable().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
+    }
+
+    private Map<String, String> about(FeatureExtractor extractor, Dataset dataset, Crops crops) {
+        Map<String, String> about = new LinkedHashMap<>();
+        about.put("gramian", Version.number());
+        about.put("backbone", extractor.network().backbone().name());
+        about.put("layer", extractor.network().backbone().layer());
+        about.put("weights", extractor.network().fingerprint());
+        about.put("preprocessing", extractor.network().preprocessing().text());
+        about.put("recipe", extractor.recipe().fingerprint());
+        about.put("classes", FeatureOutput.json(dataset.classes()));
+        about.put(
+                "crops",
+                FeatureOutput.json(
+                        IntStream.range(0, crops.count()).mapToObj(crops::label).toList()));
+        about.put("size", Integer.toString(crops.size()));
+        return about;
+    }
+}

@@ -1,0 +1,103 @@
+package org.gramian.cli.train;
+
+import org.gramian.cli.common.CommandHint;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.stream.Stream;
+import org.gramian.basis.AtomicTextFile;
+import org.gramian.run.ExistingRun;
+import org.gramian.run.RunPlan;
+import org.gramian.run.config.Settings;
+
+/**
+ * The folder of a run: its configuration and the path of its images.
+ *
+ * @param path the folder
+ */
+public record RunFolder(Path path) {
+    private static final String PICTURES = "pictures.txt";
+
+    /** Returns the folder of an existing run. */
+    static RunFolder of(Path path) throws IOException {
+        if (!new ExistingRun(path).exists()) {
+            throw new IOException(path + ": expected a run folder with a file " + ExistingRun.CONFIG
+                    + ", found none; start a run with: " + CommandHint.of("train", "DIR", "--out", path));
+        }
+        return new RunFolder(path);
+    }
+
+    /** {@code runs/<date>-<name of the images>}, with a number appended if it exists. */
+    static RunFolder usual(Path images) {
+        String name = String.valueOf(images.toAbsolutePath().normalize().getFileName())
+                .replaceFirst("\\.csv$", "")
+                .replaceAll("[^\\p{L}\\p{N}._-]", "-");
+        Path first = Path.of("runs", LocalDate.now(java.time.ZoneId.systemDefault()) + "-" + name);
+        return new RunFolder(Stream.iterate(1, number -> number + 1)
+                .map(number -> number == 1 ? first : first.resolveSibling(first.getFileName() + "-" + number))
+                .filter(path -> !Files.exists(path))
+                .findFirst()
+                .orElseThrow());
+    }
+
+    /** Returns a folder for a new run; rejects one with files. */
+    static RunFolder fresh(Path path) throws IOException {
+        RunFolder folder = new RunFolder(path);
+        folder.requireUnused();
+        return folder;
+    }
+
+    /** Stores the path of the images of a new run. */
+    void begin(Path images) throws IOException {
+        Files.createDirectories(path);
+        AtomicTextFile.write(
+                path.resolve(PICTURES),
+                text -> text.write(images.toAbsolutePath().normalize() + "\n"));
+    }
+
+    /** Rejects a folder with files. */
+    private void requireUnused() throws IOException {
+        if (!Files.exists(path)) {
+            return;
+        }
+        if (!Files.isDirectory(path)) {
+            throw new IllegalArgumentException("--out " + path + ": expected a folder, found a file");
+        }
+        try (Stream<Path> content = Files.list(path)) {
+            if (content.findAny().isPresent()) {
+                throw new IllegalArgumentException("--out " + path
+                        + ": expected a new or empty folder, found files in it;"
+                        + " choose another one"
+                        + (new ExistingRun(path).exists()
+                                ? ", or resume the run with: " + CommandHint.of("train", "--resume", path)
+                                : ""));
+            }
+        }
+    }
+
+    /** Returns the configuration of the run. */
+    Settings settings() {
+        return new ExistingRun(path).settings();
+    }
+
+    /** Returns the plan with the folds that the run was started with. */
+    RunPlan rest(RunPlan whole) throws IOException {
+        return new ExistingRun(path).rest(whole);
+    }
+
+    /** Returns the path of the images of the run. */
+    Path images() throws IOException {
+        return Path.of(
+                Files.readString(path.resolve(PICTURES), StandardCharsets.UTF_8).strip());
+    }
+
+    /** Returns whether there is a checkpoint. */
+    boolean hasCheckpoint() throws IOException {
+        try (Stream<Path> all = Files.walk(path, 2)) {
+            return all.anyMatch(file -> file.endsWith("checkpoint.safetensors"));
+        }
+    }
+}

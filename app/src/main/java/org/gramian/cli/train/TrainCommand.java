@@ -1,0 +1,382 @@
+package org.gramian.cli.train;
+
+import org.gramian.cli.common.BrokenRunException;
+import org.gramian.cli.common.CacheOptions;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.Durations;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Interruption;
+import org.gramian.cli.common.PlanText;
+import org.gramian.cli.common.TorchOptions;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import org.gramian.backbone.weights.PublicFile;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Note;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.run.FoldResult;
+import org.gramian.run.RunEvent;
+import org.gramian.run.RunPlan;
+import org.gramian.run.RunResult;
+import org.gramian.run.StageResult;
+import org.gramian.run.TrainingRun;
+import org.gramian.run.config.BackboneRanking;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Quality;
+import org.gramian.run.config.Setting;
+import org.gramian.run.config.Settings;
+import org.gramian.run.plan.Estimate;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.GpuMath;
+import org.gramian.tensor.Libtorch;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Checkpointing;
+import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainingContext;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian train}: trains a model on a folder of images and tests it. */
+@Command(
+        name = "train",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        header = "Train a model on a folder of images and test it.",
+        description = {
+            "Checks the images, trains a classifier on features of a frozen backbone, fine-tunes all layers if that pays",
+            "off, and measures accuracy on the test set. The run folder gets the model (model.safetensors), report.html,",
+            "evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value."
+        })
+public final class TrainCommand implements Callable<Integer> {
+    /** With fewer training images per class than this, more images help most. */
+    private static final int FEW_PER_CLASS = 30;
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "DIR",
+            description = "folder of images, one subfolder per class, or a CSV file of path,label[,fold]")
+    private @Nullable Path images;
+
+    @Option(
+            names = {"--out", "--output"},
+            paramLabel = "RUN",
+            description = "run folder (default: runs/<date>-<name>)")
+    private @Nullable Path out;
+
+    @Option(names = "--resume", paramLabel = "RUN", description = "resume an interrupted run from its checkpoint")
+    private @Nullable Path resumed;
+
+    @Option(
+            names = "--fold",
+            paramLabel = "FOLD",
+            split = ",",
+            description = {
+                "train only these folds of the protocol, by number or name (default: all; with --resume, those of the run)"
+            })
+    private List<String> folds = List.of();
+
+    @Option(names = "--dry-run", description = "show configuration, sizes and estimated time; do not train")
+    private boolean dry;
+
+    @Option(
+            names = "--time-budget",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            description = "time for the whole run, e.g. 30m or 1h30m; keeps the best checkpoint")
+    private @Nullable Duration budget;
+
+    @Option(
+            names = "--keep-every",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            description = "time between checkpoints (default: 1m)")
+    private Duration keepEvery = Checkpointing.DEFAULT_INTERVAL;
+
+    @Option(
+            names = {"--decode-threads", "--workers"},
+            paramLabel = "N",
+            description = "worker threads that decode images (default: all cores)")
+    private int threads = Runtime.getRuntime().availableProcessors();
+
+    @Option(names = "--no-report", description = "do not write report.html")
+    private boolean noReport;
+
+    @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
+    private boolean deterministic;
+
+    @Mixin
+    private final TrainOptions options = new TrainOptions();
+
+    @Mixin
+    private final CacheOptions caching = new CacheOptions();
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Cancellation breaks = budget == null ? Cancellation.onRequest() : Cancellation.after(budget);
+        caching.check();
+        RunFolder folder = folder();
+        Settings requested = resumed == null ? options.requested() : folder.settings();
+        Dataset dataset = dataset(requested, folder);
+        dataset.notes().stream()
+                .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
+                .forEach(note -> console.say(note.text()));
+        Device device = torch.prepare();
+        if (deterministic) {
+            Libtorch.load().setMath(GpuMath.EXACT);
+        }
+        try (TrainDisplay display = new TrainDisplay(console)) {
+            TrainingContext<RunEvent> context =
+                    new TrainingContext<>(device, threads, display, breaks, Checkpointing.every(keepEvery));
+            TrainingRun trainer = new TrainingRun(dataset, requested, options.store(), caching.root(), context);
+            if (dry) { // nothing to save: Ctrl-C may end the process at once
+                RunPlan plan = plan(trainer, trainer.audit(), folder);
+                return show(trainer, plan, trainer.estimate(plan));
+            }
+            try (Interruption interruption = new Interruption(breaks, console::warn)) {
+                return planAndTrain(trainer, display, folder, interruption);
+            } catch (InterruptedTrainingException stopped) {
+                console.warn("interrupted before training began"
+                        + (resumed == null ? "" : "; resume with: " + resume(folder)));
+                return ExitCode.INTERRUPTED;
+            }
+        }
+    }
+
+    private RunPlan plan(TrainingRun trainer, AuditReport audit, RunFolder folder) throws IOException {
+        RunPlan whole = trainer.plan(audit);
+        RunPlan plan = folds.isEmpty() ? folder.rest(whole) : whole.only(folds);
+        console.say(
+                resumed == null
+                        ? chosen(plan.settings())
+                        : "resuming " + resumed + "; pooling " + plan.settings().get(Keys.POOLING));
+        return plan;
+    }
+
+    /** @throws InterruptedTrainingException if interrupted before training */
+    private int planAndTrain(TrainingRun trainer, TrainDisplay display, RunFolder folder, Interruption interruption)
+            throws IOException, InterruptedException {
+        AuditReport audit = trainer.audit();
+        requireNotInterrupted(trainer);
+        RunPlan plan = plan(trainer, audit, folder);
+        requireNotInterrupted(trainer);
+        if (resumed == null) {
+            console.say(expectation(trainer, plan));
+        }
+        requireNotInterrupted(trainer);
+        if (budget != null) {
+            reserve(trainer, plan, budget);
+        }
+        interruption.keeps(keepEvery);
+        int code = train(trainer, plan, audit, folder, display);
+        if (resumed != null && !display.trained()) {
+            console.say("the run was already finished");
+        }
+        return code;
+    }
+
+    private static void requireNotInterrupted(TrainingRun trainer) {
+        trainer.context().throwIfCancelled();
+    }
+
+    /** Sets time for test and report apart. */
+    private void reserve(TrainingRun trainer, RunPlan plan, Duration whole) throws IOException {
+        Estimate estimate = trainer.estimate(plan);
+        Duration reserved = trainer.context().cancellation().reserve(estimate.ending());
+        console.say("time budget " + PlanText.duration(whole) + ", " + PlanText.duration(reserved)
+                + " of it for test and report"
+                + (whole.compareTo(estimate.features().plus(reserved)) < 0
+                        ? "; features take about " + PlanText.duration(estimate.features())
+                                + " unless they are cached, so there may be no model"
+                        : ""));
+    }
+
+    /** Returns estimated time and memory. No time on a GPU: one small batch does not predict captured CUDA graphs. */
+    private static String expectation(TrainingRun trainer, RunPlan plan) throws IOException {
+        String memory = "estimated memory " + trainer.memory(plan).text();
+        return trainer.context().device().kind() == Device.Kind.CPU
+                ? "estimated time " + PlanText.duration(trainer.estimate(plan).total())
+                        + PlanText.condition(plan.config()) + "; " + memory
+                : memory;
+    }
+
+    private static String resume(RunFolder folder) {
+        return CommandHint.of("train", "--resume", folder.path());
+    }
+
+    private RunFolder folder() throws IOException {
+        if (budget != null && budget.isZero()) {
+            throw new IllegalArgumentException("--time-budget: expected a time above 0, found 0s");
+        }
+        if (resumed != null) {
+            requireNothingNew(resumed);
+            return RunFolder.of(resumed);
+        }
+        if (images == null) {
+            throw new IllegalArgumentException("expected DIR, a folder of images, or --resume RUN; try '"
+                    + CommandHint.of("train", "--help") + "'");
+        }
+        if (out == null) {
+            return RunFolder.usual(images);
+        }
+        return dry ? new RunFolder(out) : RunFolder.fresh(out);
+    }
+
+    /** Rejects options that would change a resumed run. */
+    private void requireNothingNew(Path run) {
+        List<String> typed = new ArrayList<>(options.typed());
+        if (out != null) {
+            typed.add("--out");
+        }
+        if (dry) {
+            typed.add("--dry-run");
+        }
+        if (!typed.isEmpty()) {
+            throw new IllegalArgumentException("--resume continues with the run's own configuration and folder: remove "
+                    + String.join(", ", typed) + ", or start a new run with: "
+                    + CommandHint.of("train", "DIR", "--config", run.resolve("config.yaml"))
+                    + " and the changed options");
+        }
+    }
+
+    private Dataset dataset(Settings requested, RunFolder folder) throws IOException {
+        Path place = images == null ? folder.images() : images;
+        return Layouts.open(place, requested.find(Keys.LAYOUT));
+    }
+
+    /** Returns backbone, pooling and classifier, and why this backbone. */
+    private static String chosen(Settings settings) {
+        Setting backbone = Objects.requireNonNull(settings.values().get(Keys.BACKBONE.name()));
+        return "backbone " + settings.get(Keys.BACKBONE) + ", layer " + settings.get(Keys.LAYER) + " ("
+                + backbone.origin().text() + "); pooling " + settings.get(Keys.POOLING)
+                + settings.get(Keys.CLASSIFIER)
+                        .map(solver -> "; classifier " + solver.text())
+                        .orElse("");
+    }
+
+    private int show(TrainingRun trainer, RunPlan plan, Estimate estimate) {
+        console.out().print(PlanText.configuration(plan.settings()));
+        console.out().print(PlanText.work(trainer.workload(plan), trainer.memory(plan), Optional.of(estimate)));
+        console.out().flush();
+        return ExitCode.DONE;
+    }
+
+    private int train(TrainingRun trainer, RunPlan plan, AuditReport audit, RunFolder folder, TrainDisplay display)
+            throws IOException {
+        if (resumed == null) {
+            folder.begin(images == null ? folder.images() : images);
+        }
+        console.say("run folder: " + folder.path());
+        RunResult result;
+        try {
+            result = trainer.train(plan, audit, folder.path());
+        } catch (UncheckedIOException failed) {
+            throw broken(Objects.requireNonNull(failed.getCause()), folder);
+        } catch (IOException failed) {
+            throw broken(failed, folder);
+        }
+        display.close(); // a bar would be drawn again below the messages
+        if (!result.folds().isEmpty()) {
+            TrainSummary summary = new TrainSummary(result, plan.folds().size(), folder);
+            console.out().print(summary.text());
+            console.out().flush();
+            summary.write(console::say);
+            if (!noReport) {
+                summary.report(console::say);
+            }
+            if (result.early().isEmpty()) {
+                moreEpochs(result).forEach(console::say);
+                advice(plan, trainer).ifPresent(console::say);
+            }
+        }
+        if (result.early().isPresent()) {
+            console.warn(
+                    switch (result.early().get()) {
+                        case CANCELLED -> "interrupted; resume with: " + resume(folder);
+                        case OUT_OF_TIME ->
+                            "time budget used up" + (result.folds().isEmpty() ? ", no model yet" : "")
+                                    + "; continue with: " + resume(folder);
+                    });
+        }
+        if (result.early().filter(Cancellation.Reason.CANCELLED::equals).isPresent()
+                || (result.early().isPresent() && result.folds().isEmpty())) {
+            return ExitCode.INTERRUPTED;
+        }
+        return audit.unreadable().isEmpty() ? ExitCode.DONE : ExitCode.DATA;
+    }
+
+    /** Returns advice for stages that still improved at their last epoch, from the fold that improved most. */
+    private static List<String> moreEpochs(RunResult result) throws IOException {
+        List<StageResult> stages = new ArrayList<>();
+        for (FoldResult fold : result.folds()) {
+            stages.addAll(StageResult.read(fold.folder()));
+        }
+        return IntStream.rangeClosed(1, 2)
+                .mapToObj(stage -> stages.stream()
+                        .filter(one -> one.stage() == stage && one.improving().isPresent())
+                        .max(Comparator.comparingDouble(
+                                one -> one.improving().orElseThrow().share())))
+                .flatMap(Optional::stream)
+                .flatMap(one -> one.advice().stream())
+                .map(text -> "tip: " + text)
+                .toList();
+    }
+
+    /** Returns what would raise the accuracy most. */
+    private static Optional<String> advice(RunPlan plan, TrainingRun trainer) throws IOException {
+        int images = plan.folds().getFirst().parts().training().size();
+        int perClass = images / plan.dataset().classes().size();
+        if (plan.config().network().weights().isEmpty()) {
+            return Optional.of("tip: " + weights(trainer.weights()));
+        }
+        if (perClass < FEW_PER_CLASS) {
+            return Optional.of(
+                    "tip: more images would help most; there are " + perClass + " training images per class");
+        }
+        boolean frozen = plan.config().recipe().stage2().epochs() == 0;
+        return frozen && trainer.context().device().kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
+                ? Optional.of("tip: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
+                : Optional.empty();
+    }
+
+    /** How to train with pretrained weights, after a run without. */
+    private static String weights(WeightStore store) throws IOException {
+        if (!store.names().isEmpty()) {
+            return "this run used no pretrained weights; those of "
+                    + store.names().getFirst()
+                    + " are installed: train with --backbone "
+                    + store.names().getFirst().architecture();
+        }
+        PublicFile file = BackboneRanking.download();
+        return "this run used no pretrained weights; get some with: " + CommandHint.of("weights", "get", file.name())
+                + " (" + Math.round(file.mebibytes()) + " MiB), or from a file with: "
+                + CommandHint.of("weights", "import", "FILE") + "; then train again";
+    }
+
+    /** Adds how to resume to a failure, if there is a checkpoint. */
+    private static IOException broken(IOException failed, RunFolder folder) throws IOException {
+        return folder.hasCheckpoint() ? new BrokenRunException(failed, folder.path()) : failed;
+    }
+}

@@ -1,0 +1,123 @@
+package org.gramian.cli.train;
+
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.EvaluationTable;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Failures;
+import org.gramian.cli.common.Version;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.gramian.basis.AtomicTextFile;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.FoldSummary;
+import org.gramian.evaluate.Metric;
+import org.gramian.report.TrainingCurves;
+import org.gramian.report.run.RunReport;
+import org.gramian.run.FoldResult;
+import org.gramian.run.History;
+import org.gramian.run.RunResult;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+
+/**
+ * Final output of a run: metrics, summary.txt and learning curves.
+ *
+ * @param result what came of it
+ * @param planned how many folds it was to have
+ * @param folder where it is kept
+ */
+public record TrainSummary(RunResult result, int planned, RunFolder folder) {
+    String text() {
+        List<FoldResult> folds = result.folds();
+        List<Evaluation> evaluations =
+                folds.stream().map(FoldResult::evaluation).toList();
+        StringBuilder text = new StringBuilder();
+        text.append(
+                folds.size() == 1
+                        ? new EvaluationTable(evaluations.getFirst()).text()
+                        : new FoldTable(evaluations).text());
+        afterFirst().ifPresent(line -> text.append(line).append(System.lineSeparator()));
+        incomplete().ifPresent(line -> text.append(line).append(System.lineSeparator()));
+        leftOut().ifPresent(line -> text.append(line).append(System.lineSeparator()));
+        text.append(System.lineSeparator());
+        for (FoldResult fold : folds) {
+            text.append("model: ").append(fold.model()).append(System.lineSeparator());
+        }
+        text.append("try: ")
+                .append(CommandHint.of("predict", folds.getFirst().model(), "IMAGE"))
+                .append(System.lineSeparator());
+        return text.toString();
+    }
+
+    private Optional<String> afterFirst() {
+        List<Evaluation> first = result.folds().stream()
+                .flatMap(fold -> fold.afterFirst().stream())
+                .toList();
+        if (first.size() < result.folds().size()) {
+            return Optional.empty();
+        }
+        return Optional.of(String.format(
+                Locale.ROOT,
+                "test accuracy with frozen backbone: %s %%, fine-tuned: %s %%",
+                FoldSummary.of(first).text(Metric.ACCURACY),
+                result.summary().text(Metric.ACCURACY)));
+    }
+
+    /** Numbers of a part of the run, or of a model that would have learned more, are no numbers of the run. */
+    private Optional<String> incomplete() {
+        return result.early()
+                .map(reason -> result.folds().size() + " of " + planned
+                        + (planned == 1 ? " fold" : " folds")
+                        + switch (reason) {
+                            case OUT_OF_TIME -> "; stopped by the time budget";
+                            case CANCELLED -> "; interrupted";
+                        });
+    }
+
+    private Optional<String> leftOut() {
+        int lost = result.audit().unreadable().size();
+        return lost == 0
+                ? Optional.empty()
+                : Optional.of("skipped as unreadable: %d of %d images (exit code %d)"
+                        .formatted(lost, result.audit().images(), ExitCode.DATA));
+    }
+
+    /** Writes what is for people: the numbers again, and the curves of every fold. */
+    void write(Consumer<String> remarks) throws IOException {
+        String text = text();
+        AtomicTextFile.write(folder.path().resolve("summary.txt"), out -> out.write(text));
+        for (FoldResult fold : result.folds()) {
+            List<EpochDone> epochs =
+                    History.open(fold.folder().resolve("history.csv")).epochs();
+            if (!epochs.isEmpty()) {
+                draw(fold, epochs, remarks);
+            }
+        }
+    }
+
+    /** Writes the page of the run; one that cannot be made is no reason to lose anything else. */
+    void report(Consumer<String> remarks) {
+        Path page = folder.path().resolve(RunReport.FILE);
+        try {
+            RunReport.write(List.of(folder.path()), page, Version.number());
+            remarks.accept("report: " + page);
+        } catch (IOException failed) {
+            remarks.accept("report not written: " + Failures.sentence(failed) + "; try: "
+                    + CommandHint.of("report", folder.path()));
+        }
+    }
+
+    /** An image that cannot be drawn, as on a machine without fonts, is no reason to lose anything else. */
+    private static void draw(FoldResult fold, List<EpochDone> epochs, Consumer<String> remarks) {
+        try {
+            TrainingCurves.image(fold.evaluation().setting().fold(), epochs)
+                    .write(fold.folder().resolve("curves.png"));
+        } catch (IOException failed) {
+            remarks.accept("curves not drawn: " + Failures.sentence(failed));
+        }
+    }
+}

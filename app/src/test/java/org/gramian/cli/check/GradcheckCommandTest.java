@@ -1,0 +1,63 @@
+package org.gramian.cli.check;
+
+import org.gramian.cli.Run;
+
+import org.gramian.cli.common.ExitCode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import org.junit.jupiter.api.Test;
+
+class GradcheckCommandTest {
+    @Test
+    void everyInputOfThePoolingIsShown() {
+        Run run = Run.of("gradcheck", "--pooling", "conv:6/rbf/spd:4/relu/triu/root/l2");
+        assertThat(run.code()).as(run.out()).isZero();
+        assertThat(run.out())
+                .contains("features", "conv.weight", "conv.bias", "spd0.weight")
+                .doesNotContain("FAILED");
+    }
+
+    @Test
+    void aPoolingThatCannotBeReadIsWrongInput() {
+        Run run = Run.of("gradcheck", "--pooling", "conv:6/rbf/spd:4/relu");
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.err()).has(facts("triu"));
+    }
+
+    @Test
+    void whatThePaperPrintsIsExpectedToDeviateByTheFactorNamed() {
+        Run run = Run.of("gradcheck", "--fidelity", "paper", "--pooling", "conv:6/rbf/spd:4/relu/triu/root/l2");
+        assertThat(run.code()).as(run.out()).isZero();
+        assertThat(run.out())
+                .containsPattern("triu: .*\\b2\\b")
+                .containsPattern("rbf: .*4\\(rowsum\\(G\\)M - GM\\)")
+                .containsPattern("expected +conv.weight")
+                .doesNotContain("FAILED", "ok ");
+    }
+
+    @Test
+    void whatTheAuthorsComputeIsExpectedToDeviateByTheFactorNamed() {
+        Run run = Run.of("gradcheck", "--fidelity", "authors", "--pooling", "conv:6/rbf/spd:6/relu/triu/root/l2");
+        assertThat(run.code()).as(run.out()).isZero();
+        assertThat(run.out())
+                .containsPattern("root: .*\\|y\\|/\\(\\|y\\|\\+0\\.03\\)")
+                .containsPattern("expected +spd0.weight")
+                .doesNotContain("FAILED", "triu:");
+    }
+
+    @Test
+    void aSizeThatTheAuthorsDoNotHaveIsRefused() {
+        Run run = Run.of("gradcheck", "--fidelity", "authors", "--pooling", "conv:6/rbf/spd:4/triu");
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.err()).contains("spd:6");
+    }
+
+    @Test
+    void aMistypedFidelityGetsTheNearest() {
+        Run run = Run.of("gradcheck", "--fidelity", "papr", "--pooling", "paper");
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.err()).has(facts("'papr'", "'paper'"));
+    }
+}

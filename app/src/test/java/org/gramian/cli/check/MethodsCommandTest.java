@@ -1,0 +1,131 @@
+package org.gramian.cli.check;
+
+import org.gramian.cli.Run;
+
+import org.gramian.cli.common.ExitCode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import java.util.List;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+import org.gramian.pooling.Pooling;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class MethodsCommandTest {
+    static List<String> names() {
+        return Methods.names();
+    }
+
+    @Test
+    void everyMethodHasOneLineUnderItsFamilyWithItsSizes() {
+        Run run = Run.of("methods");
+        assertThat(run.code()).as(run.err()).isZero();
+        List<String> lines = run.out().lines().toList();
+        for (Method method : Methods.all()) {
+            assertThat(lines)
+                    .filteredOn(line -> line.startsWith(method.name() + " "))
+                    .singleElement()
+                    .asString()
+                    .contains(method.title(), method.classifier(), method.pooling());
+            assertThat(lines).contains(method.family().text());
+        }
+        assertThat(lines)
+                .anyMatch(line -> line.matches("bcnn +B-CNN +131,328 +0 +softmax +bilinear/triu/root/l2"))
+                .anyMatch(line -> line.matches("gem +GeM +512 +1 +softmax +gem:3/l2"))
+                .anyMatch(line -> line.matches("default +SPD .* +8,256 +328,192 +softmax +.*"));
+        assertThat(run.out()).has(facts("vgg16", "conv5_3", "512", "14×14", "224×224"));
+    }
+
+    @Test
+    void sizesAreThoseOfTheBackboneAndLayer() {
+        Run run = Run.of("methods", "--backbone", "googlenet", "--layer", "inception_4e");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out().lines()).anyMatch(line -> line.matches("bcnn .* 346,528 +0 .*"));
+        assertThat(run.out()).has(facts("googlenet", "inception_4e", "832", "14×14"));
+    }
+
+    @Test
+    void aMethodThatCannotStandOnTheBackboneIsShownWithTheReason() {
+        Run run = Run.of("methods", "--backbone", "vgg16", "--layer", "fc6");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out().lines())
+                .anyMatch(line -> line.matches("spatial-pyramid .* - +- +softmax +pyramid:3/l2  .+"))
+                .anyMatch(line -> line.matches("spatial-pyramid: pyramid:3 .*4×4.* 1×1 .*"));
+        JsonNode all = json("methods", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");
+        assertThat(all.size()).isEqualTo(Methods.all().size());
+        JsonNode one = json("methods", "spatial-pyramid", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");
+        assertThat(one.get("unfit").asString()).contains("4×4");
+        assertThat(one.has("descriptor")).isFalse();
+        Run named = Run.of("methods", "spatial-pyramid", "--backbone", "vgg16", "--layer", "fc6");
+        assertThat(named.out()).containsPattern("pyramid:3 .*4×4");
+    }
+
+    private static JsonNode json(Object... arguments) {
+        return JsonMapper.shared().readTree(Run.of(arguments).out());
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void oneMethodIsShownWithFormulaReferenceAndEveryWord(String name) {
+        Method method = Methods.find(name).orElseThrow();
+        Run run = Run.of("methods", name);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).contains(method.title(), method.formula(), method.reference(), method.pooling());
+        for (String part : Pooling.parse(method.pooling()).text().split("[/+]", -1)) {
+            String word = part.replaceAll("[\\[\\]]|:.*", ""); // joins are [A+B]
+            assertThat(run.out()).containsPattern("(?m)^" + word + " +\\S");
+        }
+    }
+
+    @Test
+    void jsonCsvAndMarkdownHoldAllOfIt() {
+        JsonNode all = json("methods", "--format", "json");
+        assertThat(all.size()).isEqualTo(Methods.all().size());
+        JsonNode gem = json("methods", "gem", "--format", "json");
+        assertThat(gem.get("descriptor").asLong()).isEqualTo(512);
+        assertThat(gem.get("trained").asLong()).isEqualTo(1);
+        assertThat(gem.get("fitted").asLong()).isZero();
+        assertThat(gem.get("settled").asString()).isEqualTo("gem:3/l2");
+        assertThat(gem.has("unfit")).isFalse();
+        JsonNode fisher = json("methods", "fv-cnn", "--pictures", 9, "--format", "json");
+        assertThat(fisher.get("backbone").asString()).isEqualTo("vgg16");
+        assertThat(fisher.get("layer").asString()).isEqualTo("conv5_3");
+        assertThat(fisher.get("pictures").asInt()).isEqualTo(9);
+        Run csv = Run.of("methods", "--format", "csv");
+        assertThat(csv.out().lines())
+                .hasSize(Methods.all().size() + 1)
+                .first()
+                .asString()
+                .startsWith("name,title,family,pooling,backbone,layer,pictures,settled,");
+        assertThat(csv.out()).contains("vgg16,conv5_3,1000,", "/l2/pca:999");
+        Run markdown = Run.of("methods", "--format", "markdown");
+        assertThat(markdown.out().lines())
+                .hasSize(Methods.all().size() + 2)
+                .allMatch(line -> line.startsWith("|") && line.endsWith("|"));
+        // of the formula only a bar that is not escaped would end a cell
+        assertThat(markdown.out()).contains("S/\\|S\\|");
+    }
+
+    @Test
+    void oneImageIsNotCalledImages() {
+        assertThat(Run.of("methods", "--pictures", 1).out()).has(facts("1"));
+    }
+
+    @Test
+    void wrongNamesAndNumbersAreWrongInput() {
+        Run name = Run.of("methods", "bccn");
+        assertThat(name.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(name.err()).has(facts("'bccn'", "'bcnn'", "gramian methods"));
+        Run images = Run.of("methods", "--pictures", 0);
+        assertThat(images.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(images.err()).has(facts("--images", "1", "0"));
+        Run layer = Run.of("methods", "--backbone", "vgg16", "--layer", "conv5_4");
+        assertThat(layer.code()).isEqualTo(ExitCode.USAGE);
+    }
+}

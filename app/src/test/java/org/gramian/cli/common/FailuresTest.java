@@ -1,0 +1,106 @@
+package org.gramian.cli.common;
+
+import org.gramian.cli.Main;
+import org.gramian.cli.Run;
+
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.model.ModelFile;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+class FailuresTest {
+    /** A command that fails as it is told. */
+    @Command(name = "fail")
+    private record Failing(Throwable failure) implements Callable<Integer> {
+        @Override
+        public Integer call() throws Exception {
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            throw (Exception) failure;
+        }
+    }
+
+    private static Run fail(Throwable failure) {
+        StringWriter err = new StringWriter();
+        CommandLine line = Main.commandLine()
+                .addSubcommand(new CommandLine(new Failing(failure)))
+                .setErr(new PrintWriter(err));
+        return new Run(line.execute("fail"), "", err.toString());
+    }
+
+    private static void assertSaid(Throwable failure, int code, String... words) {
+        Run run = fail(failure);
+        assertThat(run.code()).as(run.err()).isEqualTo(code);
+        assertThat(run.err()).startsWith("gramian fail: ").contains(words).doesNotContain("\tat ");
+        assertThat(run.err().lines()).hasSize(1);
+    }
+
+    @Test
+    void aFullMemoryIsASentenceWithWhatToTry() {
+        OutOfMemoryError full = new OutOfMemoryError("Java heap space");
+        assertSaid(full, ExitCode.FAILED, "Java heap space", "GRAMIAN_JAVA_OPTS=-Xmx");
+        assertSaid(new IllegalStateException("a worker failed", full), ExitCode.FAILED, "GRAMIAN_JAVA_OPTS=-Xmx");
+    }
+
+    @Test
+    void aFileThatCannotBeReadIsNotAnInternalError() {
+        UncheckedIOException wrapped = new UncheckedIOException("while mapping", new IOException("a.png is too long"));
+        assertSaid(wrapped, ExitCode.USAGE, "gramian fail: a.png is too long");
+        assertSaid(new NoSuchFileException("a.png"), ExitCode.USAGE, "a.png");
+        assertSaid(new AccessDeniedException("a.png"), ExitCode.USAGE, "a.png");
+        assertSaid(new DirectoryNotEmptyException("a"), ExitCode.USAGE, "a: DirectoryNotEmptyException");
+        assertSaid(new IOException(), ExitCode.USAGE, "java.io.IOException");
+    }
+
+    @Test
+    void theKindOfFailureDecidesTheExitCode() throws IOException {
+        Path place = Path.of("photos");
+        assertSaid(new DatasetException(place, "expected pictures"), ExitCode.DATA, "photos: expected pictures");
+        UncheckedIOException wrapped = new UncheckedIOException(new DatasetException(place, "expected pictures"));
+        assertSaid(wrapped, ExitCode.DATA, "photos: expected pictures");
+        assertSaid(new UnusableWeightsException(new IOException("cut short")), ExitCode.MODEL, "cut short");
+        assertSaid(caught(() -> ModelFile.header(Path.of("absent"))), ExitCode.MODEL, "absent");
+        WeightStore store = new WeightStore(Path.of("absent"));
+        assertSaid(caught(() -> store.open(WeightName.parse("vgg16"), Arena.ofAuto(), _ -> {})), ExitCode.MODEL, "'vgg16'");
+    }
+
+    private static Throwable caught(ThrowingCallable code) {
+        Throwable thrown = catchThrowable(code);
+        assertThat(thrown).isInstanceOf(IOException.class);
+        return thrown;
+    }
+
+    @Test
+    void whatIsOurFaultSaysSo() {
+        assertSaid(new NullPointerException("x"), ExitCode.FAILED, "GRAMIAN_DEBUG=1");
+    }
+
+    @Test
+    void theHelpSaysWhatTheExitCodesMean() {
+        assertThat(Run.of("train", "--help-all").out())
+                .containsPattern("\\b3 [a-z]")
+                .containsPattern("\\b5 [a-z]");
+        assertThat(Run.of("--help").out())
+                .containsPattern("(?s)\\b0 [a-z].*\\b2 [a-z].*\\b3 [a-z].*\\b4 [a-z].*\\b5 [a-z]");
+    }
+}

@@ -1,0 +1,171 @@
+package org.gramian.cli.common;
+
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import me.tongfei.progressbar.DelegatingProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ProgressTest {
+    private static final String TASK = "reading images";
+
+    private final StringWriter log = new StringWriter();
+    private final AtomicLong seconds = new AtomicLong();
+    private final Progress progress =
+            new Progress.Lines(TASK, 400, new PrintWriter(log), false, () -> Instant.ofEpochSecond(seconds.get()));
+
+    @Test
+    void aTaskThatEndsSoonSaysNothingInALog() {
+        seconds.set(9);
+        progress.accept(399);
+        assertThat(log.toString()).isEmpty();
+    }
+
+    @Test
+    void aLongTaskSaysHowFarItIsAndHowLongItTakesOncePerTenSeconds() {
+        seconds.set(10);
+        progress.accept(100);
+        seconds.set(19);
+        progress.accept(150);
+        seconds.set(20);
+        progress.accept(300);
+        assertThat(log.toString().lines())
+                .satisfiesExactly(
+                        first -> assertThat(first).startsWith(TASK).has(facts("100/400", "eta 0:30")),
+                        second -> assertThat(second).startsWith(TASK).has(facts("300/400", "eta 0:07")));
+    }
+
+    @Test
+    void beforeTheFirstStepNothingIsGuessed() {
+        seconds.set(60);
+        progress.accept(0);
+        assertThat(log.toString().strip()).matches(TASK + "\\D+0\\D+400");
+    }
+
+    @Test
+    void whereTheNumberOfStepsIsNotKnownTheyAreCounted() {
+        Progress counted =
+                new Progress.Lines(TASK, 0, new PrintWriter(log), false, () -> Instant.ofEpochSecond(seconds.get()));
+        seconds.set(10);
+        counted.accept(7);
+        assertThat(log.toString().strip()).matches(TASK + "\\D+7");
+    }
+
+    private static String drawn(long all, long... steps) {
+        return drawnAfter(0, all, steps);
+    }
+
+    private static String drawnAfter(long delay, long all, long... steps) {
+        ByteArrayOutputStream terminal = new ByteArrayOutputStream();
+        try (Progress bar =
+                new Progress.Bar("features", all, new PrintStream(terminal, true, StandardCharsets.UTF_8), delay)) {
+            for (long step : steps) {
+                bar.accept(step);
+            }
+        }
+        return terminal.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aBarShowsTaskAndStepsInOneLine() {
+        assertThat(drawn(400, 100, 400))
+                .contains("features", "100%", "400/400")
+                .doesNotContain("\n")
+                .as("it disappears at the end")
+                .endsWith("\r\u001b[K");
+    }
+
+    private static String drawnBeside(String remark, int width) {
+        AtomicReference<String> last = new AtomicReference<>("");
+        ProgressBarBuilder builder = new ProgressBarBuilder()
+                .setTaskName("fold 2/3, fine-tuning")
+                .setInitialMax(60)
+                .setMaxRenderedLength(width)
+                .setRenderer(new Progress.BarText())
+                .setConsumer(new DelegatingProgressBarConsumer(last::set, width));
+        try (ProgressBar bar = builder.build()) {
+            bar.setExtraMessage(remark);
+            bar.stepTo(15);
+        }
+        return String.valueOf(last.get());
+    }
+
+    @Test
+    void onANarrowTerminalTheBarGivesWayToWhatIsSaid() {
+        String remark = "epoch 3/60  loss 1.160  acc 16.7%  9 img/s";
+        assertThat(drawnBeside(remark, 80))
+                .startsWith("fold 2/3, fine-tuning  25% █")
+                .endsWith("░  " + remark);
+        assertThat(drawnBeside(remark, 70)).isEqualTo("fold 2/3, fine-tuning  25%  " + remark);
+        assertThat(drawnBeside(remark, 40)).isEqualTo("fold 2/3, fine-tuning  25%  epoch 3/60  ");
+    }
+
+    @Test
+    void aTaskThatNeverMovesDrawsNoBar() {
+        assertThat(drawn(400)).isEmpty();
+    }
+
+    @Test
+    void aShortTaskDrawsNoBar() {
+        assertThat(drawnAfter(60_000, 400, 100, 400)).isEmpty();
+    }
+
+    @Test
+    void aTerminalHasAWidth() {
+        assertThat(Terminal.columns()).isPositive();
+    }
+
+    @Test
+    void aBarOfAnUnknownNumberOfStepsCountsThem() {
+        assertThat(drawn(0, 7)).contains("features  7").doesNotContain("7/");
+    }
+
+    @Test
+    void standardErrorDecidesWhetherThereIsABar(@TempDir Path folder) throws IOException {
+        assertThat(leadsToATerminal(folder, "/dev/pts/3")).isTrue();
+        assertThat(leadsToATerminal(folder, "/dev/tty1")).isTrue();
+        assertThat(leadsToATerminal(folder, "/dev/null")).isFalse();
+        assertThat(leadsToATerminal(folder, "pipe:[123]")).isFalse();
+        assertThat(leadsToATerminal(folder, "/home/me/dev/pts/log")).isFalse();
+    }
+
+    private static boolean leadsToATerminal(Path folder, String target) throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of(target));
+        boolean answer = Terminal.isTerminal(link);
+        Files.delete(link);
+        return answer;
+    }
+
+    @Test
+    void aJsonLineHasTaskAndCount() {
+        Progress json =
+                new Progress.Lines(TASK, 400, new PrintWriter(log), true, () -> Instant.ofEpochSecond(seconds.get()));
+        seconds.set(10);
+        json.accept(100);
+        assertThat(log.toString().strip())
+                .startsWith("{\"time\":")
+                .endsWith("\"event\":\"progress\",\"task\":\"reading images\",\"done\":100,\"total\":400}");
+    }
+
+    @Test
+    void aFrameErasesTheRestOfALongerOne() {
+        assertThat(drawn(400, 100).split("\r", -1))
+                .hasSizeGreaterThan(1)
+                .allSatisfy(frame -> assertThat(frame).matches("|\u001b\\[K.*"));
+    }
+}

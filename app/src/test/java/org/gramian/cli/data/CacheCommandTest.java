@@ -1,0 +1,77 @@
+package org.gramian.cli.data;
+
+import org.gramian.cli.Program;
+import org.gramian.cli.Run;
+
+import org.gramian.cli.common.ExitCode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class CacheCommandTest {
+    @TempDir
+    Path folder;
+
+    private void file(String name, int bytes) throws IOException {
+        Path file = folder.resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.write(file, new byte[bytes]);
+    }
+
+    private String gramian(String size, String... arguments) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(Program.command(List.of(arguments))).redirectErrorStream(true);
+        builder.environment().put("GRAMIAN_CACHE", folder.toString());
+        builder.environment().put("GRAMIAN_CACHE_SIZE", size);
+        Process process = builder.start();
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(text).isZero();
+        return text;
+    }
+
+    @Test
+    void listsAndPrunes() throws IOException, InterruptedException {
+        file("features/net-a/recipe.json", 10);
+        file("features/net-a/1.features", 3000);
+        file("features/net-b/recipe.json", 10);
+        file("features/net-b/2.features", 4000);
+        file("weights/squeezenet.safetensors", 5000);
+        file("libtorch-2.7.1-linux/libtorch.so", 6000);
+        file("libtorch.lock", 0);
+        assertThat(gramian("9kB", "cache"))
+                .containsPattern("features/net-a +3\\.0 kB +0 min ago")
+                .containsPattern("weights/squeezenet.safetensors +5\\.0 kB")
+                .containsPattern("libtorch-2.7.1-linux +6\\.0 kB")
+                .containsPattern("total +18\\.0 kB")
+                .contains("features: limit 9.0 kB")
+                .doesNotContain(".lock");
+        assertThat(gramian("9kB", "cache", "--json")).contains("\"bytes\" : 18000", "\"featureLimitBytes\" : 9000");
+        assertThat(gramian("5kB", "cache", "prune", "--dry-run")).contains("features: would remove ");
+        assertThat(gramian("9kB", "cache", "prune")).contains("removed 0 bytes", "features left: 7.0 kB");
+        assertThat(gramian("9kB", "cache", "prune", "--max-size", "4kB")).contains("features left: ");
+        assertThat(gramian("9kB", "cache", "prune", "--all"))
+                .contains("features left: 0 bytes", "libtorch-2.7.1-linux: removed 6.0 kB");
+        assertThat(folder.resolve("libtorch-2.7.1-linux")).doesNotExist();
+        assertThat(folder.resolve("features/net-a")).doesNotExist();
+        assertThat(folder.resolve("weights/squeezenet.safetensors")).exists();
+    }
+
+    @Test
+    void wrongOptionsAreNamed() {
+        assertThat(Run.of("cache", "prune", "--max-size", "big").err())
+                .contains("expected a size such as 500MB or 2GB, found 'big'");
+        assertThat(Run.of("cache", "prune", "--older-than", "old").err())
+                .contains("expected an age such as 30d, 2w or 12h, found 'old'");
+        assertThat(Run.of("cache", "prune", "--all", "--max-size", "2GB").code())
+                .isEqualTo(ExitCode.USAGE);
+        assertThat(new CachePruneCommand.Age().convert("2w")).isEqualTo(Duration.ofDays(14));
+        assertThat(new CachePruneCommand.Age().convert("12h")).isEqualTo(Duration.ofHours(12));
+    }
+}

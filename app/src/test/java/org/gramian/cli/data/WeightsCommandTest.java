@@ -1,0 +1,173 @@
+package org.gramian.cli.data;
+
+import org.gramian.cli.Run;
+
+import org.gramian.cli.common.ExitCode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.function.Predicate;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.backbone.Backbone;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.testing.Facts;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class WeightsCommandTest {
+    @TempDir
+    Path folder;
+
+    private Run weights(Object... arguments) {
+        Object[] all = new Object[arguments.length + 3];
+        all[0] = "weights";
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        all[all.length - 2] = "--weights-dir";
+        all[all.length - 1] = folder.resolve("store");
+        return Run.of(all);
+    }
+
+    /** All weights of SqueezeNet, zero. */
+    private Path squeezeNet() throws IOException {
+        return zeros("squeezenet", "logits", _ -> true);
+    }
+
+    private Path zeros(String network, String layer, Predicate<String> kept) throws IOException {
+        SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+        for (ParameterSpec spec : Backbone.of(network, layer).parameters()) {
+            if (!kept.test(spec.name())) {
+                continue;
+            }
+            byte[] zeros = new byte[Math.toIntExact(spec.shape().elements()) * Short.BYTES];
+            tensors.put(spec.name(), new StoredTensor(DType.F16, spec.shape(), MemorySegment.ofArray(zeros)));
+        }
+        Path path = folder.resolve("mine.safetensors");
+        Safetensors.write(path, tensors, Map.of("licence", "my own"));
+        return path;
+    }
+
+    @Test
+    void listShowsWhatCanBeHad() {
+        Run run = weights("list");
+        assertThat(run.code()).isZero();
+        assertThat(run.out())
+                .contains(folder.resolve("store").toString())
+                .containsPattern("vgg16 +get +527.8  torchvision, IMAGENET1K_V1, vgg16-397923af.pth; BSD-3-Clause")
+                .containsPattern("resnet50-v2 +get ")
+                .containsPattern("googlenet +import  +bvlc_googlenet.caffemodel")
+                .doesNotContain("filters");
+    }
+
+    @Test
+    void theTensorsTellTheNetwork() throws IOException {
+        Run imported = weights("import", squeezeNet());
+        assertThat(imported.err()).contains("recognized squeezenet by its tensors");
+        assertThat(imported.out().strip())
+                .isEqualTo(folder.resolve("store")
+                        .resolve("squeezenet.safetensors")
+                        .toString());
+        Run again = weights("import", squeezeNet());
+        assertThat(again.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(again.err()).has(facts("already", "weights import squeezenet "));
+        String last = Backbone.of("resnet18").layers().getLast();
+        assertThat(weights("import", zeros("resnet18", last, _ -> true)).err()).contains("recognized resnet18");
+    }
+
+    @Test
+    void weightsOfNoNetworkAreRefusedWithWhatIsMissing() throws IOException {
+        Run part = weights("import", zeros("squeezenet", "logits", name -> !name.startsWith("fire9")));
+        assertThat(part.code()).isEqualTo(ExitCode.MODEL);
+        assertThat(part.err()).has(facts("squeezenet", "missing", "fire9"));
+        Path other = folder.resolve("other.safetensors");
+        StoredTensor one = new StoredTensor(DType.F32, Shape.of(1), MemorySegment.ofArray(new byte[4]));
+        Safetensors.write(other, Map.of("something", one), Map.of());
+        Run none = weights("import", other);
+        assertThat(none.code()).isEqualTo(ExitCode.MODEL);
+        assertThat(none.err()).has(facts("vgg16", "squeezenet", "'something'"));
+    }
+
+    @Test
+    void importedWeightsAreListedAndVerified() throws IOException {
+        Run imported = weights("import", "squeezenet-mine", squeezeNet());
+        Path installed = folder.resolve("store").resolve("squeezenet-mine.safetensors");
+        assertThat(imported.out()).isEqualTo(installed + System.lineSeparator());
+        assertThat(imported.err()).startsWith("gramian weights import: ").contains("BGR mean=104,117,123");
+        assertThat(imported.code()).isZero();
+        assertThat(weights("list").out()).containsPattern("squeezenet-mine +installed +2.4  mine.safetensors; my own");
+        assertThat(weights("list", "--json").out())
+                .contains("\"name\" : \"squeezenet-mine\"", "\"state\" : \"installed\"");
+        Run right = weights("verify", "squeezenet-mine");
+        assertThat(right.code()).isZero();
+        assertThat(right.out()).startsWith(installed.toString());
+        try (RandomAccessFile file = new RandomAccessFile(installed.toFile(), "rw")) {
+            file.seek(file.length() - 1);
+            file.write(1);
+        }
+        Run wrong = weights("verify", "squeezenet-mine");
+        assertThat(wrong.code()).isEqualTo(ExitCode.MODEL);
+        assertThat(wrong.err()).has(facts("gramian weights verify"));
+        assertThat(wrong.out()).isNotEqualTo(right.out()).startsWith(installed.toString());
+    }
+
+    @Test
+    void whatIsWrongIsOneSentence() throws IOException {
+        assertRefused(ExitCode.MODEL, weights("verify", "vgg16"), facts("gramian weights verify", "vgg16"));
+        assertRefused(ExitCode.MODEL, weights("get", "googlenet"), facts("gramian weights get", "googlenet"));
+        assertRefused(ExitCode.USAGE, weights("get", "vgg61"), facts("gramian weights get", "vgg61"));
+        assertRefused(ExitCode.USAGE, weights("get", "filters"), facts("gramian weights get", "filters"));
+        assertRefused(ExitCode.USAGE, weights("get", "vgg16", "--from", "nowhere"), facts("gramian weights get", "--from"));
+        assertRefused(
+                ExitCode.MODEL,
+                weights("import", "vgg16", squeezeNet()),
+                facts("gramian weights import", folder.resolve("mine.safetensors"), "safetensors"));
+        assertRefused(
+                ExitCode.MODEL,
+                weights("import", "vgg16", folder.resolve("absent.pth")),
+                facts("gramian weights import", folder.resolve("absent.pth")));
+    }
+
+    private static void assertRefused(int code, Run run, Facts start) {
+        assertThat(run.code()).isEqualTo(code);
+        assertThat(run.err()).startsWith("gramian weights ").has(start).hasLineCount(1);
+        assertThat(run.out()).isEmpty();
+    }
+
+    @Test
+    void withoutTheFileOnTheServerTheUserIsToldWhatToPutWhere() throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.start();
+        try {
+            String base = "http://localhost:" + server.getAddress().getPort() + "/models";
+            Run run = weights("get", "vgg16", "--from", base);
+            assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+            assertThat(run.err())
+                    .has(facts("404", base + "/vgg16-397923af.pth", "vgg16-397923af.pth", folder.resolve("store")));
+        } finally {
+            server.stop(0);
+        }
+        assertThat(Files.exists(folder.resolve("store").resolve("vgg16.safetensors")))
+                .isFalse();
+    }
+
+    @Test
+    void withoutACommandTheHelpIsShown() {
+        Run run = Run.of("weights");
+        assertThat(run.code()).isZero();
+        assertThat(run.out()).contains("list", "get", "import", "verify");
+    }
+}

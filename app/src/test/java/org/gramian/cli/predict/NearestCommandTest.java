@@ -1,0 +1,146 @@
+package org.gramian.cli.predict;
+
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.TinyTraining;
+
+import org.gramian.cli.common.ExitCode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.NamedCsvRecord;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.gramian.gallery.Gallery;
+import org.gramian.gallery.Item;
+import org.gramian.gallery.Part;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** On a small run that is trained once. */
+class NearestCommandTest {
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    @TempDir
+    private static Path folder = Path.of("");
+
+    private static Path run = Path.of("");
+    private static TinyTraining training = new TinyTraining(Path.of(""));
+
+    @BeforeAll
+    static void train() throws IOException {
+        training = TinyTraining.in(folder);
+        run = folder.resolve("run");
+        Run trained = training.train(run, "--epochs", "1");
+        assertThat(trained.code()).as(trained.err()).isZero();
+    }
+
+    private static Run nearest(Object... arguments) {
+        List<Object> all = new ArrayList<>(List.of("nearest", "--device=cpu"));
+        all.addAll(Arrays.asList(arguments));
+        return Run.of(all.toArray());
+    }
+
+    private static List<Item> trainedOn() throws IOException {
+        return Gallery.read(run.resolve(Gallery.FILE)).items().stream()
+                .filter(item -> item.part() == Part.TRAINING)
+                .toList();
+    }
+
+    @Test
+    void everyTrainingImageOfAFolderIsNearestToItself() throws IOException {
+        Run found = nearest("--format=jsonl", "--top=2", run, training.images().root());
+        assertThat(found.code()).as(found.err()).isZero();
+        List<JsonNode> lines = found.out().lines().map(JSON::readTree).toList();
+        for (Item item : trainedOn()) {
+            JsonNode line = lines.stream()
+                    .filter(one -> one.get("picture").asString().endsWith(item.name()))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(line.get("nearest")).hasSize(2);
+            JsonNode first = line.get("nearest").get(0);
+            assertThat(first.get("name").asString()).isEqualTo(item.name());
+            assertThat(item.name()).startsWith(first.get("class").asString());
+            assertThat(first.get("distance").asDouble()).isLessThan(2e-3);
+            assertThat(line.get("nearest").get(1).get("distance").asDouble())
+                    .isGreaterThanOrEqualTo(first.get("distance").asDouble());
+        }
+    }
+
+    @Test
+    void aTableNamesTheImageAndBelowItTheNearest() throws IOException {
+        Path image = training.images().root().resolve(trainedOn().getFirst().name());
+        Run found = nearest("--top=3", run.resolve("model.safetensors"), image);
+        assertThat(found.code()).as(found.err()).isZero();
+        assertThat(found.out().lines()).hasSize(4).first().isEqualTo(image.toString());
+        assertThat(found.out().lines().skip(1)).allMatch(line -> line.matches("  \\d\\.\\d{3}  \\S+ +\\S+"));
+    }
+
+    @Test
+    void aBadFileIsReportedInItsPlaceAndTheRestGoesOn() throws IOException {
+        Path bad = folder.resolve("bad.jpg");
+        Files.writeString(bad, "no picture");
+        Path good = training.images().root().resolve(trainedOn().getFirst().name());
+        Run found = nearest("--format=csv", "--top=1", run, bad, good);
+        assertThat(found.code()).isEqualTo(ExitCode.DATA);
+        assertThat(found.err()).contains("bad.jpg");
+        try (CsvReader<NamedCsvRecord> rows = CsvReader.builder().ofNamedCsvRecord(found.out())) {
+            List<NamedCsvRecord> all = rows.stream().toList();
+            assertThat(all).hasSize(2);
+            assertThat(all.getFirst().getField("error")).isNotEmpty();
+            assertThat(all.getLast().getField("name"))
+                    .isEqualTo(trainedOn().getFirst().name());
+        }
+    }
+
+    @Test
+    void aModelWithoutGallerySaysHowToGetOne() throws IOException {
+        Path alone = TinyModel.write(folder.resolve("alone.safetensors"), "center:32");
+        Path other = Files.createDirectories(folder.resolve("other"));
+        Path model = Files.copy(alone, other.resolve("model.safetensors"));
+        Run missing = nearest(model, training.images().root());
+        assertThat(missing.code()).isEqualTo(ExitCode.MODEL);
+        assertThat(missing.err())
+                .contains("gallery.safetensors")
+                .contains("--no-gallery")
+                .contains("--resume");
+        Files.copy(run.resolve(Gallery.FILE), other.resolve(Gallery.FILE));
+        Run wrong = nearest(model, training.images().root());
+        assertThat(wrong.code()).isEqualTo(ExitCode.MODEL);
+        assertThat(wrong.err()).contains("model.safetensors", "--resume");
+    }
+
+    @Test
+    void aRunThatWantsNoGalleryLeavesNone() throws IOException {
+        Path bare = folder.resolve("bare");
+        Run trained = training.train(bare, "--epochs", "1", "--no-gallery");
+        assertThat(trained.code()).as(trained.err()).isZero();
+        assertThat(TinyTraining.names(bare))
+                .contains("audit.json", "config.yaml")
+                .doesNotContain("gallery.safetensors", "spd.json");
+        assertThat(bare.resolve("config.yaml")).content().contains("gallery: false");
+    }
+
+    @Test
+    void anOnnxFileIsNotWhatItNeeds() {
+        Run found = nearest(folder.resolve("model.onnx"), training.images().root());
+        assertThat(found.code()).isEqualTo(ExitCode.MODEL);
+        assertThat(found.err()).has(facts("gramian train", "ONNX"));
+    }
+
+    @Test
+    void fewerThanOneNeighbourIsRefused() {
+        Run found = nearest("--top=0", run, folder);
+        assertThat(found.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(found.err()).has(facts("--top", "1"));
+    }
+}

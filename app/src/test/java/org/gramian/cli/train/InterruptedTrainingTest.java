@@ -1,0 +1,157 @@
+package org.gramian.cli.train;
+
+import org.gramian.cli.Program;
+import org.gramian.cli.TinyTraining;
+
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.ExitCode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.gramian.testing.Facts.facts;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What Ctrl-C and SIGTERM do to {@code gramian train}, outside of steps as well. */
+@DisabledOnOs(OS.WINDOWS)
+final class InterruptedTrainingTest {
+    private static final int SIGTERM = 128 + 15;
+
+    @TempDir
+    private Path root = Path.of("");
+
+    private TinyTraining tiny = new TinyTraining(Path.of(""));
+    private Path out = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        tiny = TinyTraining.in(root);
+        out = root.resolve("run");
+    }
+
+    private Program start(Object... more) throws IOException {
+        return Program.start(root.resolve("log"), tiny.begin(out, more));
+    }
+
+    /** With a pooling so large that to guess its time takes a while. */
+    private Program startSlowly(String... more) throws IOException {
+        List<String> line = new ArrayList<>(List.of(
+                "train",
+                tiny.images().root().toString(),
+                "--out",
+                out.toString(),
+                "--pooling",
+                "conv:512/rbf/spd:256/triu"));
+        line.addAll(tiny.context());
+        line.addAll(List.of(more));
+        return Program.start(root.resolve("log"), line);
+    }
+
+    private static void await(Program program, String words) throws IOException, InterruptedException {
+        while (program.process().isAlive() && !program.said().contains(words)) {
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
+    void beforeTrainingNothingIsSaidToBeKept() throws IOException, InterruptedException {
+        try (Program program = startSlowly()) {
+            await(program, "filters");
+            program.process().destroy();
+            assertThat(program.code()).as(program.said()).isEqualTo(ExitCode.INTERRUPTED);
+            assertThat(program.said()).contains("interrupted").doesNotContain("--resume", "Exception", "Shutdown");
+        }
+        assertThat(out).doesNotExist();
+    }
+
+    @Test
+    void aDryRunEndsAtOnce() throws IOException, InterruptedException {
+        try (Program program = startSlowly("--dry-run")) {
+            await(program, "filters");
+            program.process().destroy();
+            assertThat(program.code()).as(program.said()).isEqualTo(SIGTERM);
+            assertThat(program.said()).contains("gramian: interrupted").doesNotContain("optimizer.batch");
+        }
+    }
+
+    /** An epoch that ends between the two lines fails before the signal comes, and is cut short by it: then it is tried again. */
+    @Test
+    void whatFailsWhileItStopsIsSaid() throws IOException, InterruptedException {
+        for (int attempt = 0; attempt < 10; attempt++) {
+            try (Program program = start("--epochs", 4000, "--schedule", "constant", "--keep-every", "1h")) {
+                await(program, "epoch 2/");
+                Files.move(out, root.resolve("elsewhere" + attempt));
+                program.process().destroy();
+                int code = program.code();
+                if (code != SIGTERM) {
+                    assertThat(code).as(program.said()).isEqualTo(ExitCode.USAGE);
+                    assertThat(program.said()).contains(out.toString()).doesNotContain("Exception");
+                    return;
+                }
+            }
+        }
+        fail("the failure came before the signal every time");
+    }
+
+    /** In a pseudo terminal of {@code script}, which passes the key on; a bar must not take the signal away from the training. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void controlCEndsATrainingThatShowsABar() throws IOException, InterruptedException {
+        assumeThat(Path.of("/usr/bin/script")).exists();
+        assumeThat(ignoresSigint()).isFalse();
+        List<String> command = Program.command(tiny.begin(out, "--epochs", 4000, "--schedule", "constant"));
+        Path log = root.resolve("log");
+        ProcessBuilder builder = new ProcessBuilder(
+                        "script",
+                        "-qefc",
+                        // A shell that waits would get the signal too, and end with 130 whatever the program returns.
+                        "exec "
+                                + CommandHint.under(
+                                        command.getFirst(),
+                                        command.stream().skip(1).toArray()),
+                        log.toString())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().put("TERM", "xterm");
+        Files.createFile(log);
+        try (Program program = new Program(builder.start(), log)) {
+            await(program, "loss");
+            OutputStream keys = program.process().getOutputStream();
+            keys.write(3);
+            keys.flush();
+            assertThat(program.code()).as(program.said()).isEqualTo(ExitCode.INTERRUPTED);
+            assertThat(program.said()).contains("interrupted; resume with: gramian train --resume");
+        }
+    }
+
+    /** A process that a script starts in the background ignores SIGINT, and so do its children. */
+    private static boolean ignoresSigint() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("SigIgn:"))
+                .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & 2) != 0);
+    }
+
+    @Test
+    void itIsSaidHowNotToWait() throws IOException, InterruptedException {
+        try (Program program = start("--epochs", 4000, "--schedule", "constant")) {
+            await(program, "epoch 2/");
+            program.process().destroy();
+            assertThat(program.code()).as(program.said()).isEqualTo(ExitCode.INTERRUPTED);
+            assertThat(program.said())
+                    .contains("interrupted; resume with: gramian train --resume")
+                    .contains("kill -9 " + program.process().pid())
+                    .has(facts("1 min"));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+package org.gramian.cli.train;
+
+import org.gramian.cli.Program;
+import org.gramian.cli.TinyTraining;
+
+import org.gramian.cli.common.ExitCode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A training that is killed and goes on ends with the same bytes as one that was left in peace. */
+@DisabledOnOs(OS.WINDOWS)
+final class KilledTrainingTest {
+    private static final int KILLS = Boolean.getBoolean("gramian.full") ? 20 : 8;
+    private static final int ATTEMPTS = 2 * KILLS;
+
+    @TempDir
+    private static Path root = Path.of("");
+
+    private static TinyTraining tiny = new TinyTraining(Path.of(""));
+    private static Path undisturbed = Path.of("");
+    private static Duration starting = Duration.ZERO;
+    private static Duration training = Duration.ZERO;
+
+    @BeforeAll
+    static void trainInPeace() throws IOException, InterruptedException {
+        tiny = TinyTraining.in(root);
+        undisturbed = root.resolve("undisturbed");
+        long begin = System.nanoTime();
+        try (Program program = Program.start(root.resolve("undisturbed.log"), begin(undisturbed))) {
+            awaitCheckpoint(program, undisturbed, written(undisturbed));
+            starting = Duration.ofNanos(System.nanoTime() - begin);
+            assertThat(program.code()).as(program.said()).isZero();
+            training = Duration.ofNanos(System.nanoTime() - begin).minus(starting);
+        }
+    }
+
+    /** With the optimizer that has the most state. */
+    private static List<String> begin(Path out) {
+        return tiny.begin(
+                out,
+                "--threads",
+                1,
+                "--batch",
+                4,
+                "--epochs",
+                40,
+                "--schedule",
+                "constant",
+                "--optimizer",
+                "adamw",
+                "--clip",
+                1,
+                "--ema",
+                0.9,
+                "--keep-every",
+                "0s");
+    }
+
+    /** Goes on, or begins again where not even the configuration was written. */
+    private static Program start(Path out, Path log) throws IOException {
+        if (Files.exists(out.resolve("config.yaml"))) {
+            return Program.start(log, tiny.resume(out, "--threads", 1, "--keep-every", "0s"));
+        }
+        if (Files.exists(out)) {
+            try (Stream<Path> all = Files.walk(out)) {
+                for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(path);
+                }
+            }
+        }
+        return Program.start(log, begin(out));
+    }
+
+    private static Path checkpoint(Path out) {
+        return out.resolve("checkpoint.safetensors");
+    }
+
+    private static FileTime written(Path out) throws IOException {
+        try {
+            return Files.getLastModifiedTime(checkpoint(out));
+        } catch (NoSuchFileException none) {
+            return FileTime.fromMillis(0);
+        }
+    }
+
+    /** Waits until another checkpoint is there, or the program has ended. */
+    private static void awaitCheckpoint(Program program, Path out, FileTime former)
+            throws IOException, InterruptedException {
+        while (program.process().isAlive() && written(out).equals(former)) {
+            Thread.sleep(1);
+        }
+    }
+
+    private static boolean isDone(Path out) {
+        return Files.exists(out.resolve("model.safetensors")) && !Files.exists(checkpoint(out));
+    }
+
+    /** Waits for a moment while the program starts, or, more often, while it trains and writes checkpoints. */
+    private static void awaitMoment(Program program, Path out, RandomGenerator random)
+            throws IOException, InterruptedException {
+        FileTime former = written(out);
+        Duration most = starting;
+        if (!isDone(out) && random.nextInt(5) > 0) {
+            awaitCheckpoint(program, out, former);
+            most = training.dividedBy(KILLS / 2);
+        }
+        program.process().waitFor(random.nextLong(most.toNanos()), TimeUnit.NANOSECONDS);
+    }
+
+    private static void assertLikeTheUndisturbed(Path out) throws IOException {
+        assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(undisturbed));
+        for (String name :
+                List.of("model.safetensors", "predictions.csv", "evaluation.json", "history.csv", "training.json")) {
+            assertThat(out.resolve(name)).as(name).hasSameBinaryContentAs(undisturbed.resolve(name));
+        }
+    }
+
+    @Test
+    void killsAtRandomMomentsChangeNothing() throws IOException, InterruptedException {
+        long seed = Long.getLong("gramian.seed", 0);
+        RandomGenerator random = new SplittableRandom(seed);
+        Path out = root.resolve("killed");
+        Path log = root.resolve("killed.log");
+        int kills = 0;
+        int trained = 0;
+        int torn = 0;
+        for (int attempt = 0; attempt < ATTEMPTS && kills < KILLS; attempt++) {
+            FileTime former = written(out);
+            try (Program program = start(out, log)) {
+                awaitMoment(program, out, random);
+                if (program.process().isAlive()) {
+                    program.kill();
+                    kills++;
+                    trained += written(out).equals(former) ? 0 : 1;
+                    torn += partials(out) > 0 ? 1 : 0;
+                } else {
+                    assertThat(program.code()).as(program.said()).isZero();
+                }
+            }
+        }
+        String course =
+                "seed %d: %d kills, %d of them in training, %d while a file was being written; undisturbed it started in %d ms and trained for %d ms"
+                        .formatted(seed, kills, trained, torn, starting.toMillis(), training.toMillis());
+        System.out.println(course);
+        assertThat(kills).as(course).isEqualTo(KILLS);
+        assertThat(trained).as(course).isGreaterThanOrEqualTo(KILLS / 4);
+        try (Program program = start(out, log)) {
+            assertThat(program.code()).as("%s: %s", course, program.said()).isZero();
+        }
+        assertLikeTheUndisturbed(out);
+    }
+
+    private static long partials(Path out) throws IOException {
+        return Files.exists(out)
+                ? TinyTraining.names(out).stream()
+                        .filter(name -> name.endsWith(".partial"))
+                        .count()
+                : 0;
+    }
+
+    @Test
+    void aTerminationKeepsEverythingAndTellsHowToGoOn() throws IOException, InterruptedException {
+        Path out = root.resolve("terminated");
+        try (Program program = start(out, root.resolve("terminated.log"))) {
+            awaitCheckpoint(program, out, written(out));
+            program.process().destroy();
+            assertThat(program.code()).as(program.said()).isEqualTo(ExitCode.INTERRUPTED);
+            assertThat(program.said()).contains("gramian train --resume " + out).doesNotContain("Exception");
+        }
+        assertThat(checkpoint(out)).exists();
+        try (Program program = start(out, root.resolve("terminated.log"))) {
+            assertThat(program.code()).as(program.said()).isZero();
+        }
+        assertLikeTheUndisturbed(out);
+    }
+}

@@ -1,0 +1,98 @@
+package org.gramian.cli.train;
+
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyTraining;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code gramian train --classifier} with a classifier that is solved for, and what the other commands make of it. */
+final class SolvedClassifierTest {
+    @TempDir
+    private Path root = Path.of("");
+
+    private TinyTraining tiny = new TinyTraining(Path.of(""));
+
+    @BeforeEach
+    void paint() throws IOException {
+        tiny = TinyTraining.in(root);
+    }
+
+    private Run train(Path out, String... more) {
+        List<String> line = new ArrayList<>(
+                List.of("train", tiny.images().root().toString(), "--out", out.toString(), "--crops", "center:32"));
+        line.addAll(tiny.context());
+        line.addAll(List.of(more));
+        return Run.of(line.toArray());
+    }
+
+    private static Run done(Run run) {
+        assertThat(run.code()).as(run.err()).isZero();
+        return run;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"svm", "mean", "lda"})
+    void aModelThatOtherCommandsCanUseToTheSameByteEachTime(String classifier) throws IOException {
+        String[] options = {"--classifier", classifier, "--pooling", "pca:8/covariance/log/triu"};
+        Path out = root.resolve("run");
+        Run run = done(train(out, options));
+        assertThat(run.err()).has(facts("classifier", classifier)).doesNotContain("network.classifier=", "epoch");
+        assertThat(TinyTraining.names(out))
+                .contains("model.safetensors", "evaluation.json", "summary.txt")
+                .doesNotContain("curves.png", "history.csv", "checkpoint.safetensors");
+        Path model = out.resolve("model.safetensors");
+        assertThat(done(Run.of("show", model)).out()).containsPattern("classifier +" + classifier);
+        assertThat(done(Run.of("evaluate", model, tiny.images().root())).out()).contains("accuracy");
+        try (Stream<Path> all = Files.walk(tiny.images().root())) {
+            Path image = all.filter(Files::isRegularFile).findFirst().orElseThrow();
+            assertThat(done(Run.of("predict", model, image)).out()).contains("%");
+        }
+        Path again = root.resolve("again");
+        done(train(again, options));
+        assertThat(again.resolve("model.safetensors")).hasSameBinaryContentAs(model);
+    }
+
+    @Test
+    void foldsAndAFinishedRunThatIsResumed() {
+        Path out = root.resolve("run");
+        done(train(out, "--pooling", "average", "--classifier", "lda", "--protocol", "kfold:2"));
+        assertThat(done(tiny.goOn(out)).err()).contains(out.toString());
+    }
+
+    @Test
+    void whatWouldStayAtRandomIsSaid() {
+        Run run = done(
+                train(root.resolve("run"), "--pooling", "conv:4/covariance/triu", "--classifier", "mean", "--dry-run"));
+        assertThat(run.err()).has(facts("network.classifier=mean"));
+        assertThat(run.out()).contains("network.classifier");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"svmm", "svm:C=-1", "lda:shrinkage=2", "mean:1", ""})
+    void badTextIsRefusedByOneSentence(String text) {
+        Run run = train(root.resolve("run"), "--classifier", text);
+        assertThat(run.code()).isEqualTo(2);
+        assertThat(run.err()).contains("--classifier: ").doesNotContain("Exception");
+    }
+
+    @Test
+    void fineTuningFollowsIt() {
+        Run run = train(root.resolve("run"), "--classifier", "svm", "--fine-tune", "2");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(root.resolve("run/stage1.json")).exists();
+        assertThat(root.resolve("run/frozen.safetensors")).doesNotExist();
+    }
+}

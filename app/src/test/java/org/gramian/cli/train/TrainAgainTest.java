@@ -1,0 +1,83 @@
+package org.gramian.cli.train;
+
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyTraining;
+
+import org.gramian.cli.common.ExitCode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import javax.imageio.ImageIO;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code gramian train} where a run meets itself again, or images and poolings that ask for more. */
+final class TrainAgainTest {
+    @TempDir
+    private Path root = Path.of("");
+
+    private TinyTraining tiny = new TinyTraining(Path.of(""));
+    private Path out = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        tiny = TinyTraining.in(root);
+        out = root.resolve("run");
+    }
+
+    @Test
+    void aRunOfSomeFoldsGoesOnWithThese() {
+        Run begun = tiny.train(out, "--epochs", "2", "--protocol", "kfold:2", "--fold", "2", "--time-budget", "0.001s");
+        assertThat(begun.err()).contains("gramian train --resume");
+        Run again = tiny.goOn(out);
+        assertThat(again.code()).as(again.err()).isZero();
+        assertThat(out.resolve("fold-1")).doesNotExist();
+        assertThat(out.resolve("fold-2/model.safetensors")).isRegularFile();
+        Run other = tiny.goOn(out, "--fold", "1");
+        assertThat(other.code()).as(other.err()).isZero();
+        assertThat(out.resolve("fold-1/model.safetensors")).isRegularFile();
+    }
+
+    @Test
+    void aFolderInUseIsRefused() throws IOException {
+        Run first = tiny.train(out, "--epochs", "1");
+        assertThat(first.code()).as(first.err()).isZero();
+        try (FileChannel channel = FileChannel.open(out.resolve(".lock"), StandardOpenOption.WRITE);
+                var _ = channel.lock()) {
+            Run second = tiny.goOn(out);
+            assertThat(second.code()).isEqualTo(ExitCode.USAGE);
+            assertThat(second.err()).has(facts(out));
+        }
+    }
+
+    @Test
+    void anImageWithoutCropsIsNamedAndLeftOut() throws IOException {
+        Path line = tiny.images().root().resolve("stone/line.png");
+        ImageIO.write(new BufferedImage(100, 2, BufferedImage.TYPE_INT_RGB), "png", line.toFile());
+        Run run = tiny.train(out, "--epochs", "1");
+        assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.DATA);
+        assertThat(run.err()).has(facts("stone/line.png"));
+        assertThat(out.resolve("model.safetensors")).isRegularFile();
+        Files.delete(line);
+        Run changed = tiny.goOn(out);
+        assertThat(changed.code()).as(changed.err()).isEqualTo(ExitCode.USAGE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"pca:4/average/l2", "rbf:sigma=estimate/triu/l2"})
+    void aPoolingThatIsFittedToImagesIsTrained(String pooling) {
+        Run run = tiny.train(out, "--epochs", "1", "--pooling", pooling);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(out.resolve("model.safetensors")).isRegularFile();
+    }
+}

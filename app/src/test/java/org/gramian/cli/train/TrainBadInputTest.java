@@ -1,0 +1,165 @@
+package org.gramian.cli.train;
+
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.TinyTraining;
+
+import org.gramian.cli.common.ExitCode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.gramian.testing.Facts;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every kind of bad input to {@code gramian train} is one clear sentence with what to try, and the exit code of its kind. */
+final class TrainBadInputTest {
+    private static final byte[] RUBBISH = "no picture at all".getBytes(StandardCharsets.UTF_8);
+
+    @TempDir
+    private Path root = Path.of("");
+
+    private TinyTraining tiny = new TinyTraining(Path.of(""));
+    private Path out = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        tiny = TinyTraining.in(root);
+        out = root.resolve("run");
+    }
+
+    private void assertRefused(int code, Run run, Facts words) {
+        assertThat(run.code()).as(run.err()).isEqualTo(code);
+        assertThat(run.err()).has(words).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(run.out()).isEmpty();
+        assertThat(out).doesNotExist();
+    }
+
+    private void remove(String name) throws IOException {
+        Files.delete(tiny.images().file(name));
+    }
+
+    @Test
+    void anEmptyClassFolder() throws IOException {
+        Files.createDirectories(tiny.images().root().resolve("glass"));
+        Run run = tiny.train(out);
+        assertRefused(ExitCode.DATA, run, facts("1", "'glass'"));
+        assertThat(run.err()).hasLineCount(1);
+    }
+
+    @Test
+    void oneClassOnly() throws IOException {
+        TinyTraining one = new TinyTraining(root.resolve("one"));
+        for (int i = 1; i <= 4; i++) {
+            one.images().addSmall("paper/" + i + ".bmp", i);
+        }
+        assertRefused(ExitCode.DATA, one.train(out), facts("class", "paper"));
+    }
+
+    @Test
+    void noImagesAtAll() throws IOException {
+        TinyTraining none = new TinyTraining(root.resolve("none"));
+        Files.createDirectories(none.images().root());
+        assertRefused(ExitCode.DATA, none.train(out), facts(none.images().root()));
+    }
+
+    @Test
+    void fewerImagesThanFolds() {
+        assertRefused(ExitCode.DATA, tiny.train(out, "--protocol", "kfold:7"), facts("kfold:7", "6"));
+    }
+
+    @Test
+    void aClassOfUnreadableFiles() throws IOException {
+        for (int i = 1; i <= 6; i++) {
+            remove("wood/" + i + ".bmp");
+            tiny.images().add("wood/" + i + ".jpg", RUBBISH);
+        }
+        assertRefused(ExitCode.DATA, tiny.train(out), facts("'wood'", "gramian audit"));
+    }
+
+    @Test
+    void someUnreadableFilesAreListedAndLeftOut() throws IOException {
+        tiny.images().add("wood/7.jpg", RUBBISH).add("paper/8.png", RUBBISH);
+        Run run = tiny.train(out, "--epochs", "1");
+        assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.DATA);
+        assertThat(run.out()).has(facts("2", "20", "3"));
+        assertThat(run.err()).has(facts("wood/7.jpg", "paper/8.png")).doesNotContain("Exception");
+        assertThat(TinyTraining.names(out)).containsAll(TinyTraining.FOLD_FILES);
+        assertThat(out.resolve("predictions.csv"))
+                .content()
+                .doesNotContain("7.jpg")
+                .doesNotContain("8.png");
+    }
+
+    @Test
+    void ofManyUnreadableFilesTenAreNamed() throws IOException {
+        for (int i = 10; i < 35; i++) {
+            tiny.images().add("wood/" + i + ".jpg", RUBBISH);
+        }
+        Run run = tiny.train(out, "--dry-run");
+        assertThat(run.err().lines().filter(line -> line.matches(".*wood/\\d+\\.jpg.*")))
+                .hasSize(10);
+        assertThat(run.err())
+                .has(facts("15"))
+                .contains("gramian audit " + tiny.images().root());
+    }
+
+    @Test
+    void aMisspeltOption() {
+        assertRefused(ExitCode.USAGE, tiny.train(out, "--eopchs", "3"), facts("--eopchs", "--epochs"));
+        assertRefused(ExitCode.USAGE, Run.of("trian"), facts("'train'"));
+    }
+
+    @Test
+    void aTimeBudgetOfNothing() {
+        assertRefused(ExitCode.USAGE, tiny.train(out, "--time-budget", "0m"), facts("--time-budget", "0"));
+    }
+
+    @Test
+    void aMisspeltKey() throws IOException {
+        assertRefused(ExitCode.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), facts("stage1.epoch", "stage1.epochs"));
+        Path config = root.resolve("run.yaml");
+        Files.writeString(config, "seed: 1\noptimiser:\n  batch: 8\n", StandardCharsets.UTF_8);
+        assertRefused(ExitCode.USAGE, tiny.train(out, "--config", config), facts("run.yaml", "optimiser", "optimizer"));
+        Files.writeString(config, "optimizer:\n  batch: many\n", StandardCharsets.UTF_8);
+        assertRefused(ExitCode.USAGE, tiny.train(out, "--config", config), facts("run.yaml", "optimizer.batch", "many"));
+    }
+
+    @Test
+    void missingWeights() {
+        assertRefused(ExitCode.MODEL, tiny.train(out, "--backbone", "squeezenet"), facts("squeezenet", "gramian weights"));
+    }
+
+    @Test
+    void damagedWeights() throws IOException {
+        Path weights = root.resolve("weights/squeezenet.safetensors");
+        Files.write(weights, RUBBISH);
+        List<String> chosen = List.of("--backbone", "squeezenet", "--weights", weights.toString());
+        assertRefused(ExitCode.MODEL, tiny.train(out, chosen.toArray()), facts("squeezenet.safetensors"));
+    }
+
+    @Test
+    void weightsOfAnotherNetwork() throws IOException {
+        Path model = TinyModel.write(root.resolve("weights/other.safetensors"), "center:32");
+        List<String> chosen = List.of("--backbone", "squeezenet", "--weights", model.toString());
+        assertRefused(ExitCode.MODEL, tiny.train(out, chosen.toArray()), facts("other.safetensors"));
+    }
+
+    @Test
+    void imagesThatAreGone() throws IOException {
+        assertThat(tiny.train(out, "--epochs", "0", "--fine-tune", "2", "--augment", "none", "--time-budget", "0.001s")
+                        .code())
+                .isEqualTo(ExitCode.INTERRUPTED);
+        remove("wood/1.bmp");
+        Run run = tiny.goOn(out);
+        assertThat(run.code()).as(run.err()).isNotZero();
+        assertThat(run.err()).contains(out.toString()).doesNotContain("Exception");
+    }
+}

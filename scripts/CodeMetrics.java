@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Prints the size and shape of the main sources as Markdown: files and lines per package, public types, package-private types with
+ * Prints the size and shape of the main sources as Markdown: files and lines per package, public and exported types, package-private types with
  * a single caller, simple names that occur twice, and words that STYLE.md replaces.
  *
  * <pre>
@@ -116,12 +116,25 @@ final class CodeMetrics {
         rows.put("top-level types", types.size());
         rows.put("median lines of a file", sizes.get(sizes.size() / 2));
         rows.put("public types", types.stream().filter(Source::isPublic).count());
+        rows.put("exported types", exported(sources));
         rows.put("package-private types with a single caller", single.size());
         rows.put("simple names that occur more than once", repeated.size());
         System.out.println("\n| types | |\n|---|---:|");
         rows.forEach((name, value) -> System.out.printf("| %s | %s |%n", name, value));
         System.out.println("\nsingle caller: " + String.join(", ", single));
         System.out.println("\nmore than once: " + String.join(", ", repeated));
+    }
+
+    /** Returns the number of public types in the packages that module-info exports. */
+    private static long exported(List<Source> sources) {
+        Set<String> packages = sources.stream()
+                .filter(source -> source.name().equals("module-info"))
+                .flatMap(source -> Pattern.compile("(?m)^ *exports ([\\w.]+);").matcher(source.text()).results())
+                .map(match -> match.group(1))
+                .collect(Collectors.toSet());
+        return sources.stream()
+                .filter(source -> packages.contains(source.packageName()) && source.isPublic())
+                .count();
     }
 
     private static void printWords(List<Source> sources) {

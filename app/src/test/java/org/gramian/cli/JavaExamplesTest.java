@@ -21,7 +21,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The Java examples of the README and of docs/java.md compile with the imports that they show. */
+/** The Java examples of the README and of docs/java.md compile with the imports that they show, against exported packages only. */
 class JavaExamplesTest {
     private static final List<Path> PAGES = List.of(Path.of("..", "README.md"), Path.of("..", "docs", "java.md"));
     private static final Pattern BLOCK = Pattern.compile("(?s)```java\n(.*?)```");
@@ -66,8 +66,10 @@ class JavaExamplesTest {
         List<String> options = List.of(
                 "-d",
                 classes.toString(),
-                "-cp",
-                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+                "-p",
+                ModulePath.text(ModulePath.ofTests().modules()),
+                "--add-modules",
+                "org.gramian.core");
         compiler.getTask(null, null, found, options, null, List.of(new Source(source)))
                 .call();
         return found.getDiagnostics().stream()

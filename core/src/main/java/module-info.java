@@ -1,0 +1,37 @@
+/**
+ * Second-order image classification.
+ *
+ * <p>Start with {@link org.gramian.Trainer} and {@link org.gramian.model.Classifier}. Poolings of your own need {@link
+ * org.gramian.pooling}, {@link org.gramian.autodiff} and {@link org.gramian.tensor}. Packages that are not exported are internal and
+ * may change in any release.
+ *
+ * <p>The module is open because Jackson reads and writes records of internal packages.
+ */
+open module org.gramian.core {
+    requires com.drew.metadata;
+    requires com.fasterxml.jackson.annotation;
+    requires com.google.protobuf;
+    requires de.siegmar.fastcsv;
+    requires io.jhdf;
+    requires transitive java.desktop; // BufferedImage in Classifier
+    requires java.management;
+    requires java.net.http;
+    requires jdk.management;
+    requires org.apache.commons.statistics.distribution;
+    requires static transitive org.jspecify;
+    requires org.slf4j;
+    requires tools.jackson.core;
+    requires tools.jackson.databind;
+    requires tools.jackson.dataformat.yaml;
+
+    exports org.gramian;
+    exports org.gramian.autodiff;
+    exports org.gramian.backbone;
+    exports org.gramian.check;
+    exports org.gramian.image;
+    exports org.gramian.image.dataset;
+    exports org.gramian.model;
+    exports org.gramian.pooling;
+    exports org.gramian.spd;
+    exports org.gramian.tensor;
+}

@@ -1,0 +1,193 @@
+package org.gramian;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.run.RunEvent;
+import org.gramian.run.TrainingRun;
+import org.gramian.run.config.ConfigFile;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Origin;
+import org.gramian.run.config.Settings;
+import org.gramian.tensor.Device;
+import org.gramian.train.feature.FeatureCache;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Checkpointing;
+import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainingContext;
+
+/**
+ * Trains an image classifier on labelled images, evaluates it on a test set and writes model, metrics and history to a run folder.
+ *
+ * <pre>{@code
+ * TrainingReport report = Trainer.on(Path.of("photos"))
+ *         .pooling("bcnn")
+ *         .seed(7)
+ *         .listener(System.out::println)
+ *         .train(Path.of("run"));
+ * report.accuracy(); // on the test set
+ * }</pre>
+ *
+ * <p>Every option that is not set gets the default of {@code gramian train}; docs/options.md lists all keys with their defaults. Training into the folder of an interrupted run resumes it, with the same
+ * result as without the interruption.
+ */
+public final class Trainer {
+    private final Path place;
+    private final Optional<Dataset> dataset;
+    private Settings settings = Settings.NONE;
+    private Optional<Path> weights = Optional.empty();
+    private Optional<Path> cache = Optional.of(FeatureCache.defaultRoot());
+    private String device = "auto";
+    private int threads = Runtime.getRuntime().availableProcessors();
+    private Optional<Duration> budget = Optional.empty();
+    private Consumer<TrainingProgress> listener = _ -> {};
+    private BooleanSupplier cancelled = () -> false;
+
+    private Trainer(Path place, Optional<Dataset> dataset) {
+        this.place = place;
+        this.dataset = dataset;
+    }
+
+    /** Returns a trainer on a folder with one sub-folder per class, a CSV file, or a known dataset such as DTD. */
+    public static Trainer on(Path images) {
+        return new Trainer(images, Optional.empty());
+    }
+
+    /** Returns a trainer on a dataset. */
+    public static Trainer on(Dataset dataset) {
+        return new Trainer(dataset.root(), Optional.of(dataset));
+    }
+
+    /**
+     * Sets an option.
+     *
+     * @param key of docs/options.md, for example {@code optimizer.weight-decay}
+     * @throws IllegalArgumentException if the key is unknown or the value invalid
+     */
+    public Trainer set(String key, Object value) {
+        settings = settings.with(key, value.toString(), Origin.CODE);
+        return this;
+    }
+
+    /** Sets the options of a YAML file such as the {@code config.yaml} of a run; options set before stay. */
+    public Trainer config(Path yaml) {
+        settings = settings.over(ConfigFile.read(yaml));
+        return this;
+    }
+
+    /** Sets the backbone, for example {@code resnet50}. */
+    public Trainer backbone(String name) {
+        return set(Keys.BACKBONE.name(), name);
+    }
+
+    /** Sets the pooling: a method such as {@code isqrt} or a text such as {@code conv:256/covariance/isqrt:5/triu}. */
+    public Trainer pooling(String text) {
+        return set(Keys.POOLING.name(), text);
+    }
+
+    /** Sets the classifier, for example {@code svm} or {@code softmax}. */
+    public Trainer classifier(String name) {
+        return set(Keys.CLASSIFIER.name(), name);
+    }
+
+    /** Sets the train/test splits, for example {@code holdout:0.2} or {@code kfold:5}. */
+    public Trainer protocol(String text) {
+        return set(Keys.PROTOCOL.name(), text);
+    }
+
+    /** Sets the epochs of the head on frozen features; with 0 the classifier is solved in closed form. */
+    public Trainer epochs(int epochs) {
+        return set(Keys.STAGE1_EPOCHS.name(), epochs);
+    }
+
+    /** Sets the epochs of fine-tuning, in which all layers train. */
+    public Trainer fineTune(int epochs) {
+        return set(Keys.STAGE2_EPOCHS.name(), epochs);
+    }
+
+    /** Sets the seed of splits, initialization, order and augmentation. */
+    public Trainer seed(long seed) {
+        return set(Keys.SEED.name(), seed);
+    }
+
+    /** Sets the device: {@code cpu}, {@code cuda}, {@code cuda:1}, or {@code auto} (the default): a GPU if there is one. */
+    public Trainer device(String name) {
+        device = name;
+        return this;
+    }
+
+    /** Sets the number of threads that decode images; all cores by default. */
+    public Trainer threads(int count) {
+        if (count < 1) {
+            throw new IllegalArgumentException("threads: expected at least 1, found " + count);
+        }
+        threads = count;
+        return this;
+    }
+
+    /** Sets the folder of pretrained weights; by default {@code $GRAMIAN_WEIGHTS} or that of {@code gramian weights}. */
+    public Trainer weights(Path folder) {
+        weights = Optional.of(folder);
+        return this;
+    }
+
+    /** Removes cached features with the run; by default runs share them. */
+    public Trainer withoutCache() {
+        cache = Optional.empty();
+        return this;
+    }
+
+    /** Stops training after a time, with the best model so far. */
+    public Trainer maxTime(Duration time) {
+        budget = Optional.of(time);
+        return this;
+    }
+
+    /** Sets the listener of progress. It receives one event at a time, from any thread, and should return soon. */
+    public Trainer listener(Consumer<TrainingProgress> other) {
+        listener = other;
+        return this;
+    }
+
+    /** Sets a condition that stops training with a checkpoint; it is checked at each progress event, so after each step. */
+    public Trainer cancelWhen(BooleanSupplier condition) {
+        cancelled = condition;
+        return this;
+    }
+
+    /**
+     * Trains into a new folder, or resumes an interrupted run of the same options and images.
+     *
+     * @param folder gets {@code model.safetensors}, {@code evaluation.json}, {@code predictions.csv}, {@code history.csv} and {@code
+     *     config.yaml}; with several folds, sub-folders {@code fold-1}, {@code fold-2} and so on
+     * @throws IllegalArgumentException if options contradict each other, or there are too few images or classes for them
+     * @throws IOException if images or weights cannot be read, or the folder holds another run
+     * @throws IllegalStateException if another process trains into the folder
+     */
+    public TrainingReport train(Path folder) throws IOException, InterruptedException {
+        Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(Keys.LAYOUT));
+        Cancellation cancellation = budget.map(Cancellation::after).orElseGet(Cancellation::onRequest);
+        ProgressTranslation translation = new ProgressTranslation(listener);
+        Consumer<RunEvent> events = event -> {
+            translation.accept(event);
+            if (cancelled.getAsBoolean()) {
+                cancellation.cancel();
+            }
+        };
+        TrainingContext<RunEvent> context = new TrainingContext<>(
+                Device.parse(device), threads, events, cancellation, Checkpointing.every(Checkpointing.DEFAULT_INTERVAL));
+        WeightStore store = weights.map(WeightStore::new).orElseGet(WeightStore::ofProcess);
+        try {
+            return TrainingReport.of(folder, new TrainingRun(images, settings, store, cache, context).train(folder));
+        } catch (InterruptedTrainingException _) {
+            return new TrainingReport(folder, List.of(), false, List.of());
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package org.gramian;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.groups.Tuple.tuple;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Classifier;
+import org.gramian.testing.PaintedImages;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The entry point of the library, on a folder of 3 classes with 6 images each. */
+class TrainerTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Path images = folder;
+    private Path run = folder;
+    private Dataset dataset = new Dataset(folder, List.of(), List.of());
+    private final List<TrainingProgress> progress = new ArrayList<>();
+
+    @BeforeEach
+    void paint() throws IOException {
+        images = folder.resolve("images");
+        run = folder.resolve("run");
+        dataset = PaintedImages.folders(images, 6, 6, 6);
+    }
+
+    private Trainer small(Trainer trainer) {
+        return trainer.backbone("filters")
+                .pooling("conv:6/rbf/spd:4/relu/triu/root/l2")
+                .protocol("kfold:2")
+                .set("data.crops", "center:16")
+                .set("data.validation", 0.34)
+                .epochs(2)
+                .seed(7)
+                .device("cpu")
+                .threads(2)
+                .weights(folder.resolve("weights"))
+                .withoutCache()
+                .listener(progress::add);
+    }
+
+    @Test
+    void trainsAndReportsEveryFold() throws Exception {
+        TrainingReport report = small(Trainer.on(images)).train(run);
+        assertThat(report.completed()).isTrue();
+        assertThat(report.folds()).hasSize(2).allSatisfy(fold -> {
+            assertThat(fold.model()).isRegularFile();
+            assertThat(fold.images()).isEqualTo(9);
+            assertThat(fold.metrics()).containsEntry("accuracy", fold.accuracy());
+        });
+        double mean = report.folds().stream()
+                .mapToDouble(TrainingReport.Fold::accuracy)
+                .average()
+                .orElseThrow();
+        assertThat(report.accuracy()).isEqualTo(mean);
+        assertThat(report.metric("macroF1")).isBetween(0.0, 1.0);
+        try (Classifier classifier = report.classifier()) {
+            Sample first = dataset.samples().getFirst();
+            assertThat(dataset.classes()).contains(classifier.predict(first.file()).className());
+        }
+    }
+
+    @Test
+    void sendsEpochsAndFolds() throws Exception {
+        small(Trainer.on(dataset)).train(run);
+        assertThat(progress)
+                .filteredOn(TrainingProgress.Epoch.class::isInstance)
+                .map(TrainingProgress.Epoch.class::cast)
+                .extracting(TrainingProgress.Epoch::fold, TrainingProgress.Epoch::epoch, TrainingProgress.Epoch::epochs)
+                .containsExactly(
+                        tuple(1, 1, 2),
+                        tuple(1, 2, 2),
+                        tuple(2, 1, 2),
+                        tuple(2, 2, 2));
+        assertThat(progress)
+                .filteredOn(TrainingProgress.FoldDone.class::isInstance)
+                .hasSize(2);
+        assertThat(progress)
+                .filteredOn(TrainingProgress.Task.class::isInstance)
+                .map(TrainingProgress.Task.class::cast)
+                .allSatisfy(task -> assertThat(task.done()).isBetween(0L, task.total()));
+    }
+
+    @Test
+    void aCancelledRunResumesToTheSameModel() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        Trainer cancelled = small(Trainer.on(images))
+                .listener(event -> stop.compareAndSet(false, event instanceof TrainingProgress.Epoch))
+                .cancelWhen(stop::get);
+        assertThat(cancelled.train(run).completed()).isFalse();
+        TrainingReport resumed = small(Trainer.on(images)).train(run);
+        TrainingReport whole = small(Trainer.on(images)).train(folder.resolve("whole"));
+        assertThat(resumed.completed()).isTrue();
+        assertThat(Files.readAllBytes(resumed.model())).isEqualTo(Files.readAllBytes(whole.model()));
+    }
+
+    @Test
+    void aRunCancelledWhileReadingImagesHasNoFold() throws Exception {
+        TrainingReport report = small(Trainer.on(images)).cancelWhen(() -> true).train(run);
+        assertThat(report.completed()).isFalse();
+        assertThat(report.folds()).isEmpty();
+        assertThatThrownBy(report::accuracy).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void wrongOptionsAreRefused() {
+        assertThatThrownBy(() -> Trainer.on(images).set("optimizer.momentun", 0.9))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("optimizer.momentum");
+        assertThatThrownBy(() -> Trainer.on(images).epochs(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Trainer.on(images).threads(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Trainer.on(images).pooling("bcnnn")).isInstanceOf(IllegalArgumentException.class);
+    }
+}

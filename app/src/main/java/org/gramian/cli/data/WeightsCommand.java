@@ -1,5 +1,41 @@
 package org.gramian.cli.data;
 
+import java.nio.file.Files;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.Provenance;
+import org.gramian.basis.JsonText;
+
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.tensor.file.TensorFileException;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.LongConsumer;
+import org.gramian.backbone.weights.Download;
+import org.gramian.backbone.weights.PublicFile;
+import org.gramian.backbone.weights.WeightInstaller;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.WeightsOptions;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -15,10 +51,10 @@ import picocli.CommandLine.Spec;
         },
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
-            WeightsListCommand.class,
-            WeightsGetCommand.class,
-            WeightsImportCommand.class,
-            WeightsVerifyCommand.class
+            WeightsCommand.Listing.class,
+            WeightsCommand.Get.class,
+            WeightsCommand.Import.class,
+            WeightsCommand.Verify.class
         })
 public final class WeightsCommand implements Runnable {
     @Spec
@@ -29,5 +65,226 @@ public final class WeightsCommand implements Runnable {
     @Override
     public void run() {
         spec.commandLine().usage(spec.commandLine().getOut());
+    }
+
+    /** {@code gramian weights get}: downloads public weights, verifies and installs them. */
+    @Command(
+            name = "get",
+            mixinStandardHelpOptions = true,
+            header = "Download pretrained weights and verify them.",
+            description = {
+                "Resumes an interrupted download. Offline, put the file that 'weights list' names into the folder of weights",
+                "and run this again."
+            })
+    static final class Get implements Callable<Integer> {
+        @Mixin
+        private final Console console = new Console();
+
+        @Mixin
+        private final WeightsOptions weights = new WeightsOptions();
+
+        @Option(
+                names = "--from",
+                paramLabel = "URL",
+                defaultValue = PublicFile.BASE,
+                description = "base URL of a mirror (default: ${DEFAULT-VALUE})")
+        @SuppressWarnings("NullAway.Init") // set by picocli
+        private URI base;
+
+        @Option(
+                names = "--timeout",
+                paramLabel = "SECONDS",
+                defaultValue = "60",
+                description = "read timeout in seconds (default: ${DEFAULT-VALUE})")
+        private int seconds;
+
+        @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
+        @SuppressWarnings("NullAway.Init") // set by picocli
+        private String name;
+
+        @Override
+        public Integer call() throws IOException {
+            WeightName wanted = WeightName.parse(name);
+            if (seconds < 1) {
+                throw new IllegalArgumentException("--timeout: expected at least 1, found " + seconds);
+            }
+            if (base.getScheme() == null || !base.getScheme().matches("https?") || base.getHost() == null) {
+                throw new IllegalArgumentException(
+                        "--from: expected a URL such as " + PublicFile.BASE + ", found '" + base + "'");
+            }
+            List<Progress> shown = new ArrayList<>();
+            try {
+                Download download =
+                        new Download(base, Duration.ofSeconds(seconds), total -> progress(total, shown), console::say);
+                Path installed = new WeightInstaller(weights.store(), download, console::say).get(wanted);
+                console.out().println(installed);
+                return ExitCode.DONE;
+            } finally {
+                shown.forEach(Progress::close);
+            }
+        }
+
+        private LongConsumer progress(long total, List<Progress> shown) {
+            shown.forEach(Progress::close);
+            shown.clear();
+            Progress progress = console.progress("downloading " + name, Math.max(total, 0));
+            shown.add(progress);
+            return progress;
+        }
+    }
+
+    /** {@code gramian weights import}: installs weights from a file. */
+    @Command(
+            name = "import",
+            mixinStandardHelpOptions = true,
+            header = "Install weights from a local file.",
+            description = {
+                "FILE is a safetensors file, a PyTorch state dictionary (.pth), a Keras model (.h5) or a Caffe network",
+                "(.caffemodel), detected by content. No code in it is executed. The file itself is not changed.",
+                "Without NAME, the names and shapes of the tensors select the backbone."
+            })
+    static final class Import implements Callable<Integer> {
+        @Mixin
+        private final Console console = new Console();
+
+        @Mixin
+        private final WeightsOptions weights = new WeightsOptions();
+
+        @Parameters(
+                arity = "1..2",
+                paramLabel = "[NAME] FILE",
+                hideParamSyntax = true,
+                description = "name of a backbone or variant, e.g. vgg16 or vgg16-keras, and the weights file")
+        private List<String> arguments = List.of();
+
+        @Override
+        public Integer call() throws IOException {
+            try {
+                Path file = Path.of(arguments.getLast());
+                WeightName name = arguments.size() > 1 ? WeightName.parse(arguments.getFirst()) : recognized(file);
+                Path installed = weights.store().importFile(name, file, console::say);
+                console.out().println(installed);
+                return ExitCode.DONE;
+            } catch (TensorFileException damaged) {
+                throw new UnusableWeightsException(damaged);
+            }
+        }
+
+        private WeightName recognized(Path file) throws IOException {
+            WeightName name = WeightStore.recognize(file);
+            console.say("recognized " + name.architecture() + " by its tensors");
+            if (weights.store().holds(name)) {
+                throw new IllegalArgumentException("weights of " + name + " are already installed in "
+                        + weights.store().folder() + "; replace them with: "
+                        + CommandHint.of("weights", "import", name, file) + "; keep both with: "
+                        + CommandHint.of("weights", "import", name + "-NAME", file));
+            }
+            return name;
+        }
+    }
+
+    /** {@code gramian weights list}: what is installed, and what can be had. */
+    @Command(name = "list", mixinStandardHelpOptions = true, header = "List installed and downloadable weights.")
+    static final class Listing implements Callable<Integer> {
+        private static final double MEBIBYTE = 1 << 20;
+
+        @Mixin
+        private final Console console = new Console();
+
+        @Mixin
+        private final WeightsOptions weights = new WeightsOptions();
+
+        @Option(names = "--json", description = "print JSON")
+        private boolean json;
+
+        /** One line of the list; {@code mebibytes} is 0 if unknown. */
+        private record Row(String name, String state, double mebibytes, String licence, String source) {}
+
+        @Override
+        public Integer call() throws IOException {
+            WeightStore store = weights.store();
+            List<Row> rows = new ArrayList<>();
+            for (String name : names(store)) {
+                rows.add(row(store, WeightName.parse(name)));
+            }
+            if (json) {
+                Map<String, Object> content = new LinkedHashMap<>();
+                content.put("folder", store.folder().toString());
+                content.put("weights", rows);
+                console.out().println(JsonText.indented(content));
+                return ExitCode.DONE;
+            }
+            console.out().println("folder: " + store.folder());
+            console.out().printf("%-20s %-12s %9s  %s%n", "name", "state", "MiB", "source; licence");
+            for (Row row : rows) {
+                String size = row.mebibytes == 0 ? "" : String.format(Locale.ROOT, "%.1f", row.mebibytes);
+                console.out().printf("%-20s %-12s %9s  %s; %s%n", row.name, row.state, size, row.source, row.licence);
+            }
+            return ExitCode.DONE;
+        }
+
+        private static Set<String> names(WeightStore store) throws IOException {
+            Set<String> names = new LinkedHashSet<>();
+            for (String architecture : WeightName.architectures()) {
+                Stream.concat(
+                                Stream.of(architecture),
+                                Stream.concat(
+                                                PublicFile.all().stream().map(PublicFile::name),
+                                                store.names().stream().map(WeightName::text))
+                                        .filter(name -> WeightName.parse(name)
+                                                .architecture()
+                                                .equals(architecture))
+                                        .sorted())
+                        .forEach(names::add);
+            }
+            return names;
+        }
+
+        private static Row row(WeightStore store, WeightName name) throws IOException {
+            Backbone backbone = Backbone.of(name.architecture());
+            if (!store.holds(name)) {
+                String licence = backbone.about().weights().licence();
+                return PublicFile.of(name.text())
+                        .map(file -> new Row(
+                                name.text(), "get", file.mebibytes(), file.licence(), file.about() + ", " + file.file()))
+                        .orElseGet(() ->
+                                new Row(name.text(), "import", 0, licence, WeightStore.importable(name.architecture())));
+            }
+            double size = Files.size(store.file(name)) / MEBIBYTE;
+            try {
+                Provenance noted = store.provenance(name);
+                return new Row(name.text(), "installed", size, noted.licence(), noted.source());
+            } catch (IOException e) {
+                return new Row(name.text(), "damaged", size, "unknown", String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    /** {@code gramian weights verify}: whether installed weights are still what was imported. */
+    @Command(
+            name = "verify",
+            mixinStandardHelpOptions = true,
+            header = "Check installed weights against their checksum.",
+            description = "Reads the whole file. Exit code 4 if it is damaged or was changed.")
+    static final class Verify implements Callable<Integer> {
+        @Mixin
+        private final Console console = new Console();
+
+        @Mixin
+        private final WeightsOptions weights = new WeightsOptions();
+
+        @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
+        @SuppressWarnings("NullAway.Init") // set by picocli
+        private String name;
+
+        @Override
+        public Integer call() throws IOException {
+            WeightStore store = weights.store();
+            WeightName wanted = WeightName.parse(name);
+            List<String> problems = store.verify(wanted);
+            problems.forEach(console::say);
+            console.out().println(store.file(wanted) + (problems.isEmpty() ? ": checksum ok" : ": WRONG CHECKSUM"));
+            return problems.isEmpty() ? ExitCode.DONE : ExitCode.MODEL;
+        }
     }
 }

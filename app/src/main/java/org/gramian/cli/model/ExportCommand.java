@@ -1,5 +1,19 @@
 package org.gramian.cli.model;
 
+import java.awt.image.BufferedImage;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+import java.util.Optional;
+import org.gramian.cli.common.Progress;
+import org.gramian.export.EngineDifference;
+import org.gramian.image.Image;
+import org.gramian.image.ReadResult;
+import org.gramian.image.batch.ImageSource;
+import org.gramian.model.Classifier;
+import org.gramian.model.Engine;
+import org.gramian.tensor.Shape;
+
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.ImageInputs;
@@ -133,5 +147,102 @@ public final class ExportCommand implements Callable<Integer> {
                         "difference to the model in ONNX Runtime %s, on %s: %s%n",
                         OnnxEngine.version(), check.text(), check.found().text());
         return check.complete() ? ExitCode.DONE : ExitCode.DATA;
+    }
+
+    /** Compares an exported file in ONNX Runtime with its model in libtorch, on crops of the same images. */
+    private static final class ExportCheck {
+        private final ModelFile.Stored stored;
+        private final List<Path> files;
+        private final Console console;
+        private EngineDifference found = EngineDifference.none();
+        private int images;
+
+        /** @param files images to compare on; synthetic ones if empty */
+        ExportCheck(ModelFile.Stored stored, List<Path> files, Console console) {
+            this.stored = stored;
+            this.files = files;
+            this.console = console;
+        }
+
+        /** Returns the largest differences. */
+        EngineDifference found() {
+            return found;
+        }
+
+        /** Returns the number of images and crops as text. */
+        String text() {
+            return (files.isEmpty() ? images + " synthetic images" : images + " images") + ", " + found.crops() + " crops";
+        }
+
+        /** Returns whether all images are readable. */
+        boolean complete() {
+            return files.isEmpty() || images == files.size();
+        }
+
+        void run(Path file, int threads) throws IOException {
+            int count = files.isEmpty() ? SyntheticImages.COUNT : files.size();
+            try (OnnxEngine engine = OnnxEngine.open(file, threads);
+                    Progress progress = console.progress("checking", count)) {
+                // Not closed: the model stays open.
+                Classifier classifier = Classifier.of(Engine.of(stored.model()), stored.card());
+                List<Image> synthetic = files.isEmpty() ? SyntheticImages.all() : List.of();
+                for (int i = 0; i < count; i++) {
+                    Optional<Image> image =
+                            files.isEmpty() ? Optional.of(synthetic.get(i)) : read(files.get(i), classifier);
+                    image.ifPresent(readable -> compare(engine, classifier, readable));
+                    progress.accept(i + 1);
+                }
+            }
+        }
+
+        private Optional<Image> read(Path file, Classifier classifier) {
+            return switch (classifier.read(ImageSource.of(file))) {
+                case ReadResult.Unreadable problem -> {
+                    console.warn("skipping " + file + ": " + problem.reason());
+                    yield Optional.empty();
+                }
+                case ReadResult.Readable(Image image, var _) -> Optional.of(image);
+            };
+        }
+
+        private void compare(OnnxEngine engine, Classifier classifier, Image image) {
+            int size = classifier.card().crops().size();
+            Shape shape = Shape.of(classifier.crops(), 3, size, size);
+            found = found.and(EngineDifference.of(engine, classifier.engine(), classifier.render(image), shape));
+            images++;
+        }
+    }
+
+    /** Images that a seed alone decides, for checks where no real ones are given: waves of colour with noise on them. */
+    private static final class SyntheticImages {
+        static final int COUNT = 4;
+
+        private static final int WIDTH = 320;
+        private static final int HEIGHT = 256;
+        private static final int NOISE = 48;
+
+        private SyntheticImages() {}
+
+        static List<Image> all() {
+            return IntStream.rangeClosed(1, COUNT).mapToObj(SyntheticImages::paint).toList();
+        }
+
+        private static Image paint(int seed) {
+            SplittableRandom random = new SplittableRandom(seed);
+            double[] waves = random.doubles(6, -0.15, 0.15).toArray();
+            BufferedImage image = new BufferedImage(WIDTH, HEIGHT, BufferedImage.TYPE_INT_RGB);
+            for (int y = 0; y < HEIGHT; y++) {
+                for (int x = 0; x < WIDTH; x++) {
+                    int colour = 0;
+                    for (int c = 0; c < 3; c++) {
+                        double wave = StrictMath.sin(waves[2 * c] * x + waves[2 * c + 1] * y + seed);
+                        int value = (int) (127 + 100 * wave) + random.nextInt(-NOISE, NOISE);
+                        colour = colour << 8 | Math.clamp(value, 0, 255);
+                    }
+                    image.setRGB(x, y, colour);
+                }
+            }
+            return Image.of(image);
+        }
     }
 }

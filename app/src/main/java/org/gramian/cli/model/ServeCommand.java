@@ -1,5 +1,12 @@
 package org.gramian.cli.model;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+
+import java.time.Duration;
+import org.gramian.serve.Limits;
+
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
@@ -109,5 +116,113 @@ public final class ServeCommand implements Callable<Integer> {
         String name = host.equals("0.0.0.0") || host.equals("::") ? ServeOptions.DEFAULT_HOST : host;
         return "http://" + (name.contains(":") && !name.startsWith("[") ? "[" + name + "]" : name) + ":" + listening
                 + "/";
+    }
+
+    /** Options of {@code serve} against requests that are too large, too slow or too many. */
+    @Command
+    private static final class ServeLimits {
+        private static final String DEFAULT = " (default: ${DEFAULT-VALUE})";
+
+        @Option(
+                names = "--max-body",
+                paramLabel = "MB",
+                defaultValue = "20",
+                description = "maximum megabytes of a request" + DEFAULT)
+        private int body;
+
+        @Option(
+                names = {"--max-images", "--max-pictures"},
+                paramLabel = "N",
+                defaultValue = "32",
+                description = "maximum images of a request" + DEFAULT)
+        private int images;
+
+        @Option(
+                names = "--max-pixels",
+                paramLabel = "MP",
+                defaultValue = "50",
+                description = "maximum megapixels of an image" + DEFAULT)
+        private int pixels;
+
+        @Option(
+                names = "--queue",
+                paramLabel = "N",
+                defaultValue = "256",
+                description = "maximum queued images; further requests get HTTP 429" + DEFAULT)
+        private int queue;
+
+        @Option(
+                names = {"--batch", "--batch-size"},
+                paramLabel = "N",
+                defaultValue = "16",
+                description = "maximum batch size" + DEFAULT)
+        private int batch;
+
+        @Option(
+                names = "--timeout",
+                paramLabel = "SECONDS",
+                defaultValue = "30",
+                description = "timeout for reading a request, for the response, and for shutdown" + DEFAULT)
+        private int seconds;
+
+        Limits limits() {
+            require("--max-body", body, 2000);
+            require("--max-images", images, 10_000);
+            require("--max-pixels", pixels, 700);
+            require("--queue", queue, 1_000_000);
+            require("--batch", batch, 4096);
+            require("--timeout", seconds, 86_400);
+            Duration time = Duration.ofSeconds(seconds);
+            return new Limits(
+                    new Limits.Upload(body * 1_000_000, images, pixels * 1_000_000L, time),
+                    new Limits.Load(queue, batch, time, time));
+        }
+
+        private static void require(String option, int value, int most) {
+            if (value < 1 || value > most) {
+                throw new IllegalArgumentException(option + ": expected 1 to " + most + ", found " + value);
+            }
+        }
+    }
+
+    /**
+     * Answers the signal SIGHUP, by which servers are asked to read their files again.
+     *
+     * <p>Java has no interface of its own for signals other than to end. {@code sun.misc.Signal}, of the module {@code
+     * jdk.unsupported}, is what there is; it is looked up at run time, since the compiler warns of it in a way that cannot be
+     * switched off.
+     */
+    private static final class SighupHandler {
+        private static final String NAME = "HUP";
+
+        private SighupHandler() {}
+
+        /** Has something done at every such signal; false where the system has none, as Windows. */
+        @SuppressWarnings("ReferenceEquality") // a handler is equal to itself alone
+        static boolean onSignal(Runnable work) {
+            try {
+                Class<?> signal = Class.forName("sun.misc.Signal");
+                Class<?> handler = Class.forName("sun.misc.SignalHandler");
+                Object answer = Proxy.newProxyInstance(
+                        handler.getClassLoader(), new Class<?>[] {handler}, (proxy, method, arguments) -> {
+                            return switch (method.getName()) {
+                                case "handle" -> {
+                                    work.run();
+                                    yield null;
+                                }
+                                case "equals" -> proxy == arguments[0];
+                                case "hashCode" -> System.identityHashCode(proxy);
+                                default -> NAME;
+                            };
+                        });
+                Method handle = signal.getMethod("handle", signal, handler);
+                handle.invoke(null, signal.getConstructor(String.class).newInstance(NAME), answer);
+                return true;
+            } catch (InvocationTargetException _) {
+                return false; // no such signal here, or Java keeps it for itself (-Xrs)
+            } catch (ReflectiveOperationException _) {
+                return false; // a Java without that module
+            }
+        }
     }
 }

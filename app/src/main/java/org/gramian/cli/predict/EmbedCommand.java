@@ -84,7 +84,7 @@ public final class EmbedCommand implements Callable<Integer> {
             names = "--format",
             paramLabel = "FORMAT",
             description = "csv, parquet, npy or safetensors (default: by the extension of OUT)")
-    private @Nullable EmbedFormat format;
+    private FeatureOutput.@Nullable Format format;
 
     @Mixin
     private final EngineOptions engine = new EngineOptions();
@@ -102,7 +102,7 @@ public final class EmbedCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        EmbedFormat form = EmbedFormat.of(format, out);
+        FeatureOutput.Format form = FeatureOutput.Format.of(format, out);
         AtomicFile.require(out);
         Path file = engine.model();
         ModelHeader header = OpenModel.header(file);
@@ -159,19 +159,19 @@ public final class EmbedCommand implements Callable<Integer> {
         return MemorySegment.ofArray(bytes.array());
     }
 
-    private long bytes(ModelHeader header, Dataset dataset, EmbedFormat form) {
+    private long bytes(ModelHeader header, Dataset dataset, FeatureOutput.Format form) {
         long each = crops == CropRows.EACH ? header.card().crops().testing().count() : 1;
         long rows = Math.multiplyExact(each, dataset.samples().size());
         return Math.multiplyExact(rows, Math.multiplyExact(header.descriptorSize(), form.bytesPerValue()));
     }
 
-    private int finish(FeatureOutput rows, ModelHeader header, Dataset dataset, EmbedFormat form) throws IOException {
+    private int finish(FeatureOutput rows, ModelHeader header, Dataset dataset, FeatureOutput.Format form) throws IOException {
         if (rows.rows() == 0) {
             console.say("no image could be read: " + out + " was not written");
             return ExitCode.DATA;
         }
         Map<String, String> about = about(header, dataset);
-        if (form == EmbedFormat.SAFETENSORS) {
+        if (form == FeatureOutput.Format.SAFETENSORS) {
             rows.write(Shape.of(header.descriptorSize()), DType.F32, about);
         } else {
             boolean each = crops == CropRows.EACH;

@@ -71,7 +71,7 @@ final class CacheCommandTest {
                 .contains("expected an age such as 30d, 2w or 12h, found 'old'");
         assertThat(Run.of("cache", "prune", "--all", "--max-size", "2GB").code())
                 .isEqualTo(ExitCode.USAGE);
-        assertThat(new CachePruneCommand.Age().convert("2w")).isEqualTo(Duration.ofDays(14));
-        assertThat(new CachePruneCommand.Age().convert("12h")).isEqualTo(Duration.ofHours(12));
+        assertThat(new CacheCommand.Prune.Age().convert("2w")).isEqualTo(Duration.ofDays(14));
+        assertThat(new CacheCommand.Prune.Age().convert("12h")).isEqualTo(Duration.ofHours(12));
     }
 }

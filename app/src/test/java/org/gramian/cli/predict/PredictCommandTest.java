@@ -170,8 +170,8 @@ class PredictCommandTest {
         StringWriter shown = new StringWriter();
         List<Prediction.ClassProbability> top =
                 List.of(new Prediction.ClassProbability("unknown", 0.9), new Prediction.ClassProbability("wood", 0.1));
-        new PredictionLines.Table(new PrintWriter(shown, true), 0)
-                .predicted("a.png", new PredictionLines.Row("unknown", 0.9, top, false));
+        new PredictCommand.PredictionLines.Table(new PrintWriter(shown, true), 0)
+                .predicted("a.png", new PredictCommand.PredictionLines.Row("unknown", 0.9, top, false));
         assertThat(shown.toString()).contains("unknown 90.0 %").doesNotContain("perhaps");
     }
 

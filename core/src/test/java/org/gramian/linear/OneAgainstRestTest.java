@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.gramian.linear.Svm.OneAgainstRest;
 import org.gramian.tensor.Scope;
 import org.junit.jupiter.api.Test;
 
@@ -16,12 +17,12 @@ class OneAgainstRestTest {
 
     private static OneAgainstRest problems(SolverListener watch) {
         LabelledRows rows =
-                MadeUpRows.of(new SplittableRandom(1), 12, 3, 3, 0.5).rows();
+                SyntheticRows.of(new SplittableRandom(1), 12, 3, 3, 0.5).rows();
         return new OneAgainstRest(rows, Features.of(rows), watch);
     }
 
     @Test
-    void nobodyWorksAnyMoreOnceAFailureIsThrown() {
+    void failureIsThrownAfterAllProblemsHaveEnded() {
         AtomicInteger running = new AtomicInteger();
         AtomicInteger begun = new AtomicInteger();
         CountDownLatch two = new CountDownLatch(2);
@@ -50,7 +51,7 @@ class OneAgainstRestTest {
     }
 
     @Test
-    void aWatchThatThrowsIsNotToldAgain() {
+    void listenerIsNotCalledAfterItThrows() {
         AtomicInteger told = new AtomicInteger();
         RuntimeException stop = new RuntimeException("stop");
         SolverListener watch = (_, _, _) -> {
@@ -60,7 +61,7 @@ class OneAgainstRestTest {
         };
         try (Scope _ = Scope.open()) {
             LabelledRows rows =
-                    MadeUpRows.of(new SplittableRandom(2), 60, 5, 6, 0.5).rows();
+                    SyntheticRows.of(new SplittableRandom(2), 60, 5, 6, 0.5).rows();
             assertThatThrownBy(() -> new Svm(OptionalDouble.empty()).solve(rows, watch))
                     .isSameAs(stop);
         }

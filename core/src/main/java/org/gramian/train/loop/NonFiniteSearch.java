@@ -35,7 +35,7 @@ public final class NonFiniteSearch {
     /** Content of a batch. */
     public enum Batch {
         /** Images {@code [n, 3, h, w]} in the type of the backbone. */
-        PICTURES,
+        IMAGES,
         /** Features {@code [n, c, h, w]} of the backbone. */
         FEATURES
     }
@@ -80,12 +80,12 @@ public final class NonFiniteSearch {
     private void checkInputs(Tensor batch) {
         see(Kind.TARGETS, "the targets", targets);
         before = ""; // the following values do not depend on them
-        if (kind == Batch.PICTURES) {
+        if (kind == Batch.IMAGES) {
             parameters("backbone", model.backboneParameters());
         }
         parameters("head", model.headParameters());
         before = "";
-        see(Kind.INPUT, kind == Batch.PICTURES ? "the images" : "the input features", batch);
+        see(Kind.INPUT, kind == Batch.IMAGES ? "the images" : "the input features", batch);
     }
 
     private void parameters(String part, ParameterSet parameters) {
@@ -127,7 +127,7 @@ public final class NonFiniteSearch {
 
     private Var loss(Var batch, Bindings backbone, Bindings head) {
         Var features = batch;
-        if (kind == Batch.PICTURES) {
+        if (kind == Batch.IMAGES) {
             String network = model.backbone().name();
             features = Arithmetic.cast(
                     model.backbone().trace(batch, backbone, seeing(Kind.BACKBONE, "the layer ", " of " + network)),

@@ -145,7 +145,7 @@ public record Recipe(
             return this;
         }
 
-        /** Sets the share of descriptor elements that are dropped. */
+        /** Sets the dropout rate of descriptors. */
         public Builder dropout(double value) {
             dropout = value;
             return this;
@@ -180,7 +180,7 @@ public record Recipe(
         /** No augmentation: the crops of the crop plan. */
         public static final Augmenting NONE = new Augmenting(Augmentation.NONE, CropPlan.DEFAULT_SIZE, 0, 0);
 
-        /** Beyond that all shares are about a half. */
+        /** Larger values give shares of about one half. */
         private static final double LARGEST = 1000;
 
         public Augmenting {
@@ -198,7 +198,7 @@ public record Recipe(
      * @param accumulate batches of gradient accumulation per step
      */
     public record Batching(int batch, int accumulate) {
-        /** More crops than that no training has, and counts stay far from their bounds. */
+        /** Keeps counts far from overflow. */
         private static final int MOST = 1 << 30;
 
         public Batching {

@@ -113,12 +113,12 @@ class ExactResumeTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
     }
 
     @ParameterizedTest
     @EnumSource
-    void aBreakAfterAnyStepChangesNoByteOfTheModel(Kind kind) throws IOException {
+    void interruptionAfterAnyStepChangesNoByteOfTheModel(Kind kind) throws IOException {
         SmallTraining training = kind.on(parts);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
@@ -144,7 +144,7 @@ class ExactResumeTest {
 
     @ParameterizedTest
     @EnumSource
-    void manyBreaksChangeNoByteOfTheModel(Kind kind) throws IOException {
+    void manyInterruptionsChangeNoByteOfTheModel(Kind kind) throws IOException {
         SmallTraining training = kind.on(parts);
         Outcome whole = training.run();
         for (int every : List.of(1, 4)) {
@@ -195,7 +195,7 @@ class ExactResumeTest {
     }
 
     @Test
-    void epochsAreToldAlikeWithAndWithoutBreaks() throws IOException {
+    void epochsAreReportedAlikeWithAndWithoutInterruptions() throws IOException {
         SmallTraining training = Kind.BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP.on(parts);
         List<EpochDone> whole = training.run().events(EpochDone.class);
         for (Duration every : List.of(NEVER, Duration.ZERO)) {
@@ -227,7 +227,7 @@ class ExactResumeTest {
     }
 
     @Test
-    void aBreakWhileEpochsAreJudgedKeepsAllStepsOfTheEpoch() throws IOException {
+    void interruptionDuringValidationKeepsTheSteps() throws IOException {
         SmallTraining training =
                 SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(1, 0.02, "constant", 0)), parts);
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);

@@ -279,6 +279,6 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     }
 
     static Checkpointing checkpointing(Path folder, Duration every) {
-        return new Checkpointing(folder.resolve("checkpoint.safetensors"), "these pictures, this recipe", every);
+        return new Checkpointing(folder.resolve("checkpoint.safetensors"), "these images, this recipe", every);
     }
 }

@@ -45,7 +45,7 @@ class StageLoopTest {
      *
      * @param live tensors that were there whenever a batch was asked for
      */
-    private record MadeUp(int count, double scale, List<Long> live) implements Examples {
+    private record SyntheticExamples(int count, double scale, List<Long> live) implements Examples {
         @Override
         public int label(int place) {
             return place % CLASSES;
@@ -87,10 +87,10 @@ class StageLoopTest {
     }
 
     @Test
-    void aStepTakesNoMoreMemoryForMoreBatches() throws IOException {
+    void gradientAccumulationTakesNoMoreMemory() throws IOException {
         List<Long> live = new ArrayList<>();
         try (Model model = model("conv:6/rbf/spd:4/relu/triu/root/l2")) {
-            run(model, new MadeUp(32, 1, live), new Batching(2, 16));
+            run(model, new SyntheticExamples(32, 1, live), new Batching(2, 16));
         }
         assertThat(live).hasSize(16);
         // Once the first gradients are there, nothing is added to them.
@@ -99,7 +99,7 @@ class StageLoopTest {
     }
 
     @Test
-    void checkpointsAreWrittenWhenAsMuchHasGoneBySinceTheLast(@TempDir Path folder) throws IOException {
+    void checkpointsAreWrittenAfterEachInterval(@TempDir Path folder) throws IOException {
         long[] seconds = {-100};
         Checkpointing saver = SmallTraining.checkpointing(folder, Duration.ofSeconds(10))
                 .timedBy(() -> Duration.ofSeconds(seconds[0]).toNanos());
@@ -125,7 +125,7 @@ class StageLoopTest {
     }
 
     @Test
-    void checkpointsAtTheEndsOfShortEpochsTakeATenthOfTheTime(@TempDir Path folder) throws IOException {
+    void checkpointsAfterShortEpochsTakeATenthOfTheTime(@TempDir Path folder) throws IOException {
         long[] seconds = {0};
         Checkpointing saver = new Checkpointing(
                         folder.resolve("checkpoint"),
@@ -152,7 +152,7 @@ class StageLoopTest {
 
     /** The slope of the root at 0 is 1/(2√ε), here 1e17; times a weight of the classifier it has no end. */
     @Test
-    void aGradientThatIsNoNumberIsToldBeforeItMovesAnything() {
+    void nonFiniteGradientIsReportedBeforeTheStep() {
         try (Model model = model("bilinear/spd:4/triu/root:eps=1e-35")) {
             Parameter weight = model.headParameters().get("classifier.weight");
             try (Scope _ = Scope.open()) {
@@ -160,7 +160,7 @@ class StageLoopTest {
             }
             byte[] before = bytes(model.headParameters());
             for (Batching batching : List.of(new Batching(4, 1), new Batching(2, 2))) {
-                assertThatThrownBy(() -> run(model, new MadeUp(4, 0, new ArrayList<>()), batching))
+                assertThatThrownBy(() -> run(model, new SyntheticExamples(4, 0, new ArrayList<>()), batching))
                         .isInstanceOf(NonFiniteLossException.class)
                         .has(facts("gradient", "1", "1", "1", "pooling.spd0.weight"));
                 assertThat(bytes(model.headParameters())).isEqualTo(before);
@@ -176,7 +176,7 @@ class StageLoopTest {
 
     /** Their sum has no finite number either, yet each of them is one. */
     @Test
-    void largeGradientsAreNotTakenForInfiniteOnes() {
+    void largeGradientsAreNotReportedAsInfinite() {
         try (Model model = model("average")) {
             for (double number : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
                 try (GradientSum sum = new GradientSum()) {

@@ -27,6 +27,7 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainableModel.HeadRates;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +49,7 @@ class TailTrainingTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 5));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 5));
     }
 
     private static SmallTraining training(Recipe recipe, Parts parts) {
@@ -74,7 +75,7 @@ class TailTrainingTest {
     }
 
     @Test
-    void stageOneLeavesEveryNumberOfTheTailAsItWasAndStageTwoMovesThem() throws IOException {
+    void tailIsFrozenInStageOneAndTrainedInStageTwo() throws IOException {
         Recipe recipe = Recipes.of(stage(2, 0.5, "constant", 0), stage(2, 0.05, "constant", 0));
         Outcome outcome = training(recipe, parts).run();
         Map<String, String> first = tensors(outcome, 1);
@@ -89,7 +90,7 @@ class TailTrainingTest {
     }
 
     @Test
-    void aBreakInEitherStageChangesNoByteOfTheModel() throws IOException {
+    void interruptionInEitherStageChangesNoByteOfTheModel() throws IOException {
         Recipe recipe = Recipes.of(stage(2, 0.5, "constant", 0), stage(2, 0.05, "constant", 0));
         Outcome whole = training(recipe, parts).run();
         int steps = whole.events(TrainEvent.Stepped.class).size();
@@ -106,7 +107,7 @@ class TailTrainingTest {
     }
 
     @Test
-    void itMovesAtTheRateOfTheBackbone() {
+    void tailHasTheLearningRateOfTheBackbone() {
         Backbone backbone = Backbone.of("squeezenet", "pool1");
         ParameterSet parameters =
                 ParameterSet.initialize(backbone.parameters(), new SplittableRandom(1), DType.F32, Device.CPU);

@@ -74,7 +74,7 @@ class TargetsTest {
     }
 
     @RandomTest
-    void theMeanWeightOverTheTrainingImagesIsOneAndClassesCountTheSame(Seed seed) {
+    void balancedWeightsHaveMeanOne(Seed seed) {
         long[] counts = counts(seed.random());
         Targets targets = Targets.of(new LossRecipe(0, ClassWeights.BALANCED), counts);
         double sum = 0;
@@ -96,14 +96,14 @@ class TargetsTest {
     }
 
     @Test
-    void balancingWithAnEmptyClassNamesIt() {
+    void balancedWeightsNameAnEmptyClass() {
         assertThatThrownBy(() -> Targets.of(new LossRecipe(0, ClassWeights.BALANCED), new long[] {3, 0, 5}))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("0", "1"));
     }
 
     @Test
-    void labelsOfNoClassAndASingleClassAreRefused() {
+    void invalidLabelsAndASingleClassAreRefused() {
         LossRecipe plain = new LossRecipe(0, ClassWeights.NONE);
         for (int wrong : new int[] {-1, 3}) {
             assertThatThrownBy(() -> Targets.of(plain, new long[] {1, 1, 1}).rows(new int[] {0, wrong}, Device.CPU))

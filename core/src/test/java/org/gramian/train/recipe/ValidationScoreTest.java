@@ -30,7 +30,7 @@ class ValidationScoreTest {
     }
 
     @Test
-    void theLossCountsHoweverManyAreWrong() {
+    void lossDecidesNotTheError() {
         assertThat(new ValidationScore(0.2, 1).isBetterThan(new ValidationScore(0.1, 2)))
                 .isTrue();
         assertThat(new ValidationScore(0.1, 2).isBetterThan(new ValidationScore(0.2, 1)))
@@ -40,13 +40,13 @@ class ValidationScoreTest {
     }
 
     @Test
-    void aLossThatFallsByRoundingOnlyIsNotBetter() {
+    void roundingIsNoImprovement() {
         assertThat(new ValidationScore(0, 0.99999).isBetterThan(new ValidationScore(0, 1)))
                 .isFalse();
     }
 
     @Test
-    void recipesRefuseNumbersThatMeanNothing() {
+    void recipesRejectInvalidNumbers() {
         Schedule constant = Schedule.parse("constant");
         for (double wrong : List.of(-1.0, Double.NaN, Double.POSITIVE_INFINITY)) {
             String found = Double.toString(wrong);

@@ -123,7 +123,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void theyStayOnOneSideOfEverySplit() throws IOException, InterruptedException {
+    void nearDuplicatesStayOnOneSideOfEverySplit() throws IOException, InterruptedException {
         for (String protocol : List.of("holdout:0.3", "thirds:3", "kfold:3", "half:3")) {
             for (long seed = 0; seed < 5; seed++) {
                 settings =
@@ -145,7 +145,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void theyAreSplitLikeOthersIfIgnoredOrFaithfulToThePaper() throws IOException, InterruptedException {
+    void nearDuplicatesAreSplitIfIgnored() throws IOException, InterruptedException {
         String plain = Protocols.parse("thirds:3")
                 .plan(dataset, Duplicates.of(dataset), 0)
                 .fingerprint()
@@ -162,7 +162,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void aClassOfNearDuplicatesAloneIsSplitAndSaid() throws IOException, InterruptedException {
+    void classOfNearDuplicatesOnlyIsSplitWithARemark() throws IOException, InterruptedException {
         for (Sample sample : dataset.samples()) {
             if (sample.label() == 2) {
                 write(sample, 17);
@@ -173,7 +173,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void crossValidationKeepsThemTogetherWithEveryProtocol() throws IOException, InterruptedException {
+    void crossValidationKeepsNearDuplicatesTogether() throws IOException, InterruptedException {
         Set<Set<String>> groups = Set.copyOf(GROUPS);
         assertThat(duplicates(plan())).isEqualTo(groups);
         Path file = folder.resolve("images/split.csv");
@@ -203,7 +203,7 @@ final class NearDuplicateSplitsTest {
 
     /** Every image has one near-duplicate, and nothing else in common with its class. */
     @Test
-    void theyDecideNeitherTheRaceNorTheClassifier() throws IOException, InterruptedException {
+    void nearDuplicatesDecideNeitherPoolingNorClassifier() throws IOException, InterruptedException {
         dataset = PaintedImages.folders(folder.resolve("pairs"), 16, 16, 16);
         for (Sample sample : dataset.samples()) {
             int number = Integer.parseInt(sample.name().replaceAll(".*/|\\.png", ""));
@@ -241,7 +241,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void theModelKnowsItsTestImagesAgain() throws IOException, InterruptedException {
+    void modelRecognizesItsTestImages() throws IOException, InterruptedException {
         settings = settings.with(Keys.PROTOCOL, Protocols.parse("holdout:0.3")).with(Keys.SEED, 3L);
         RunPlan plan = plan();
         Trainer trainer = trainer();

@@ -40,14 +40,4 @@ public record DataConfig(
                 all.get(Keys.NEAR_DUPLICATES),
                 all.get(Keys.FEATURE_TYPE));
     }
-
-    Settings addTo(Settings settings) {
-        return settings.with(Keys.LAYOUT, layout)
-                .with(Keys.PROTOCOL, protocol)
-                .with(Keys.CROPS, crops)
-                .with(Keys.TEST_CROPS, testCrops)
-                .with(Keys.VALIDATION, validation)
-                .with(Keys.NEAR_DUPLICATES, nearDuplicates)
-                .with(Keys.FEATURE_TYPE, featureType);
-    }
 }

@@ -1,6 +1,5 @@
 package org.gramian.run.config;
 
-import java.util.OptionalDouble;
 import org.gramian.pooling.Fidelity;
 import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.OptimizerRecipe;
@@ -9,8 +8,6 @@ import org.gramian.train.recipe.StageRecipe;
 
 /**
  * The complete configuration of a training run, besides images and device.
- *
- * <p>A YAML file holds the same values: {@code RunConfig.of(config.settings()).equals(config)}.
  *
  * @param data dataset, splits and crops
  * @param network the model
@@ -99,54 +96,5 @@ public record RunConfig(
                 .dropout(all.get(Keys.DROPOUT))
                 .seed(all.get(Keys.SEED))
                 .build();
-    }
-
-    /** Returns the value of every key, with the origin {@link Origin#CODE}. */
-    public Settings settings() {
-        Settings settings = network.addTo(data.addTo(Settings.NONE), fidelity);
-        return optimizer(stages(settings))
-                .with(Keys.QUALITY, quality)
-                .with(Keys.SEED, recipe.seed())
-                .with(Keys.FIDELITY, fidelity)
-                .with(Keys.GALLERY, gallery)
-                .with(Keys.TENSORBOARD, tensorboard);
-    }
-
-    private Settings stages(Settings settings) {
-        return settings.with(Keys.CLASSIFIER, recipe.solver())
-                .with(Keys.DROPOUT, recipe.dropout())
-                .with(Keys.STAGE1_EPOCHS, recipe.stage1().epochs())
-                .with(Keys.STAGE1_RATE, rate(recipe.stage1()))
-                .with(Keys.PER_LENGTH, recipe.stage1().perLength())
-                .with(Keys.STAGE1_SCHEDULE, recipe.stage1().schedule())
-                .with(Keys.STAGE1_WARMUP, recipe.stage1().warmup())
-                .with(Keys.STAGE1_EXTEND, recipe.stage1().extend())
-                .with(Keys.STAGE1_REFIT, recipe.refit())
-                .with(Keys.STAGE2_EPOCHS, recipe.stage2().epochs())
-                .with(Keys.STAGE2_RATE, rate(recipe.stage2()))
-                .with(Keys.BACKBONE_RATE, recipe.stage2().backboneRate())
-                .with(Keys.LAYER_DECAY, recipe.stage2().layerDecay())
-                .with(Keys.STAGE2_SCHEDULE, recipe.stage2().schedule())
-                .with(Keys.STAGE2_WARMUP, recipe.stage2().warmup())
-                .with(Keys.STAGE2_EXTEND, recipe.stage2().extend());
-    }
-
-    private static OptionalDouble rate(StageRecipe stage) {
-        return stage.autoRate() ? OptionalDouble.empty() : OptionalDouble.of(stage.rate());
-    }
-
-    private Settings optimizer(Settings settings) {
-        return UpdateRule.addTo(settings, recipe.optimizer().rule())
-                .with(Keys.BATCH, recipe.batching().batch())
-                .with(Keys.ACCUMULATE, recipe.batching().accumulate())
-                .with(Keys.CLIP, recipe.optimizer().clip())
-                .with(Keys.EMA, recipe.optimizer().ema())
-                .with(Keys.LABEL_SMOOTHING, recipe.loss().smoothing())
-                .with(Keys.CLASS_WEIGHTS, recipe.loss().weights())
-                .with(Keys.AUGMENT, recipe.augmenting().policy())
-                .with(Keys.STAGE2_IMAGE_SIZE, recipe.augmenting().imageSize())
-                .with(Keys.MIXUP, recipe.augmenting().mixup())
-                .with(Keys.CUTMIX, recipe.augmenting().cutmix())
-                .with(Keys.PRECISION, recipe.precision());
     }
 }

@@ -50,7 +50,7 @@ class FidelityPointTest {
 
     @ParameterizedTest
     @EnumSource(Fidelity.class)
-    void everySettingThatAFidelityAsksForIsAPointOrTheWayOfOne(Fidelity fidelity) {
+    void everySettingOfAFidelityIsListed(Fidelity fidelity) {
         String ways = Stream.concat(FidelityPoint.mathematics().stream(), FidelityPoint.recipe().stream())
                 .map(FidelityPoint::way)
                 .toList()
@@ -61,7 +61,7 @@ class FidelityPointTest {
 
     @ParameterizedTest
     @EnumSource(Fidelity.class)
-    void everyArgumentThatAFidelityDecidesIsAPoint(Fidelity fidelity) {
+    void everyArgumentOfAFidelityIsListed(Fidelity fidelity) {
         for (String word : List.of("conv", "rbf", "spd", "triu", "root")) {
             assertThat(fidelity.arguments(word)).isNotEmpty();
             fidelity.arguments(word)
@@ -74,7 +74,7 @@ class FidelityPointTest {
     }
 
     @Test
-    void everyPointOfTheMathematicsTellsTwoFidelitiesApart() {
+    void everyMathematicalPointDiffersBetweenFidelities() {
         assertThat(FidelityPoint.mathematics())
                 .hasSize(12)
                 .allMatch(point -> point.differs(Fidelity.PAPER, Fidelity.CORRECTED)

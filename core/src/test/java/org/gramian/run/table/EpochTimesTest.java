@@ -52,7 +52,7 @@ class EpochTimesTest {
     }
 
     @Test
-    void theMedianOfTheEpochsOfStageOneIsKept() throws IOException {
+    void medianEpochOfStageOneIsStored() throws IOException {
         EpochTimes times = open();
         assertThat(times.perEpoch()).isEmpty();
         fold(times, 1);
@@ -70,7 +70,7 @@ class EpochTimesTest {
     }
 
     @Test
-    void anEpochThatABreakCutInTwoIsNotKnown() throws IOException {
+    void interruptedEpochHasNoTime() throws IOException {
         EpochTimes times = open();
         fold(times, 1);
         stage(times, 1);
@@ -81,7 +81,7 @@ class EpochTimesTest {
     }
 
     @Test
-    void anEpochThatWasLostCountsOnce() throws IOException {
+    void repeatedEpochCountsOnce() throws IOException {
         for (int took : List.of(100, 6)) {
             EpochTimes times = open();
             fold(times, 1);

@@ -52,10 +52,10 @@ class OneAgainstRestTest {
 
     @Test
     void listenerIsNotCalledAfterItThrows() {
-        AtomicInteger told = new AtomicInteger();
+        AtomicInteger reported = new AtomicInteger();
         RuntimeException stop = new RuntimeException("stop");
         SolverListener watch = (_, _, _) -> {
-            if (told.incrementAndGet() >= 3) {
+            if (reported.incrementAndGet() >= 3) {
                 throw stop;
             }
         };
@@ -65,6 +65,6 @@ class OneAgainstRestTest {
             assertThatThrownBy(() -> new Svm(OptionalDouble.empty()).solve(rows, watch))
                     .isSameAs(stop);
         }
-        assertThat(told).hasValue(3);
+        assertThat(reported).hasValue(3);
     }
 }

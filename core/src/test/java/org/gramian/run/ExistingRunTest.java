@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a run's folder tells of how it was begun, and that it belongs to one run at a time. */
+/** Configuration files and lock of a run's folder. */
 class ExistingRunTest {
     @TempDir
     private Path folder = Path.of("");

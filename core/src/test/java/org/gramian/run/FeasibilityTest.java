@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a plan says of heads before anything is computed; no weights are opened for it. */
+/** Checks of a plan before anything is computed; no weights are read. */
 class FeasibilityTest {
     @TempDir
     private Path folder = Path.of("");
@@ -36,7 +36,7 @@ class FeasibilityTest {
         run = SmallRun.in(folder);
     }
 
-    /** Without the epochs of a small run: a classifier that is solved for has none. */
+    /** Without epochs, which a solver does not have. */
     private SmallRun on(String backbone, String layer) {
         Settings settings = Settings.NONE
                 .with(Keys.BACKBONE, backbone)

@@ -33,7 +33,7 @@ class FoldPlanTest {
 
     private final List<String> remarks = new ArrayList<>();
 
-    /** So many files of each class; a file says what its content is, and those of equal content are copies. */
+    /** Creates files of each class with given contents; equal contents are duplicates. */
     private Dataset dataset(int copies, int... counts) throws IOException {
         List<String> classes =
                 IntStream.range(0, counts.length).mapToObj(label -> "c" + label).toList();

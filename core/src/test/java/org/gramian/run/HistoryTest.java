@@ -65,9 +65,9 @@ class HistoryTest {
         Files.deleteIfExists(file());
         SplittableRandom random = seed.random();
         List<EpochDone> epochs = epochs(random);
-        int told = random.nextInt(epochs.size() + 1);
+        int reported = random.nextInt(epochs.size() + 1);
         History before = History.open(file());
-        for (EpochDone epoch : epochs.subList(0, told)) {
+        for (EpochDone epoch : epochs.subList(0, reported)) {
             before.add(epoch(random, epoch.stage(), epoch.epoch()));
         }
         History after = History.open(file());

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Random splits and cross-validation of 3 classes of which the first has 3 near-duplicates, the second 2. */
+/** Random splits and cross-validation of 3 classes; the first has 3 near-duplicates, the second 2. */
 final class NearDuplicateSplitsTest {
     private static final int SIDE = 64;
     private static final List<Set<String>> GROUPS =
@@ -83,7 +83,7 @@ final class NearDuplicateSplitsTest {
         ImageIO.write(image, "png", sample.file().toFile());
     }
 
-    /** Gratings of random colour, frequency and direction; a white pixel tells images of one seed apart. */
+    /** Gratings of random colour, frequency and direction; a white pixel distinguishes images of one seed. */
     private static void writeGratings(Sample sample, int seed, int white) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         double[] shift = random.doubles(9, -0.9, 0.9).toArray();

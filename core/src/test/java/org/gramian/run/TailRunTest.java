@@ -52,7 +52,7 @@ class TailRunTest {
                 .with(Keys.WEIGHTS, Optional.of(weights(true).toString()));
     }
 
-    /** Weights of nobody, with those of the class scores or without. */
+    /** Random weights with or without those of the tail. */
     private Path weights(boolean scores) throws IOException {
         Backbone whole = Backbone.of("squeezenet", Backbone.LOGITS);
         Path file = folder.resolve(scores ? "whole.safetensors" : "features.safetensors");

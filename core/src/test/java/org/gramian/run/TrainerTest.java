@@ -201,9 +201,9 @@ class TrainerTest {
     void runInterruptedManyTimesEndsWithTheSameFiles() throws IOException, InterruptedException {
         train("whole");
         for (int steps : List.of(1, 2, 5)) {
-            String place = "broken every " + steps;
+            String place = "interrupted every " + steps;
             int parts = 0;
-            while (!broken(place, steps)) {
+            while (!interrupted(place, steps)) {
                 parts++;
             }
             assertThat(parts).isGreaterThan(1);
@@ -212,7 +212,7 @@ class TrainerTest {
     }
 
     /** Trains until so many steps are taken; whether it came to its end. */
-    private boolean broken(String place, int steps) throws IOException, InterruptedException {
+    private boolean interrupted(String place, int steps) throws IOException, InterruptedException {
         Cancellation breaks = Cancellation.onRequest();
         int[] taken = {0};
         TrainingContext<RunEvent> context = context(
@@ -272,7 +272,7 @@ class TrainerTest {
 
     @Test
     void interruptedRunResumesWithItsConfigurationOnly() throws IOException, InterruptedException {
-        assertThat(broken("run", 1)).isFalse();
+        assertThat(interrupted("run", 1)).isFalse();
         assertThat(content("run"))
                 .containsKey("fold-1/checkpoint.safetensors")
                 .doesNotContainKey("fold-1/model.safetensors");

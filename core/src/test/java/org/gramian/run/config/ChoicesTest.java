@@ -115,7 +115,7 @@ final class ChoicesTest {
                 .isFalse();
         assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15).with(Keys.STAGE1_EXTEND, true), images)
                         .get(Keys.STAGE1_EXTEND))
-                .as("asked for")
+                .as("given")
                 .isTrue();
     }
 
@@ -360,7 +360,7 @@ final class ChoicesTest {
         assertThat(Pooling.parse(settings.get(Keys.POOLING), fidelity)).isEqualTo(pooling);
     }
 
-    /** Whatever is followed, something is trained, and a network that has nothing to train is not fine-tuned. */
+    /** Every fidelity trains something, and a backbone without parameters is not fine-tuned. */
     @ParameterizedTest
     @EnumSource
     void filtersAreNeverFineTuned(Fidelity fidelity) {
@@ -375,7 +375,7 @@ final class ChoicesTest {
         }
     }
 
-    /** What was asked for stands, with its origin; and to complete what is complete changes nothing. */
+    /** Given settings keep their origin; completing complete settings changes nothing. */
     @RandomTest(times = 50)
     void givenSettingsAreKept(Seed seed) {
         SplittableRandom random = seed.random();
@@ -394,7 +394,7 @@ final class ChoicesTest {
         assertThat(Choices.complete(all, at(Device.Kind.CPU))).isEqualTo(all);
     }
 
-    /** A rate of one pooling and a layer of one network mean nothing to another. */
+    /** The rate of a pooling and the layer of a backbone do not fit others. */
     @Test
     void chosenSettingsAreChosenAgainForOtherOptions() {
         DefaultsContext here = at(Device.Kind.CPU);

@@ -111,7 +111,7 @@ class ClassifierChoiceTest {
         assertThat(RunConfig.of(ConfigFile.read(file))).isEqualTo(config);
     }
 
-    /** In the file the pooling is spelt out: the name that brought the classifier is gone. */
+    /** The file has the stages of the pooling instead of the name of the method. */
     @Test
     void classifierOfAMethodSurvivesItsFile() throws IOException {
         Path file = folder.resolve("run.yaml");

@@ -59,7 +59,7 @@ final class ConfigFileTest {
         }
     }
 
-    /** A file of a file of a run is as good as the first, however often it is read and written. */
+    /** Reading and writing a file any number of times loses nothing. */
     @RandomTest(times = 50)
     void chosenKeysAreKnownAfterReading(Seed seed) {
         SplittableRandom random = seed.random();

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The list of points says what the mathematics of the paper's three fidelities is, and leaves nothing out. */
+/** The list of points is complete. */
 class FidelityPointTest {
     private static List<FidelityPoint> points(String way) {
         return Stream.concat(FidelityPoint.mathematics().stream(), FidelityPoint.recipe().stream())

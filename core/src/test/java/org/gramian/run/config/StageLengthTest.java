@@ -6,7 +6,7 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.train.recipe.Schedule;
 import org.junit.jupiter.api.Test;
 
-/** How long stage 1 goes on. */
+/** Length of stage 1. */
 final class StageLengthTest {
     @Test
     void fewImagesGetMoreEpochs() {

@@ -151,7 +151,7 @@ final class WorkloadTest {
                 .isZero();
     }
 
-    /** 36 images to train on; judging and testing are not counted in either case. */
+    /** 36 training images; validation and test images do not count. */
     @Test
     void solverTakesOnePassOverTheFeatures() {
         Workload work = work(config("data.protocol=thirds:1", "network.classifier=svm", "network.pooling=average"));
@@ -159,7 +159,7 @@ final class WorkloadTest {
         assertThat(Estimate.of(work, new Pace(0, 0, 1, 0, 1), 2).stage1()).isEqualTo(Duration.ofSeconds(36));
     }
 
-    /** 36 images to train on with 15 crops each, 4 to judge; an epoch is 17 steps of 32 crops. */
+    /** 36 training images with 15 crops each, 4 validation images; an epoch has 17 steps of 32 crops. */
     @Test
     void withoutAugmentationEveryCropIsDecodedAndEveryStepUpdatesParameters() {
         Workload work = work(config(

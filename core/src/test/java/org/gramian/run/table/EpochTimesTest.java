@@ -41,7 +41,7 @@ class EpochTimesTest {
         times.accept(new RunEvent.Training(new StageStarted(stage, 9, 4, 32)));
     }
 
-    /** An epoch of which steps are seen from some step on. */
+    /** An epoch whose first steps are missing. */
     private void epoch(EpochTimes times, int stage, int epoch, int firstStep, int took) {
         for (int step = firstStep; step <= 4; step++) {
             times.accept(new RunEvent.Training(new Stepped(stage, epoch, step, 8 * step, 1, 0.5)));

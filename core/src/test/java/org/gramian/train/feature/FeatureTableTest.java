@@ -188,7 +188,7 @@ class FeatureTableTest {
         }
     }
 
-    /** In place, so that whoever has mapped the file sees it. */
+    /** In place, so that existing mappings see it. */
     private static void overwrite(Path file, byte[] content) {
         try {
             Files.write(file, content, StandardOpenOption.WRITE);
@@ -235,10 +235,10 @@ class FeatureTableTest {
     void progressIsReportedForEachImage() throws IOException {
         FeatureExtraction extraction =
                 new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.empty());
-        List<Long> told = new ArrayList<>();
-        FeatureTable.collect(extraction, extraction.survey(samples, crops, _ -> {}), told::add)
+        List<Long> reported = new ArrayList<>();
+        FeatureTable.collect(extraction, extraction.survey(samples, crops, _ -> {}), reported::add)
                 .close();
-        assertThat(told)
+        assertThat(reported)
                 .isEqualTo(LongStream.rangeClosed(1, samples.size()).boxed().toList());
     }
 

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A program that writes made-up features into a cache without end: what the tests kill. */
+/** Writes synthetic features into a cache until it is killed by a test. */
 final class FeatureWritingProcess {
     private FeatureWritingProcess() {}
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What decides a model, and what plays no part in it. */
+/** Inputs that determine a model, and those that do not. */
 class DeterminismTest {
     private static final int CLASSES = 3;
 
@@ -115,8 +115,8 @@ class DeterminismTest {
         assertThat(training.run().model()).as("other images").isEqualTo(model);
     }
 
-    private SmallTraining with(List<Sample> heldBack, List<Sample> test) {
-        return training.with(new Parts(parts.training(), heldBack, test));
+    private SmallTraining with(List<Sample> validation, List<Sample> test) {
+        return training.with(new Parts(parts.training(), validation, test));
     }
 
     @Test
@@ -139,13 +139,13 @@ class DeterminismTest {
         List<Sample> relabelled = parts.validation().stream()
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
                 .toList();
-        List<EpochDone> judged = training.run().events(EpochDone.class);
+        List<EpochDone> epochs = training.run().events(EpochDone.class);
         List<EpochDone> misjudged = with(relabelled, parts.test()).run().events(EpochDone.class);
-        // In stage 1: stage 2 begins with the parameters that were judged best.
+        // In stage 1: stage 2 begins with the best parameters.
         assertThat(ofFirst(misjudged).map(EpochDone::loss).toList())
-                .isEqualTo(ofFirst(judged).map(EpochDone::loss).toList());
+                .isEqualTo(ofFirst(epochs).map(EpochDone::loss).toList());
         assertThat(ofFirst(misjudged).map(EpochDone::validation).toList())
-                .isNotEqualTo(ofFirst(judged).map(EpochDone::validation).toList());
+                .isNotEqualTo(ofFirst(epochs).map(EpochDone::validation).toList());
     }
 
     private static Stream<EpochDone> ofFirst(List<EpochDone> epochs) {

@@ -108,7 +108,7 @@ class DistributedStageTest {
 
         @Override
         public ValidationScore validate() {
-            throw new AssertionError("nobody judges");
+            throw new AssertionError("no validation");
         }
 
         /** The same crops as one machine goes through them. */

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A break costs nothing: whenever it comes, what goes on from the checkpoint ends with the same bytes. */
+/** A training that is interrupted at any time and resumed ends with the same bytes. */
 class ExactResumeTest {
     private static final Duration NEVER = Duration.ofDays(1);
 
@@ -131,7 +131,7 @@ class ExactResumeTest {
             assertThat(stopped || step == steps)
                     .as("a break after step %d", step)
                     .isTrue();
-            requireSame(last, whole, "broken after step " + step);
+            requireSame(last, whole, "interrupted after step " + step);
             checkpointing.remove();
         }
     }
@@ -149,12 +149,13 @@ class ExactResumeTest {
         Outcome whole = training.run();
         for (int every : List.of(1, 4)) {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
-            requireSame(training.brokenEvery(every, checkpointing), whole, "broken every " + every + " steps");
+            requireSame(
+                    training.interruptedEvery(every, checkpointing), whole, "interrupted every " + every + " steps");
             checkpointing.remove();
         }
     }
 
-    /** The power fails: nobody asks, and what was done since the last checkpoint is lost. */
+    /** A power failure: work since the last checkpoint is lost. */
     @ParameterizedTest
     @EnumSource
     void aCrashAtAnyEventChangesNoByteOfTheModel(Kind kind) throws IOException {
@@ -200,14 +201,14 @@ class ExactResumeTest {
         List<EpochDone> whole = training.run().events(EpochDone.class);
         for (Duration every : List.of(NEVER, Duration.ZERO)) {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, every);
-            List<EpochDone> told = new ArrayList<>();
+            List<EpochDone> reported = new ArrayList<>();
             for (boolean over = false; !over; ) {
                 Cancellation breaks = Cancellation.onRequest();
                 try {
                     over = training.run(
                                     event -> {
                                         if (event instanceof EpochDone done) {
-                                            told.add(done);
+                                            reported.add(done);
                                         } else if (event instanceof Stepped) {
                                             breaks.cancel();
                                         }
@@ -220,8 +221,8 @@ class ExactResumeTest {
                     over = false;
                 }
             }
-            assertThat(Stream.of(told, whole).map(List::size)).containsOnly(4);
-            assertThat(told).isEqualTo(whole);
+            assertThat(Stream.of(reported, whole).map(List::size)).containsOnly(4);
+            assertThat(reported).isEqualTo(whole);
             checkpointing.remove();
         }
     }
@@ -237,6 +238,6 @@ class ExactResumeTest {
                 .hasValue(Cancellation.Reason.CANCELLED);
         Outcome rest = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
         assertThat(rest.events(Stepped.class)).isEmpty();
-        requireSame(rest, whole, "broken while judging");
+        requireSame(rest, whole, "interrupted during validation");
     }
 }

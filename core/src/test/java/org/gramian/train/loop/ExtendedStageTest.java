@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A stage whose loss still falls at its last epoch goes on, or says so. */
+/** A stage whose loss still falls at its last epoch is extended, or reports it. */
 class ExtendedStageTest {
     private static final StageRecipe NONE = stage(0, 0, "constant", 0);
 
@@ -97,9 +97,9 @@ class ExtendedStageTest {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
             training.brokenAfter(step, checkpointing);
             Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
-            assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
+            assertThat(last.model()).as("interrupted after step %d", step).isEqualTo(whole.model());
             assertThat(last.events(StageDone.class).getLast())
-                    .as("broken after step %d", step)
+                    .as("interrupted after step %d", step)
                     .isEqualTo(whole.events(StageDone.class).getLast());
             checkpointing.remove();
         }

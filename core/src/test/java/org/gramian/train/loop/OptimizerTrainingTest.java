@@ -51,7 +51,7 @@ class OptimizerTrainingTest {
         Recipe recipe = Recipes.of(stage(4, 0.05, "constant", 0), stage(0, 0, "constant", 0));
         Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images" + ema), 5, 6, 7));
         OptimizerRecipe optimizer = new OptimizerRecipe(AdamWOptions.defaults(0), 1, ema);
-        // Without a validation set the last epoch is kept, whatever it is worth.
+        // Without a validation set the last epoch is kept.
         return SmallTraining.of(Recipes.with(recipe, optimizer), parts)
                 .with(new Parts(parts.training(), List.of(), parts.test()));
     }

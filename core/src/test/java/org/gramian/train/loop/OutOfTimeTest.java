@@ -37,7 +37,7 @@ class OutOfTimeTest {
         training = SmallTraining.of(Recipes.usual(), parts);
     }
 
-    /** A minute for each step, of which there are so many minutes. */
+    /** A clock with one minute per step, and a budget of so many minutes. */
     private Outcome until(int minutes, Checkpointing checkpointing) throws IOException {
         return until(minutes, Stepped.class, checkpointing);
     }

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The classifier that is solved for again at the end of stage 1. */
+/** The classifier that is refitted at the end of stage 1. */
 class RefitTest {
     private static final int CLASSES = 3;
     private static final Duration NEVER = Duration.ofDays(1);
@@ -234,7 +234,7 @@ class RefitTest {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
             training.brokenAfter(step, checkpointing);
             Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
-            assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
+            assertThat(last.model()).as("interrupted after step %d", step).isEqualTo(whole.model());
             checkpointing.remove();
         }
     }

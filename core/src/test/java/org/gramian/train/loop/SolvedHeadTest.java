@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A classifier that is solved for, in place of stage 1. */
+/** A classifier in closed form in place of stage 1. */
 class SolvedHeadTest {
     @TempDir
     private Path folder = Path.of("");

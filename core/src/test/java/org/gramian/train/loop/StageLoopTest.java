@@ -35,7 +35,7 @@ import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Single steps, on made-up features. */
+/** Single steps on synthetic features. */
 class StageLoopTest {
     private static final int CLASSES = 3;
     private static final int CHANNELS = 128;
@@ -43,7 +43,7 @@ class StageLoopTest {
     /**
      * Features of one scale.
      *
-     * @param live tensors that were there whenever a batch was asked for
+     * @param live number of tensors at each batch
      */
     private record SyntheticExamples(int count, double scale, List<Long> live) implements Examples {
         @Override

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The network's own tail stands in the head, but is frozen and moved with the backbone. */
+/** The tail of the backbone is part of the head, but frozen and fine-tuned with the backbone. */
 class TailTrainingTest {
     /** Short enough for maps of 3×3. */
     private static final String TAIL = "conv:512/tail:network=squeezenet,layer=fire9";
@@ -56,7 +56,7 @@ class TailTrainingTest {
         return SmallTraining.of(recipe, parts).with(JOIN);
     }
 
-    /** The tensors of the model at the end of a stage, told apart by their bytes. */
+    /** Hashes of the model's tensors at the end of a stage. */
     private Map<String, String> tensors(Outcome outcome, int stage) throws IOException {
         byte[] model = Objects.requireNonNull(outcome.stages().get(stage));
         Path file = Files.write(folder.resolve("model.safetensors"), model);
@@ -100,7 +100,7 @@ class TailTrainingTest {
             training(recipe, parts).brokenAfter(step, checkpointing);
             Outcome last = training(recipe, parts).run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(last.model())
-                    .as("broken after step %d of %d", step, steps)
+                    .as("interrupted after step %d of %d", step, steps)
                     .isEqualTo(whole.model());
             checkpointing.remove();
         }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a break leaves behind, and what becomes of a checkpoint that is of no use. */
+/** Interrupted trainings, and unusable checkpoints. */
 class TrainingFailureTest {
     private static final Duration NEVER = Duration.ofDays(1);
 
@@ -52,20 +52,20 @@ class TrainingFailureTest {
     void hashedFilesAreReportedAndMayBeCancelled() throws IOException {
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
         Cancellation breaks = Cancellation.onRequest();
-        List<TrainEvent> told = new ArrayList<>();
+        List<TrainEvent> reported = new ArrayList<>();
         assertThatThrownBy(() -> training.run(
                         event -> {
-                            told.add(event);
+                            reported.add(event);
                             breaks.cancel();
                         },
                         breaks,
                         Optional.empty()))
                 .isInstanceOf(InterruptedTrainingException.class);
-        assertThat(told).singleElement().isInstanceOfSatisfying(Collecting.class, first -> {
+        assertThat(reported).singleElement().isInstanceOfSatisfying(Collecting.class, first -> {
             assertThat(first.done()).isEqualTo(1);
             assertThat(first.all()).isEqualTo(training.parts().training().size());
         });
-        String task = ((Collecting) told.getFirst()).task();
+        String task = ((Collecting) reported.getFirst()).task();
         List<Collecting> looks = training.run().events(Collecting.class).stream()
                 .filter(event -> event.task().equals(task))
                 .toList();

@@ -40,14 +40,14 @@ class UnitRateTest {
                 .learningRate();
     }
 
-    /** Their squared distance from the mean is at most 1, and β of {@link Recipes} bounds the rate from above. */
+    /** The squared distance from the mean is at most 1, and β of {@link Recipes} bounds the rate. */
     @Test
     void unitDescriptorsTakeLargerStepsWithinTheBound() throws IOException {
         double bound = 4 * (1 + Recipes.of(NONE, NONE).optimizer().rule().momentum());
         assertThat(rate(Recipes.perLength(1, 0.5), "average/l2")).isBetween(0.5, 0.5 * bound * (1 + 1e-6));
     }
 
-    /** Painted images are alike to the kernel of their maps: the mean is nearly all of it. */
+    /** Kernels of synthetic images are nearly equal, so that the mean dominates. */
     @Test
     void normBoundsTheRate() throws IOException {
         double bound = 4 * (1 + Recipes.of(NONE, NONE).optimizer().rule().momentum());

@@ -23,7 +23,7 @@ import org.gramian.train.loop.TrainEvent.Stepped;
  * Times of the epochs of stage 1, validation included, collected from the events of a run and stored as {@value #FILE} in its
  * folder for a resumed table. An interrupted epoch has no time.
  */
-public final class EpochTimes implements Consumer<RunEvent> {
+final class EpochTimes implements Consumer<RunEvent> {
     static final String FILE = "times.csv";
 
     private static final int STAGE = 1;

@@ -102,7 +102,7 @@ public final class FeatureCache implements AutoCloseable {
     }
 
     /** Finds features that other processes have added. */
-    public synchronized void refresh() {
+    synchronized void refresh() {
         for (Path file : files()) {
             try {
                 segments.computeIfAbsent(file, FeatureSegment::new).scan(this::add);

@@ -31,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The order is that of the computation: targets, parameters, the batch, each layer of the backbone, each stage of the pooling,
  * scores, loss, gradients.
  */
-public final class NonFiniteSearch {
+final class NonFiniteSearch {
     /** Content of a batch. */
-    public enum Batch {
+    enum Batch {
         /** Images {@code [n, 3, h, w]} in the type of the backbone. */
         IMAGES,
         /** Features {@code [n, c, h, w]} of the backbone. */
@@ -62,7 +62,7 @@ public final class NonFiniteSearch {
      * @param batch images or features on the model's device
      * @param targets of the loss {@code [n, k]}
      */
-    public static NonFinite find(Model model, Batch kind, Tensor batch, Tensor targets) {
+    static NonFinite find(Model model, Batch kind, Tensor batch, Tensor targets) {
         NonFiniteSearch search = new NonFiniteSearch(model, kind, targets);
         try (Scope _ = Scope.open()) {
             search.checkInputs(batch);

@@ -33,7 +33,7 @@ final class RandomConfigs {
                 settings = settings.with(key.name(), text(key), Origin.CODE);
             }
         }
-        return settings;
+        return NetworkConfig.spellOut(settings);
     }
 
     /** Returns a valid text of a key. */

@@ -1,9 +1,12 @@
 package org.gramian.run.config;
 
+import java.util.Optional;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.pooling.Fidelity;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.OptimizerRecipe;
+import org.gramian.tensor.DType;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.gramian.train.recipe.StageRecipe;
 
 /**
@@ -84,7 +87,7 @@ public record RunConfig(
                         stage2,
                         new OptimizerRecipe(UpdateRule.options(all), all.get(Keys.CLIP), all.get(Keys.EMA)),
                         new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)))
-                .loss(new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)))
+                .loss(new Recipe.Loss(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)))
                 .precision(all.get(Keys.PRECISION))
                 .augmenting(new Recipe.Augmenting(
                         all.get(Keys.AUGMENT),
@@ -96,5 +99,42 @@ public record RunConfig(
                 .dropout(all.get(Keys.DROPOUT))
                 .seed(all.get(Keys.SEED))
                 .build();
+    }
+
+    /**
+     * Dataset, splits and crops of a run.
+     *
+     * @param layout text of the layout, e.g. {@code fmd}
+     * @param protocol splits
+     * @param crops crops of each image
+     * @param testCrops crops of validation, test and prediction; empty: the test crops of {@code crops}
+     * @param validation fraction of the training images for the validation set, if the protocol has none; 0: none, the training
+     *     loss selects the best epoch
+     * @param nearDuplicates whether random splits and cross-validation keep near-duplicates on one side
+     * @param featureType precision of cached features
+     */
+    public record DataConfig(
+            String layout,
+            Protocol protocol,
+            CropPlan crops,
+            Optional<CropPlan> testCrops,
+            double validation,
+            boolean nearDuplicates,
+            DType featureType) {
+        /** Returns the plan of the crops for validation, test and prediction. */
+        public CropPlan testPlan() {
+            return testCrops.orElse(crops);
+        }
+
+        static DataConfig of(Settings all) {
+            return new DataConfig(
+                    all.get(Keys.LAYOUT),
+                    all.get(Keys.PROTOCOL),
+                    all.get(Keys.CROPS),
+                    all.get(Keys.TEST_CROPS),
+                    all.get(Keys.VALIDATION),
+                    all.get(Keys.NEAR_DUPLICATES),
+                    all.get(Keys.FEATURE_TYPE));
+        }
     }
 }

@@ -34,9 +34,8 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.train.loop.Examples.Minibatch;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,7 +45,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DistributedStageTest {
     private static final int CLASSES = 3;
     private static final int CROPS = 22;
-    private static final Targets TARGETS = Targets.of(new LossRecipe(0.1, ClassWeights.BALANCED), new long[] {8, 7, 7});
+    private static final Targets TARGETS =
+            Targets.of(new Recipe.Loss(0.1, ClassWeights.BALANCED), new long[] {8, 7, 7});
 
     /** Several who hold a part of the crops each: those whose place leaves the same remainder. */
     @SuppressWarnings("ArrayRecordComponent") // never compared

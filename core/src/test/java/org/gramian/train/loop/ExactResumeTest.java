@@ -18,12 +18,11 @@ import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
-import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Augmenting;
 import org.gramian.train.recipe.Recipe.Batching;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
+import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,7 +55,7 @@ class ExactResumeTest {
             SmallTraining on(Parts parts) {
                 Recipe recipe =
                         Recipes.withoutMomentum(Recipes.of(stage(2, 0.5, "steps:1", 0), stage(1, 0.02, "constant", 0)));
-                return SmallTraining.of(Recipes.with(recipe, new LossRecipe(0.1, ClassWeights.BALANCED)), parts)
+                return SmallTraining.of(Recipes.with(recipe, new Recipe.Loss(0.1, ClassWeights.BALANCED)), parts)
                         .with(new Parts(parts.training(), List.of(), parts.test()));
             }
         },

@@ -16,9 +16,8 @@ import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.StageDone;
 import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -143,7 +142,7 @@ class KeptParametersTest {
         Parts same = new Parts(parts.training(), List.of(), parts.training());
         for (ClassWeights weights : ClassWeights.values()) {
             for (double smoothing : List.of(0.0, 0.3)) {
-                Recipe recipe = Recipes.with(Recipes.first(1, 0), new LossRecipe(smoothing, weights));
+                Recipe recipe = Recipes.with(Recipes.first(1, 0), new Recipe.Loss(smoothing, weights));
                 Outcome outcome = SmallTraining.of(recipe, same).run();
                 double loss = outcome.events(EpochDone.class).getFirst().loss();
                 assertThat(loss)

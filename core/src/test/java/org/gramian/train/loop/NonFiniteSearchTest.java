@@ -28,8 +28,8 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.train.loop.NonFinite.Kind;
 import org.gramian.train.loop.NonFiniteSearch.Batch;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,7 +70,7 @@ class NonFiniteSearchTest {
     }
 
     private static Tensor targets() {
-        Targets targets = Targets.of(new LossRecipe(0, ClassWeights.NONE), new long[CLASSES]);
+        Targets targets = Targets.of(new Recipe.Loss(0, ClassWeights.NONE), new long[CLASSES]);
         return targets.rows(new int[] {2, 0}, Device.CPU);
     }
 

@@ -33,8 +33,8 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainableModel.HeadRates;
 import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.loop.Cancellation.Stopwatch;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.Collecting;

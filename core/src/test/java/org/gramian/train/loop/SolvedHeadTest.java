@@ -23,9 +23,8 @@ import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,7 +45,7 @@ class SolvedHeadTest {
 
     private static Recipe recipe(String classifier, ClassWeights weights) {
         return Recipes.first(0, 1).toBuilder()
-                .loss(new LossRecipe(0, weights))
+                .loss(new Recipe.Loss(0, weights))
                 .solver(Optional.of(LinearSolver.parse(classifier)))
                 .build();
     }

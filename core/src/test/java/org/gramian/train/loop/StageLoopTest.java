@@ -27,10 +27,9 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.Optimizer;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,7 +72,7 @@ class StageLoopTest {
 
     private static void run(Model model, Examples examples, Batching batching) throws IOException {
         Recipe recipe = Recipes.with(Recipes.first(1, 0.1), batching);
-        Targets targets = Targets.of(new LossRecipe(0, ClassWeights.NONE), new long[CLASSES]);
+        Targets targets = Targets.of(new Recipe.Loss(0, ClassWeights.NONE), new long[CLASSES]);
         TrainingStage stage = new TrainingStage(
                 new TrainableModel(model, 1, 1, Recipe.Precision.F32),
                 recipe,

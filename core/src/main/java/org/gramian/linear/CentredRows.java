@@ -13,12 +13,11 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Rows minus a centre each: the mean of all of them, or of their class. What is needed of them is computed block by block,
- * so that no second copy of the rows is held.
+ * Rows minus their mean, or minus the mean of their class. Computes in blocks, without a second copy of the rows.
  *
- * @param rows {@code [n, d]} in single precision
+ * @param rows {@code [n, d]}, float32
  * @param centres {@code [c, d]}
- * @param places {@code [n]}, which centre is whose
+ * @param places {@code [n]}, index of the centre of each row
  */
 record CentredRows(Tensor rows, Tensor centres, Tensor places) {
     /** Columns, or rows, of a block. */
@@ -29,12 +28,12 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
 
     private static final int LEAST_TILE = 256;
 
-    /** Around the mean of all. */
+    /** Centres rows around their mean. */
     static CentredRows aroundMean(LabelledRows given) {
         return of(given, new int[given.count()], 1);
     }
 
-    /** Each around the mean of its class; the means are the centres. */
+    /** Centres rows around the means of their classes. */
     static CentredRows aroundClassMeans(LabelledRows given) {
         int[] places = new int[given.count()];
         Arrays.setAll(places, given::label);
@@ -62,20 +61,20 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return rows.size(1);
     }
 
-    /** Some columns of the centred rows, {@code [n, to - from]}. */
+    /** Returns columns of the centred rows {@code [n, to − from]}. */
     private Tensor columns(long from, long to) {
         return Elementwise.sub(
                 Views.slice(rows, 1, from, to), Views.select(Views.slice(centres, 1, from, to), 0, places));
     }
 
-    /** Some of the centred rows in double precision, {@code [to - from, d]}. */
+    /** Returns a range of centred rows {@code [to − from, d]}, float64. */
     private Tensor doubles(long from, long to) {
         Tensor centred = Elementwise.sub(
                 Views.slice(rows, 0, from, to), Views.select(centres, 0, Views.slice(places, 0, from, to)));
         return Tensors.to(centred, DType.F64);
     }
 
-    /** The centred rows of some places, in double precision. */
+    /** Returns the centred rows of some indices, float64. */
     Tensor some(int[] which) {
         Tensor index = index(which);
         Tensor centred =
@@ -83,7 +82,7 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return Tensors.to(centred, DType.F64);
     }
 
-    /** Places as a tensor beside the rows. */
+    /** Returns indices as a tensor on the device of the rows. */
     Tensor index(int[] which) {
         return index(which, rows.device());
     }
@@ -93,17 +92,17 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device);
     }
 
-    /** What is done with a block. */
+    /** Consumer of a block. */
     interface Block {
         void use(Tensor block, long from, long to);
     }
 
-    /** Goes through all columns. */
+    /** Passes blocks of columns. */
     void eachColumns(Block block) {
         each(size(), this::columns, block);
     }
 
-    /** Goes through all rows, in double precision. */
+    /** Passes blocks of rows in float64. */
     void eachRows(Block block) {
         each(count(), this::doubles, block);
     }
@@ -121,18 +120,18 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         }
     }
 
-    /** All of them: a copy as large as the rows. */
+    /** Returns all centred rows: a copy as large as the rows. */
     Tensor all() {
         return columns(0, size());
     }
 
-    /** The root of the mean squared length; 1 for rows that are all the same. */
+    /** Returns the root of the mean squared length; 1 if all rows are equal. */
     double scale() {
         double square = meanSquare();
         return square > 0 ? Math.sqrt(square) : 1;
     }
 
-    /** The mean squared length. */
+    /** Returns the mean squared length. */
     double meanSquare() {
         double[] sum = new double[1];
         eachColumns((block, _, _) -> sum[0] += Reductions.sum(Tensors.to(Elementwise.mul(block, block), DType.F64))
@@ -140,7 +139,7 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return sum[0] / count();
     }
 
-    /** All products with one another, {@code [n, n]}: tiles on and below the diagonal are computed, the others mirrored. */
+    /** Returns the Gram matrix {@code XXᵀ [n, n]}: tiles on and below the diagonal are computed, the others mirrored. */
     Tensor gram() {
         long n = count();
         long side = Math.max(LEAST_TILE, Math.ceilDiv(n, TILES));
@@ -169,7 +168,7 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return Views.slice(rows, 2, column, Math.min(n, column + side));
     }
 
-    /** The sum of the products of columns {@code [d, d]}, in double precision. */
+    /** Returns the scatter matrix {@code XᵀX [d, d]}, float64. */
     Tensor scatter() {
         long d = size();
         Tensor sum = Tensors.zeros(Shape.of(1, d, d), DType.F64, rows.device());
@@ -180,7 +179,7 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return Views.reshape(sum, d, d);
     }
 
-    /** The centred rows times the columns of {@code b [c, d]}, transposed: {@code [n, c]}. */
+    /** Returns {@code XBᵀ [n, c]} for {@code b [c, d]}. */
     Tensor times(Tensor b) {
         Tensor sum = Tensors.zeros(Shape.of(1, count(), b.size(0)), DType.F32, rows.device());
         eachColumns((block, from, to) -> Products.addProducts(
@@ -192,7 +191,7 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return Views.reshape(sum, count(), b.size(0));
     }
 
-    /** Combinations of the centred rows by {@code c [k, n]}: {@code [k, d]}. */
+    /** Returns {@code CX [k, d]} for {@code c [k, n]}. */
     Tensor combined(Tensor c) {
         Tensor result = Tensors.empty(Shape.of(c.size(0), size()), DType.F32, rows.device());
         eachColumns((block, from, to) -> Views.slice(result, 1, from, to).copyFrom(Products.matmul(c, block)));

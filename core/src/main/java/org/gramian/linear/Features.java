@@ -10,17 +10,16 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * What coordinate descent reads of n rows, in memory that many threads may read: the rows themselves where they are short,
- * their products with one another where they are longer than many.
+ * Input of coordinate descent, in memory that many threads may read: the rows {@code [n, d]}, or their Gram matrix {@code [n, n]} if
+ * that is smaller or faster.
  *
- * <p>Rows are {@code (x − m)/s} with a 1 behind them, m their mean and {@code s² = mean ‖x − m‖²}: then descriptors of any
- * origin and unit pose the same problem, and C means the same for all of them.
+ * <p>Rows are {@code ((x − m)/s, 1)} with their mean m and {@code s² = mean ‖x − m‖²}, so that C does not depend on the scale of the
+ * descriptors.
  */
 final class Features {
-    /** Most rows whose products are stored. */
+    /** Largest side of the Gram matrix. */
     static final int MOST_PRODUCTS = 20_000;
 
-    /** Mean m of the rows, and themselves. */
     private final CentredRows centred;
 
     private final double scale;
@@ -43,12 +42,12 @@ final class Features {
         }
     }
 
-    /** Whether products of rows are stored: a change costs n with them and 2d without. */
+    /** Whether the Gram matrix is stored: an update costs n with it and 2d without. */
     static boolean usesProducts(long count, long size) {
         return size > count || (2 * size > count && count <= MOST_PRODUCTS);
     }
 
-    /** In the cheaper of the two forms; its memory belongs to the scope that is open. */
+    /** Creates the cheaper of the two forms; its memory belongs to the open scope. */
     static Features of(LabelledRows rows) {
         CentredRows centred = CentredRows.aroundMean(rows);
         double scale = centred.scale();
@@ -77,7 +76,7 @@ final class Features {
         return count;
     }
 
-    /** Squared length of a row, its 1 included. */
+    /** Returns the squared length of a row with its constant 1. */
     double square(int i) {
         return squares[i];
     }
@@ -90,17 +89,17 @@ final class Features {
         return scale;
     }
 
-    /** Length of a stored row: n where products are stored, else d. */
+    /** Returns the length of a stored row: n for the Gram matrix, else d. */
     int width() {
         return width;
     }
 
-    /** Whether a {@link Function} keeps its values at all rows; else it is evaluated on a row that was read. */
+    /** Whether a {@link Function} keeps its values at all rows, as with the Gram matrix. */
     boolean keepsValues() {
         return products;
     }
 
-    /** Copies a stored row: loops over arrays are compiled to vector instructions, over segments five times slower ones. */
+    /** Copies a stored row: loops over arrays are vectorized and five times as fast as over segments. */
     void read(int i, float[] target) {
         MemorySegment.copy(numbers, JAVA_FLOAT, (long) i * width * Float.BYTES, target, 0, width);
     }
@@ -111,8 +110,8 @@ final class Features {
     }
 
     /**
-     * {@code f(x_i) = Σ_j β_j x_j·x_i}, whose coefficients change one at a time. Where products are stored it keeps f at all
-     * rows: evaluation is free, a change costs n. Else it keeps the weight vector: both cost d.
+     * {@code f(x_i) = Σ_j β_j x_j·x_i}, whose coefficients change one at a time. With the Gram matrix it keeps f at all rows: evaluation is
+     * free, an update costs n. Else it keeps the weight vector: both cost d.
      */
     static final class Function {
         private final double[] numbers;
@@ -122,19 +121,19 @@ final class Features {
             this.numbers = new double[width];
         }
 
-        /** Value at a row, where values are kept. */
+        /** Returns the kept value at a row. */
         double at(int i) {
             return numbers[i] + bias;
         }
 
-        /** Value at a row that was read, where the weight vector is kept. */
+        /** Returns the value at a row by the weight vector. */
         double at(float[] row) {
             double a = bias;
             double b = 0;
             double c = 0;
             double d = 0;
             int j = 0;
-            for (; j + 3 < numbers.length; j += 4) { // four sums: one would wait for itself
+            for (; j + 3 < numbers.length; j += 4) { // four independent sums: no wait for the previous addition
                 a += numbers[j] * row[j];
                 b += numbers[j + 1] * row[j + 1];
                 c += numbers[j + 2] * row[j + 2];
@@ -146,7 +145,7 @@ final class Features {
             return a + b + (c + d);
         }
 
-        /** {@code β_i ← β_i + amount}, with the row i that was read. */
+        /** Updates {@code β_i ← β_i + amount} for the row i. */
         void add(float[] row, double amount) {
             for (int j = 0; j < numbers.length; j++) {
                 numbers[j] += amount * row[j];

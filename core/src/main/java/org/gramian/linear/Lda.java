@@ -25,18 +25,16 @@ import org.gramian.tensor.Views;
  * Σ   = (1 − γ) S + γ ν I,   S = (1/n) Σ_i (x_i − μ(y_i))(x_i − μ(y_i))ᵀ,   ν = tr S / d
  * }</pre>
  *
- * <p>with everything taken around the mean of all rows, which changes no difference between classes, and {@code π_k}
- * proportional to the weight of the rows of class k: their part of the rows, or the same for all where classes are balanced.
- * Without a γ it is {@link Shrinkage}'s (Ledoit and Wolf, 2004). With {@code γ = 1} and equal π it is {@link NearestMean}.
- * Where every row is the mean of its class, S is 0 and ν counts as 1.
+ * <p>about the mean of all rows, with {@code π_k} proportional to the weight of the rows of class k. An unset γ is that of {@link
+ * Shrinkage} (Ledoit and Wolf, 2004). With {@code γ = 1} and equal π it is {@link NearestMean}. If S is 0, ν is 1.
  *
  * <p>On vectors of matrix logarithms it is LDA in the tangent space (Barachant et al., IEEE TBME 59, 2012; Friedman:
  * Regularized Discriminant Analysis, JASA 84, 1989).
  *
- * <p>Where rows are longer than many, Σ is never built: with the centred rows X {@code [n, d]}, by Woodbury's identity
+ * <p>If {@code d > n}, Σ is never built: with the centred rows X {@code [n, d]}, by Woodbury's identity
  * {@code Σ⁻¹M = (M − Xᵀ(XXᵀ + nγν/(1−γ) I)⁻¹XM)/(γν)}.
  *
- * @param shrinkage γ, from 0 to 1; chosen where it is not given
+ * @param shrinkage γ, from 0 to 1; empty to choose it
  */
 public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     static final String WORD = "lda";
@@ -44,7 +42,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             "lda[:shrinkage=NUMBER|auto]: linear discriminant analysis, its covariance shrunk towards a multiple of"
                     + " the identity";
 
-    private static final MemoryBound.Square SQUARE = new MemoryBound.Square(12_000, Double.BYTES);
+    private static final long MOST_SIDE = 12_000;
 
     public Lda {
         if (shrinkage.isPresent() && !(shrinkage.getAsDouble() >= 0 && shrinkage.getAsDouble() <= 1)) {
@@ -61,8 +59,8 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
 
     @Override
     public void requireRoom(long rows, long size) {
-        new MemoryBound(WORD, rows, size).requireRows();
-        new MemoryBound(WORD, rows, size).requireSquare(SQUARE);
+        MemoryBound.requireRows(WORD, rows, size);
+        MemoryBound.requireSquare(WORD, rows, size, MOST_SIDE, Double.BYTES);
     }
 
     @Override
@@ -86,7 +84,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             Tensor weight = covariance.solve(means, gamma);
             SequencedMap<String, Double> found = new LinkedHashMap<>();
             found.put("shrinkage", gamma);
-            return new LinearModel(weight, Offsets.around(centre, weight, bias(rows, means, weight)), found)
+            return LinearModel.around(centre, weight, bias(rows, means, weight), found)
                     .keptBy(scope);
         }
     }
@@ -105,20 +103,19 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     }
 
     /**
-     * How much a covariance is to be shrunk: {@code γ = min(1, b²/a²)}, with {@code a² = ‖S − νI‖²} and b² an estimate
+     * Shrinkage of a covariance: {@code γ = min(1, b²/a²)}, with {@code a² = ‖S − νI‖²} and b² an estimate
      * of the squared error of S (Ledoit and Wolf: A Well-conditioned Estimator for Large-dimensional Covariance
      * Matrices, Journal of Multivariate Analysis 88, 2004).
      *
-     * <p>Independent are not rows but groups g of them, {@code A_g = Σ_{i∈g} x_i x_iᵀ}, so the error is that of a sum
-     * of groups:
+     * <p>Groups g of rows are independent, rows are not; with {@code A_g = Σ_{i∈g} x_i x_iᵀ}
      *
      * <pre>{@code
      * b² = (1/n²) Σ_g ‖A_g − n_g S‖²
      *    = (1/n²) Σ_g (Σ_{i,j∈g} (x_i·x_j)² − 2 n_g Σ_{i∈g} x_i·S x_i + n_g² ‖S‖²)
      * }</pre>
      *
-     * <p>which for groups of one row each is the paper's. Crops of one image would otherwise pass for as many images,
-     * and hardly anything would be shrunk.
+     * <p>which is the formula of the paper for groups of one row. Else crops of one image would count as independent images, and γ
+     * would be too small.
      */
     private static final class Shrinkage {
         private Shrinkage() {}
@@ -151,7 +148,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             return groups.values();
         }
 
-        /** {@code x_i·S x_i} of every row. */
+        /** Returns {@code x_i·S x_i} of every row. */
         private static double[] along(LabelledRows rows, CentredRows centred, PooledCovariance covariance) {
             double[] along = new double[rows.count()];
             try (Scope _ = Scope.open()) {
@@ -174,7 +171,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             return along;
         }
 
-        /** {@code x_i·x_i} of every row. */
+        /** Returns {@code x_i·x_i} of every row. */
         private static double[] lengths(LabelledRows rows, CentredRows centred, PooledCovariance covariance) {
             if (covariance.products()) {
                 return Views.diagonal(covariance.matrix()).toDoubles();
@@ -187,10 +184,10 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             return lengths;
         }
 
-        /** {@code Σ_{i,j} (x_i·x_j)²} within a group. */
+        /** Returns {@code Σ_{i,j} (x_i·x_j)²} within a group. */
         private static double squares(
                 List<Integer> group, double[] lengths, CentredRows centred, PooledCovariance covariance) {
-            if (group.size() == 1) { // the most common, by far
+            if (group.size() == 1) {
                 return lengths[group.getFirst()] * lengths[group.getFirst()];
             }
             try (Scope _ = Scope.open()) {
@@ -209,11 +206,11 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     }
 
     /**
-     * The covariance of rows around the means of their classes, {@code S = XᵀX/n}, in the smaller of two forms.
+     * Covariance of rows about the means of their classes, {@code S = XᵀX/n}, in the smaller of two forms.
      *
      * @param centred X {@code [n, d]}
      * @param products whether the matrix is {@code XXᵀ [n, n]}; else {@code XᵀX [d, d]}
-     * @param matrix one of the two, in double precision
+     * @param matrix one of the two, float64
      */
     private record PooledCovariance(CentredRows centred, boolean products, Tensor matrix) {
         static PooledCovariance of(LabelledRows rows, CentredRows centred) {
@@ -226,21 +223,21 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             return centred.rows().size(0);
         }
 
-        /** ν, the mean variance; 1 where there is none. */
+        /** Returns the mean variance ν; 1 if it is 0. */
         double variance() {
             double trace = Reductions.sum(Views.diagonal(matrix)).item() / count();
             return trace > 0 ? trace / centred.rows().size(1) : 1;
         }
 
-        /** {@code ‖S‖²}: both forms have the same eigenvalues. */
+        /** Returns {@code ‖S‖²}: both forms have the same eigenvalues. */
         double squaredNorm() {
             return Reductions.sum(Elementwise.mul(matrix, matrix)).item() / (count() * count());
         }
 
         /**
-         * {@code (M Σ⁻¹) [k, d]} in single precision for the covariance that is shrunk by γ.
+         * Returns {@code MΣ⁻¹ [k, d]}, float32, for the covariance shrunk by γ.
          *
-         * @throws UnsolvableException if that has no inverse
+         * @throws UnsolvableException if it is singular
          */
         Tensor solve(Tensor means, double gamma) {
             double ridge = gamma * variance();

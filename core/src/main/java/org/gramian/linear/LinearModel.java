@@ -1,12 +1,18 @@
 package org.gramian.linear;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.SequencedMap;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 
 /**
  * Solution of a linear solver: scores {@code z = v·Wᵀ + b}.
@@ -22,8 +28,20 @@ public record LinearModel(
         found = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(found));
     }
 
-    LinearModel(Tensor weight, Tensor bias, SequencedMap<String, Double> found) {
-        this(weight, bias, found, Optional.empty());
+    /**
+     * Returns the model of scores {@code w·(v − m) + b = w·v + (b − w·m)}, which a solver found for centred rows. The bias is computed in
+     * float64: its two parts may be large and nearly equal.
+     *
+     * @param centre m {@code [1, d]}
+     * @param weight {@code [k, d]}
+     * @param bias b of each class
+     */
+    static LinearModel around(Tensor centre, Tensor weight, double[] bias, SequencedMap<String, Double> found) {
+        double[] moved = Products.matmul(Tensors.to(weight, DType.F64), Views.transpose(Tensors.to(centre, DType.F64)))
+                .toDoubles();
+        Arrays.setAll(moved, label -> bias[label] - moved[label]);
+        Tensor offset = Tensors.to(Tensors.of(moved, Shape.of(moved.length), DType.F32), weight.device());
+        return new LinearModel(weight, offset, found, Optional.empty());
     }
 
     LinearModel with(CrossValidation scores) {

@@ -39,7 +39,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     private static final double SEARCH_TOLERANCE = 1e-3;
 
     private static final List<Double> GRID = List.of(0.1, 1.0, 10.0, 100.0, 1000.0);
-    private static final MemoryBound.Square SQUARE = new MemoryBound.Square(12_000, Double.BYTES);
+    private static final long MOST_SIDE = 12_000;
 
     public Logistic {
         CostGrid.requirePositive(WORD, c);
@@ -52,9 +52,9 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
 
     @Override
     public void requireRoom(long rows, long size) {
-        new MemoryBound(WORD, rows, size).requireRows();
+        MemoryBound.requireRows(WORD, rows, size);
         if (size > rows) {
-            new MemoryBound(WORD, rows, size).requireSquare(SQUARE);
+            MemoryBound.requireSquare(WORD, rows, size, MOST_SIDE, Double.BYTES);
         }
     }
 
@@ -181,6 +181,6 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             Tensor inner = Elementwise.mul(Views.slice(transposed, 1, 0, side - 1), 1 / scaled.scale);
             weight = Tensors.to(Views.contiguous(Tensors.to(inner, DType.F32)), centred.device());
         }
-        return new LinearModel(weight, Offsets.around(centred.centres(), weight, bias), found);
+        return LinearModel.around(centred.centres(), weight, bias, found);
     }
 }

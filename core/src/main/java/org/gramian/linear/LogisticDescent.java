@@ -42,7 +42,7 @@ final class LogisticDescent {
     /**
      * Starts at 0.
      *
-     * @param matrix {@code K [n, n]} or {@code Z [n, d]} in double precision
+     * @param matrix {@code K [n, n]} or {@code Z [n, d]} in float64
      * @param labels class of each row
      * @param weights weight of each row
      */
@@ -88,7 +88,7 @@ final class LogisticDescent {
         }
 
         private static double dot(double[] a, double[] b) {
-            double[] sums = new double[4]; // one sum would wait for itself
+            double[] sums = new double[4]; // independent sums: no wait for the previous addition
             int i = 0;
             for (; i + 3 < a.length; i += 4) {
                 sums[0] += a[i] * b[i];

@@ -9,19 +9,15 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Minimum distance to the mean of a class: {@code ‖v − μ_k‖²} is smallest where
+ * Nearest class mean: the class of the smallest {@code ‖v − μ_k‖²} has the largest score
  *
  * <pre>{@code z_k = (2 v·μ_k − ‖μ_k‖²) / u}</pre>
  *
- * <p>is largest, for the rest, {@code ‖v‖²/u}, is the same for all classes. The unit u is the mean squared distance of a row
- * to the mean of its class (1 where all are 0), so that the scale of descriptors plays no part in probabilities; and all is
- * computed around the mean of all rows, which changes no difference between classes.
+ * <p>with the mean squared distance u of a row to the mean of its class (1 if that is 0), so that probabilities do not depend on the
+ * scale of descriptors. Class weights have no effect.
  *
- * <p>On vectors of matrix logarithms, {@code covariance/log/triu}, it is minimum distance to the log-Euclidean mean: {@code
- * triu} keeps Frobenius distances, and the mean of logarithms is the logarithm of that mean (Arsigny, Fillard, Pennec,
- * Ayache: Log-Euclidean Metrics for Fast and Simple Calculus on Diffusion Tensors, MRM 56, 2006; Barachant, Bonnet, Congedo,
- * Jutten: Multiclass Brain-Computer Interface Classification by Riemannian Geometry, IEEE TBME 59, 2012). Weights of
- * classes play no part.
+ * <p>On matrix logarithms, {@code covariance/log/triu}, it is minimum distance to the log-Euclidean mean (Arsigny et al., MRM 56, 2006;
+ * Barachant et al., IEEE TBME 59, 2012).
  */
 public record NearestMean() implements LinearSolver {
     static final String WORD = "mean";
@@ -34,7 +30,7 @@ public record NearestMean() implements LinearSolver {
 
     @Override
     public void requireRoom(long rows, long size) {
-        new MemoryBound(WORD, rows, size).requireRows();
+        MemoryBound.requireRows(WORD, rows, size);
     }
 
     @Override
@@ -56,7 +52,8 @@ public record NearestMean() implements LinearSolver {
             double[] bias = Elementwise.mul(Reductions.sum(Elementwise.mul(wide, wide), 1), -1 / unit)
                     .toDoubles();
             Tensor weight = Elementwise.mul(means, 2 / unit);
-            return new LinearModel(weight, Offsets.around(centre, weight, bias), new LinkedHashMap<>()).keptBy(scope);
+            return LinearModel.around(centre, weight, bias, new LinkedHashMap<>())
+                    .keptBy(scope);
         }
     }
 }

@@ -62,7 +62,7 @@ public final class SoftmaxTemperature {
         return isUninformative() || isUnbounded() ? OptionalDouble.empty() : OptionalDouble.of(1 / root());
     }
 
-    /** Where the slope, which rises from below 0 to above 0, crosses it. */
+    /** Returns the root of the slope, which rises from below 0 to above 0. */
     private double root() {
         double low = 0;
         double high = 1 / spread();
@@ -79,7 +79,7 @@ public final class SoftmaxTemperature {
                 high = inverse;
             }
             double newton = inverse - slope.first() / slope.second();
-            // The negation also catches a quotient that is no number.
+            // also for NaN
             double next = !(newton > low && newton < high) ? (low + high) / 2 : newton;
             if (Math.abs(next - inverse) <= TOLERANCE * inverse) {
                 return next;
@@ -89,7 +89,7 @@ public final class SoftmaxTemperature {
         return inverse;
     }
 
-    /** The widest range of scores: the scale of T. */
+    /** Returns the widest range of scores: the scale of T. */
     private double spread() {
         double spread = 0;
         for (double[] row : scores) {

@@ -8,11 +8,11 @@ import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 
 /**
- * The text of a solver in its parts: a word, and perhaps {@code :name=value} behind it.
+ * Text form of a solver: {@code word} or {@code word:name=value}.
  *
- * @param text all of it
- * @param word what it begins with, in lower case
- * @param argument what follows the colon; empty where nothing does
+ * @param text the whole text
+ * @param word lower-case word before the colon
+ * @param argument text behind the colon; empty without one
  */
 record SolverText(String text, String word, String argument) {
     static SolverText of(String text) {
@@ -21,7 +21,7 @@ record SolverText(String text, String word, String argument) {
                 text.strip(), parts[0].strip().toLowerCase(Locale.ROOT), parts.length == 1 ? "" : parts[1].strip());
     }
 
-    /** The number of the only argument; nothing where it is left out or the other word stands for it. */
+    /** Returns the number of the only argument; empty if it is left out or the given word. */
     OptionalDouble numberOr(String name, String other) {
         if (argument.isEmpty() && !text.contains(":")) {
             return OptionalDouble.empty();
@@ -55,12 +55,12 @@ record SolverText(String text, String word, String argument) {
         }
     }
 
-    /** A word with its argument, where it has one. */
+    /** Returns the text form of a word with an optional argument. */
     static String write(String word, String name, OptionalDouble value) {
         return value.isEmpty() ? word : word + ":" + name + "=" + decimal(value.getAsDouble());
     }
 
-    /** The shortest decimal that is read back to the same number. */
+    /** Returns the shortest decimal that parses to the same number. */
     static String decimal(double value) {
         String shortest = Double.toString(value);
         return shortest.contains("E") && (value < 1e-4 || value >= 1e7)

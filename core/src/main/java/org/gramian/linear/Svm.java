@@ -4,6 +4,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
@@ -11,6 +16,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Linear support vector machine, one class against the rest, with squared hinge loss: for each class
@@ -36,7 +42,6 @@ public record Svm(OptionalDouble c) implements LinearSolver {
                     + " cross-validation";
 
     private static final double TOLERANCE = 1e-6;
-    private static final MemoryBound.Square SQUARE = new MemoryBound.Square(Features.MOST_PRODUCTS, Float.BYTES);
 
     public Svm {
         CostGrid.requirePositive(WORD, c);
@@ -49,9 +54,9 @@ public record Svm(OptionalDouble c) implements LinearSolver {
 
     @Override
     public void requireRoom(long rows, long size) {
-        new MemoryBound(WORD, rows, size).requireRows();
+        MemoryBound.requireRows(WORD, rows, size);
         if (Features.usesProducts(rows, size)) {
-            new MemoryBound(WORD, rows, size).requireSquare(SQUARE);
+            MemoryBound.requireSquare(WORD, rows, size, Features.MOST_PRODUCTS, Float.BYTES);
         }
     }
 
@@ -115,7 +120,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         Arrays.setAll(
                 bias,
                 label -> Arrays.stream(coefficients, label * n, (label + 1) * n).sum());
-        return new LinearModel(weight, Offsets.around(centred.centres(), weight, bias), found);
+        return LinearModel.around(centred.centres(), weight, bias, found);
     }
 
     /**
@@ -201,6 +206,89 @@ public record Svm(OptionalDouble c) implements LinearSolver {
                 sum += top == label ? problems.rows().weight(label) : 0;
             }
             return sum;
+        }
+    }
+
+    /**
+     * Problems of a linear SVM, one per class, solved by several threads in blocks of classes. Each has its own random
+     * numbers, so that the number of threads does not matter.
+     *
+     * @param rows training rows
+     * @param features the same rows in the solver's form
+     * @param watch progress callback
+     */
+    record OneAgainstRest(LabelledRows rows, Features features, SolverListener watch) {
+        /** Classes per block: their values for 2,000 rows fit into the L2 cache. */
+        static final int BLOCK = 8;
+
+        /** Returns the number of blocks of classes. */
+        int blocks() {
+            return Math.ceilDiv(rows.classes(), BLOCK);
+        }
+
+        /** Creates the solver of a block, starting at 0. */
+        DualDescent begin(int block, int[] which) {
+            int[] labels = new int[rows.count()];
+            Arrays.setAll(labels, rows::label);
+            int end = Math.min(rows.classes(), (block + 1) * BLOCK);
+            return new DualDescent(features, which, labels, block * BLOCK, end, new SplittableRandom(block));
+        }
+
+        /** Returns the cost of every row for a C. */
+        double[] costs(double c) {
+            double[] costs = new double[rows.count()];
+            Arrays.setAll(costs, i -> c * rows.weight(rows.label(i)));
+            return costs;
+        }
+
+        /** Work on one problem. */
+        interface Problem {
+            void solve(int number, Runnable eachPass);
+        }
+
+        /**
+         * Solves all problems; the callback is never called concurrently.
+         *
+         * <p>An exception of a problem or the callback stops the others at their next pass and is rethrown when all have
+         * ended: a parallel stream would not wait for them, and they read memory that the caller frees.
+         */
+        void all(String task, int problems, Problem problem) {
+            AtomicInteger done = new AtomicInteger();
+            AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+            Object one = new Object();
+            Runnable eachPass = () -> {
+                synchronized (one) {
+                    if (failure.get() != null) {
+                        throw new CancellationException("another problem failed");
+                    }
+                    try {
+                        watch.at(task, done.get(), problems);
+                    } catch (RuntimeException | Error thrown) {
+                        failure.set(thrown); // before another thread calls the callback
+                        throw thrown;
+                    }
+                }
+            };
+            IntConsumer work = number -> {
+                if (failure.get() != null) {
+                    return;
+                }
+                try {
+                    problem.solve(number, eachPass);
+                    done.incrementAndGet();
+                    eachPass.run();
+                } catch (RuntimeException | Error thrown) {
+                    failure.compareAndSet(null, thrown);
+                }
+            };
+            IntStream.range(0, problems).parallel().forEach(work);
+            Throwable first = failure.get();
+            if (first instanceof Error error) {
+                throw error;
+            }
+            if (first instanceof RuntimeException exception) {
+                throw exception;
+            }
         }
     }
 }

@@ -24,8 +24,11 @@ import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.image.dataset.protocol.Plan;
 import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.image.dataset.protocol.Seeded;
+import org.gramian.linear.LinearSolver;
 import org.gramian.model.Head;
 import org.gramian.pooling.Pooling;
+import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 
@@ -265,5 +268,49 @@ public record RunPlan(
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("unknown fold " + QuotedText.text(text)
                         + "; the folds are 1 to " + names.size() + ", named " + shown(names)));
+    }
+
+    /**
+     * Checks before features are computed that each fold has enough images for its pooling and not too many for its classifier.
+     *
+     * @param remarks receives warnings for the user
+     * @throws ConfigException naming key and fold, if the head of a fold cannot be created or solved
+     */
+    void requireFeasible(Consumer<String> remarks) {
+        Optional<LinearSolver> solver = config.recipe().solver();
+        long channels = config.network().backbone().channels();
+        for (FoldPlan fold : folds) {
+            Pooling pooling = feasiblePooling(fold);
+            solver.ifPresent(one -> requireRoom(one, fold, pooling.descriptorSize(channels)));
+        }
+        Pooling first = feasiblePooling(folds.getFirst());
+        first.warnings(channels).forEach(warning -> remarks.accept(Keys.POOLING + ": " + warning));
+        if (solver.isPresent() && !config.network().auto() && first.hasTrainable(channels)) {
+            remarks.accept("the pooling has trainable parameters, which " + Keys.CLASSIFIER + "="
+                    + solver.get().text() + " leaves at their initial values; use a pooling without them (pca:N instead"
+                    + " of conv:N), or the classifier softmax");
+        }
+    }
+
+    private Pooling feasiblePooling(FoldPlan fold) {
+        try {
+            return head(fold).pooling();
+        } catch (IllegalArgumentException misfit) {
+            throw new ConfigException(
+                    Keys.POOLING + ": does not fit the "
+                            + fold.parts().training().size() + " training images of " + QuotedText.text(fold.name())
+                            + ": " + misfit.getMessage(),
+                    misfit);
+        }
+    }
+
+    private void requireRoom(LinearSolver solver, FoldPlan fold, long size) {
+        long crops = config.data().crops().training(0).count();
+        try {
+            solver.requireRoom(fold.parts().training().size() * crops, size);
+        } catch (IllegalArgumentException tooMany) {
+            throw new ConfigException(
+                    Keys.CLASSIFIER + ": " + QuotedText.text(fold.name()) + ": " + tooMany.getMessage(), tooMany);
+        }
     }
 }

@@ -127,7 +127,7 @@ public record TrainingRun(
     public RunPlan plan(AuditReport audit) throws IOException {
         RunPlan plan = RunPlan.of(dataset, complete(), audit, this::remark);
         Recipe recipe = plan.config().recipe();
-        new Feasibility(plan, this::remark).require();
+        plan.requireFeasible(this::remark);
         List<StageRecipe> auto = Stream.of(recipe.stage1(), recipe.stage2())
                 .filter(StageRecipe::autoRate)
                 .toList();

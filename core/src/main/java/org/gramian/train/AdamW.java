@@ -47,7 +47,7 @@ final class AdamW implements Optimizer.Rule {
     public void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions own) {
         AdamWOptions options = (AdamWOptions) own;
         if (parameter.spec().role() == Role.STIEFEL) {
-            turn(optimizer, parameter, gradient, options);
+            stiefelStep(optimizer, parameter, gradient, options);
             return;
         }
         Tensor first = mean(optimizer.state(parameter, FIRST_MOMENT), gradient, options.beta1());
@@ -66,7 +66,7 @@ final class AdamW implements Optimizer.Rule {
         Optimizer.assign(parameter, moved);
     }
 
-    private static void turn(Optimizer optimizer, Parameter parameter, Tensor gradient, AdamWOptions options) {
+    private static void stiefelStep(Optimizer optimizer, Parameter parameter, Tensor gradient, AdamWOptions options) {
         StiefelOptions stiefel = options.stiefel();
         Tensor w = parameter.value();
         Tensor riemannian = Stiefel.gradient(w, gradient, stiefel.metric());

@@ -20,6 +20,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.train.Sgd.StiefelStep;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,16 +94,16 @@ public final class CudaGraphOptimizer {
         try (Scope _ = Scope.open()) {
             List<Move> all = moves(groups, computed);
             check(all);
-            Map<Move, Turn> turns = new LinkedHashMap<>();
-            all.stream().filter(Move::isStiefel).forEach(move -> turns.put(move, turn(move)));
+            Map<Move, StiefelMove> stiefelMoves = new LinkedHashMap<>();
+            all.stream().filter(Move::isStiefel).forEach(move -> stiefelMoves.put(move, stiefelMove(move)));
             cells.count();
             update(all.stream().filter(move -> !move.isStiefel()).toList());
-            turns.forEach((move, turn) -> {
-                takeOver(move.parameter.value(), turn.point);
-                turn.state.forEach((name, value) -> takeOver(state(move.parameter, name), value));
+            stiefelMoves.forEach((move, target) -> {
+                takeOver(move.parameter.value(), target.point);
+                target.state.forEach((name, value) -> takeOver(state(move.parameter, name), value));
             });
-            if (optimizer.ema() > 0 && !turns.isEmpty()) {
-                launches(List.copyOf(turns.keySet()))
+            if (optimizer.ema() > 0 && !stiefelMoves.isEmpty()) {
+                launches(List.copyOf(stiefelMoves.keySet()))
                         .forEach((grid, table) -> launch("average_weights", grid, cells.tensor(), table));
             }
         }
@@ -116,7 +117,7 @@ public final class CudaGraphOptimizer {
     }
 
     /** Where a step on the Stiefel manifold ends: the point and the next state. */
-    private record Turn(Tensor point, Map<String, Tensor> state) {}
+    private record StiefelMove(Tensor point, Map<String, Tensor> state) {}
 
     private List<Move> moves(List<ParameterGroup> groups, Map<Parameter, Tensor> gradients) {
         List<Move> moves = new ArrayList<>();
@@ -179,7 +180,7 @@ public final class CudaGraphOptimizer {
     }
 
     /** Computes a step as {@link StiefelStep} and {@link AdamW} do, but for the retraction and the rate, which is in the cells. */
-    private Turn turn(Move move) {
+    private StiefelMove stiefelMove(Move move) {
         StiefelOptions options = optimizer.options().stiefel();
         Tensor w = move.parameter.value();
         Tensor riemannian = Stiefel.gradient(w, clipped(move.gradient), options.metric());
@@ -209,7 +210,7 @@ public final class CudaGraphOptimizer {
             };
         }
         Libtorch.load().exactly(() -> orthonormalize(start));
-        return new Turn(start, state);
+        return new StiefelMove(start, state);
     }
 
     private record Adaptive(double factor, AdamWOptions options) {}

@@ -17,56 +17,27 @@ import org.gramian.tensor.Views;
 public final class GpuStepState implements AutoCloseable {
     static final CudaProgram PROGRAM = CudaProgram.beside(GpuStepState.class, "step.cu");
 
-    /** The numbers, at the places that they have in {@code step.cu}. */
-    private enum Cell {
-        /** The learning rate. */
-        RATE(0),
-        /** Not 0 after a non-finite value: from then on steps change nothing. */
-        WRONG(1),
-        /** Sum of the losses of all crops. */
-        LOSS(2),
-        /** Crops that were classified correctly. */
-        RIGHT(3),
-        /** Steps that were taken. */
-        STEPS(4),
-        /** Where in the order of an epoch the first of them began. */
-        FIRST(5),
-        /** The loss of the current batch times its crops. */
-        BATCH_LOSS(6),
-        /** Correct crops of the current batch. */
-        BATCH_RIGHT(7),
-        /** {@code 1 − β₁ᵗ} of the current step of AdamW. */
-        CORRECTION_1(8),
-        /** {@code 1 − β₂ᵗ} of it. */
-        CORRECTION_2(9),
-        /** Decay of averaged weights in the current step. */
-        AVERAGE(10),
-        /** Factor on gradients that clips them. */
-        SCALE(11),
-        /** The key of the epoch's dropout, below 2^52. */
-        DROPOUT(12);
-
-        private final int place;
-
-        Cell(int place) {
-            this.place = place;
-        }
-
-        double in(double[] values) {
-            return values[place];
-        }
-    }
+    // Indices of the values in step.cu that the host sets or reads.
+    private static final int WRONG = 1;
+    private static final int LOSS = 2;
+    private static final int CORRECT = 3;
+    private static final int STEPS = 4;
+    private static final int FIRST = 5;
+    private static final int BATCH_LOSS = 6;
+    private static final int SCALE = 11;
+    private static final int DROPOUT = 12;
+    private static final int COUNT = 13;
 
     /**
      * Outcome of the steps since {@link #begin}.
      *
      * @param steps that were taken
      * @param loss sum over their crops
-     * @param right crops that were classified correctly
+     * @param correct crops that were classified correctly
      * @param wrong whether the next step had a non-finite value and was not taken
      * @param last loss of the last batch times its crops, taken or not
      */
-    public record Outcome(int steps, double loss, int right, boolean wrong, double last) {}
+    public record Outcome(int steps, double loss, int correct, boolean wrong, double last) {}
 
     private static final int DROPOUT_BLOCKS = 1024;
 
@@ -74,10 +45,10 @@ public final class GpuStepState implements AutoCloseable {
 
     public GpuStepState(Device device) {
         try (Scope scope = Scope.open()) {
-            cells = Tensors.zeros(Shape.of(Cell.values().length), DType.F64, device);
+            cells = Tensors.zeros(Shape.of(COUNT), DType.F64, device);
             scope.release(cells);
         }
-        set(Cell.SCALE, 1);
+        set(SCALE, 1);
     }
 
     Tensor tensor() {
@@ -86,11 +57,11 @@ public final class GpuStepState implements AutoCloseable {
 
     /** Begins to count, before steps whose examples begin at a place of the order. */
     public void begin(int first) {
-        set(Cell.WRONG, 0);
-        set(Cell.LOSS, 0);
-        set(Cell.RIGHT, 0);
-        set(Cell.STEPS, 0);
-        set(Cell.FIRST, first);
+        set(WRONG, 0);
+        set(LOSS, 0);
+        set(CORRECT, 0);
+        set(STEPS, 0);
+        set(FIRST, first);
     }
 
     /**
@@ -107,7 +78,7 @@ public final class GpuStepState implements AutoCloseable {
 
     /** Sets the key from which the dropout of the following steps is drawn, below 2^52. */
     public void setDropout(long key) {
-        set(Cell.DROPOUT, (double) key);
+        set(DROPOUT, (double) key);
     }
 
     /**
@@ -132,19 +103,15 @@ public final class GpuStepState implements AutoCloseable {
         return factors;
     }
 
-    private void set(Cell cell, double value) {
-        PROGRAM.launch("set_cell", new Grid(1, 1, 1, 1, 1), cells, cell.place, value);
+    private void set(int cell, double value) {
+        PROGRAM.launch("set_cell", new Grid(1, 1, 1, 1, 1), cells, cell, value);
     }
 
     /** Waits for all steps that were begun. */
     public Outcome read() {
         double[] values = cells.toDoubles();
         return new Outcome(
-                (int) Cell.STEPS.in(values),
-                Cell.LOSS.in(values),
-                (int) Cell.RIGHT.in(values),
-                Cell.WRONG.in(values) != 0,
-                Cell.BATCH_LOSS.in(values));
+                (int) values[STEPS], values[LOSS], (int) values[CORRECT], values[WRONG] != 0, values[BATCH_LOSS]);
     }
 
     /**

@@ -38,7 +38,7 @@ public final class Optimizer implements AutoCloseable {
     /** The name of the moving average in the state of a parameter. */
     public static final String AVERAGE = "average";
 
-    /** PyTorch's, against a division by 0. */
+    /** Avoids a division by 0, as in PyTorch. */
     static final double NORM_EPSILON = 1e-6;
 
     /** The formula by which a parameter moves. */

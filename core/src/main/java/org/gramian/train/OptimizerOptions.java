@@ -15,7 +15,7 @@ public sealed interface OptimizerOptions permits SgdOptions, AdamWOptions {
     /** Returns the same constants at another learning rate, as a schedule sets it. */
     OptimizerOptions at(double rate);
 
-    /** Returns the same constants with learning rate and weight decay multiplied, as a parameter group asks. */
+    /** Returns the same constants with learning rate and weight decay multiplied, for a parameter group. */
     OptimizerOptions times(double rate, double decay);
 
     static void requireAtLeastZero(String what, double value) {

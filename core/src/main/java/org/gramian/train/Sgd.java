@@ -3,7 +3,9 @@ package org.gramian.train;
 import java.util.Map;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.spd.Stiefel;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +37,7 @@ final class Sgd implements Optimizer.Rule {
 
     private static Tensor direction(Parameter parameter, Tensor gradient, @Nullable Tensor velocity, SgdOptions own) {
         double decay = parameter.spec().role() == Role.WEIGHT ? own.weightDecay() : 0;
-        // a copy where nothing is added: the gradient belongs to the caller, the velocity to us
+        // always a copy: the gradient belongs to the caller
         Tensor decayed =
                 decay == 0 ? Elementwise.mul(gradient, 1) : Elementwise.addScaled(gradient, parameter.value(), decay);
         return velocity == null ? decayed : Elementwise.addScaled(decayed, velocity, own.momentum());
@@ -44,5 +46,29 @@ final class Sgd implements Optimizer.Rule {
     @Override
     public Map<String, Shape> state(Parameter parameter) {
         return Map.of(VELOCITY, parameter.spec().shape());
+    }
+
+    /**
+     * One step of Riemannian gradient descent with momentum on the Stiefel manifold (paper, Algorithm 1).
+     *
+     * <p>{@code Z ← μ·P_W(Z) + ∇}, {@code W ← R_W(−λZ)} with the tangent projection P, the Riemannian gradient ∇ and a retraction R. At a constant rate μ is 0.
+     *
+     * @param point the new W
+     * @param velocity the new Z, null without momentum
+     */
+    record StiefelStep(Tensor point, @Nullable Tensor velocity) {
+        static StiefelStep from(Tensor w, Tensor gradient, @Nullable Tensor velocity, SgdOptions options) {
+            StiefelOptions stiefel = options.stiefel();
+            double momentum = stiefel.constantRate().isPresent() ? 0 : options.momentum();
+            try (Scope scope = Scope.open()) {
+                Tensor direction = Stiefel.gradient(w, gradient, stiefel.metric());
+                if (velocity != null && momentum != 0) {
+                    direction = Elementwise.addScaled(direction, Stiefel.project(w, velocity), momentum);
+                }
+                double rate = stiefel.constantRate().orElse(options.learningRate() * stiefel.multiplier());
+                Tensor point = stiefel.retraction().apply(w, Elementwise.mul(direction, -rate));
+                return new StiefelStep(scope.keep(point), momentum == 0 ? null : scope.keep(direction));
+            }
+        }
     }
 }

@@ -16,7 +16,7 @@ public record SgdOptions(double learningRate, double momentum, double weightDeca
         OptimizerOptions.requireBelowOne("momentum", momentum);
     }
 
-    /** Momentum 0.9 and weight decay 5e-4, which the paper does not give and the field uses. */
+    /** Returns momentum 0.9 and weight decay 5e-4, usual values that the paper does not give. */
     public static SgdOptions defaults(double learningRate) {
         return new SgdOptions(learningRate, 0.9, 5e-4, StiefelOptions.defaults());
     }

@@ -6,12 +6,12 @@ import org.gramian.spd.Retraction;
 import org.gramian.spd.Stiefel;
 
 /**
- * How parameters with orthonormal columns are moved.
+ * Steps of parameters on the Stiefel manifold, matrices with orthonormal columns.
  *
  * @param multiplier factor on the learning rate
- * @param metric which Riemannian gradient
- * @param retraction the way back onto the manifold
- * @param constantRate a step length of their own, whatever the learning rate and the multiplier, and without momentum
+ * @param metric of the Riemannian gradient
+ * @param retraction onto the manifold
+ * @param constantRate fixed learning rate without momentum, instead of the multiplier
  */
 public record StiefelOptions(
         double multiplier, Stiefel.Metric metric, Retraction retraction, OptionalDouble constantRate) {
@@ -28,23 +28,20 @@ public record StiefelOptions(
         }
     }
 
-    /** Steps at a multiple of the learning rate, with momentum. */
+    /** Creates options with momentum at a multiple of the learning rate. */
     public StiefelOptions(double multiplier, Stiefel.Metric metric, Retraction retraction) {
         this(multiplier, metric, retraction, OptionalDouble.empty());
     }
 
     /**
-     * The paper's canonical metric and QR. The gradient of W grows with K's largest eigenvalue, about 0.6·C, so its rate
-     * is a thousandth of the others': what worked in our reference figures.
+     * Returns the paper's canonical metric and QR, at a thousandth of the learning rate: the gradient of W grows with the largest eigenvalue of K, about 0.6·C.
      */
     public static StiefelOptions defaults() {
         return new StiefelOptions(1e-3, Stiefel.Metric.CANONICAL, Retraction.QR);
     }
 
     /**
-     * What a fidelity asks for: under {@code paper} the common learning rate, under {@code authors} the Euclidean metric
-     * and steps of 1e-5 that neither schedule nor momentum touches; both leave the signs of QR as they come. Their code
-     * steps inside backward, so at every batch: it does not add up gradients of several.
+     * Returns the options of a fidelity: {@code paper} has the common learning rate, {@code authors} the Euclidean metric and a constant rate of 1e-5 without momentum; both do not fix the signs of QR.
      */
     public static StiefelOptions of(Fidelity fidelity) {
         return switch (fidelity) {

@@ -173,15 +173,10 @@ class ArchitectureTest {
                 .allSatisfy((name, present) -> assertThat(present).as(name).isTrue());
     }
 
-    /** The table of options is one list, read entry by entry. */
-    private static final String OPTION_TABLE = "Keys.java";
 
     @Test
     void noFileIsLongerThanFiveHundredLines() throws IOException {
-        Map<Path, Integer> lengths = lengths();
-        assertThat(lengths.keySet().removeIf(file -> file.endsWith(OPTION_TABLE)))
-                .isTrue();
-        assertThat(lengths)
+        assertThat(lengths())
                 .allSatisfy((file, lines) -> assertThat(lines).as("%s", file).isLessThanOrEqualTo(500));
     }
 

@@ -18,7 +18,7 @@ class CrossValidationTest {
         double[] confidence = new double[10];
         double[] right = new double[10];
         for (int i = 0; i < scores.length; i++) {
-            int top = MadeUpRows.top(scores[i]);
+            int top = SyntheticRows.top(scores[i]);
             double max = scores[i][top];
             double p = 1 / Arrays.stream(scores[i]).map(z -> Math.exp(z - max)).sum();
             int bin = Math.min(9, (int) (10 * p));
@@ -33,8 +33,8 @@ class CrossValidationTest {
     }
 
     /** The first rows train, the others, of the same Gaussians, test. */
-    private static MadeUpRows part(MadeUpRows all, int from, int to) {
-        return new MadeUpRows(
+    private static SyntheticRows part(SyntheticRows all, int from, int to) {
+        return new SyntheticRows(
                 Arrays.copyOfRange(all.values(), from, to),
                 Arrays.copyOfRange(all.labels(), from, to),
                 Arrays.copyOfRange(all.groups(), from, to),
@@ -46,9 +46,9 @@ class CrossValidationTest {
     @ValueSource(strings = {"svm", "svm:C=1", "mean", "lda", "logistic", "logistic:C=1"})
     void probabilitiesOfOverlappingGaussiansAreCalibrated(String solver) {
         for (int size : new int[] {6, 500}) {
-            MadeUpRows all = MadeUpRows.of(new SplittableRandom(1), 4400, size, 5, size == 6 ? 0.5 : 0.08);
-            MadeUpRows training = part(all, 0, 400);
-            MadeUpRows test = part(all, 400, 4400);
+            SyntheticRows all = SyntheticRows.of(new SplittableRandom(1), 4400, size, 5, size == 6 ? 0.5 : 0.08);
+            SyntheticRows training = part(all, 0, 400);
+            SyntheticRows test = part(all, 400, 4400);
             try (Scope _ = Scope.open()) {
                 LinearModel model = LinearSolver.parse(solver).solve(training.rows(), SolverListener.NONE);
                 double[][] scores = test.scores(model);
@@ -72,7 +72,7 @@ class CrossValidationTest {
     @ParameterizedTest
     @ValueSource(strings = {"svm:C=10", "svm", "mean", "lda", "lda:shrinkage=0.3", "logistic"})
     void foldingTheTemperatureKeepsEveryPrediction(String solver) {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(2), 90, 7, 4, 0.5);
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(2), 90, 7, 4, 0.5);
         try (Scope _ = Scope.open()) {
             LinearModel plain = LinearSolver.parse(solver).fit(rows.rows(), SolverListener.NONE);
             LinearModel solved = LinearSolver.parse(solver).solve(rows.rows(), SolverListener.NONE);
@@ -90,7 +90,7 @@ class CrossValidationTest {
     @ParameterizedTest
     @ValueSource(strings = {"svm:C=1", "mean", "lda:shrinkage=0.5", "logistic:C=1"})
     void accuracyIsThatOfALoopOverTheFolds(String solver) {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(3), 80, 5, 3, 0.7);
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(3), 80, 5, 3, 0.7);
         try (Scope _ = Scope.open()) {
             LabelledRows given = rows.rows();
             GroupFolds folds = GroupFolds.of(given, 5);
@@ -123,7 +123,7 @@ class CrossValidationTest {
 
     @RandomTest
     void noOtherTemperatureIsMuchBetter(Seed seed) {
-        MadeUpRows rows = MadeUpRows.of(seed.random(), 150, 4, 3, 0.4);
+        SyntheticRows rows = SyntheticRows.of(seed.random(), 150, 4, 3, 0.4);
         try (Scope _ = Scope.open()) {
             CrossValidation found = new NearestMean()
                     .solve(rows.rows(), SolverListener.NONE)
@@ -145,8 +145,8 @@ class CrossValidationTest {
     }
 
     @Test
-    void rowsOfAGroupAreJudgedTogether() {
-        MadeUpRows each = MadeUpRows.of(new SplittableRandom(4), 60, 5, 3, 0.7);
+    void rowsOfAGroupAreScoredTogether() {
+        SyntheticRows each = SyntheticRows.of(new SplittableRandom(4), 60, 5, 3, 0.7);
         double[][] values = new double[120][];
         int[] labels = new int[120];
         int[] groups = new int[120];
@@ -158,7 +158,7 @@ class CrossValidationTest {
         try (Scope _ = Scope.open()) {
             LinearModel once = new NearestMean().solve(each.rows(), SolverListener.NONE);
             LinearModel twice =
-                    new NearestMean().solve(new MadeUpRows(values, labels, groups, 3).rows(), SolverListener.NONE);
+                    new NearestMean().solve(new SyntheticRows(values, labels, groups, 3).rows(), SolverListener.NONE);
             assertThat(twice.crossValidation().orElseThrow().correct())
                     .isEqualTo(once.crossValidation().orElseThrow().correct());
         }
@@ -166,7 +166,7 @@ class CrossValidationTest {
 
     @Test
     void separatedClassesGetConfidentButFiniteProbabilities() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(5), 60, 8, 3, 20);
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(5), 60, 8, 3, 20);
         try (Scope _ = Scope.open()) {
             LinearModel model = LinearSolver.parse("svm").solve(rows.rows(), SolverListener.NONE);
             CrossValidation found = model.crossValidation().orElseThrow();
@@ -177,8 +177,8 @@ class CrossValidationTest {
     }
 
     @Test
-    void oneGroupOfAClassLeavesScoresAsTheyAre() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(6), 3, 5, 3);
+    void classWithOneGroupIsNotCalibrated() {
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(6), 3, 5, 3);
         try (Scope _ = Scope.open()) {
             for (String solver : LinearSolver.WORDS) {
                 LinearModel model = LinearSolver.parse(solver).solve(rows.rows(), SolverListener.NONE);
@@ -189,9 +189,9 @@ class CrossValidationTest {
     }
 
     @Test
-    void aFoldWithoutASolutionLeavesScoresAsTheyAre() {
+    void unsolvableFoldIsNotCalibrated() {
         // 24 rows of length 20 in 2 classes have a covariance of full rank; 4 of 5 folds have not
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(7), 24, 20, 2);
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(7), 24, 20, 2);
         try (Scope _ = Scope.open()) {
             LinearModel model = LinearSolver.parse("lda:shrinkage=0").solve(rows.rows(), SolverListener.NONE);
             assertThat(model.crossValidation()).isEmpty();

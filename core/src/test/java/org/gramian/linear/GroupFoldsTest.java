@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 
 class GroupFoldsTest {
     /** So many crops of each of so many images. */
-    private static MadeUpRows crops(SplittableRandom random, int images, int crops) {
-        MadeUpRows rows = MadeUpRows.of(random, images, 2, 3);
+    private static SyntheticRows crops(SplittableRandom random, int images, int crops) {
+        SyntheticRows rows = SyntheticRows.of(random, images, 2, 3);
         double[][] values = new double[images * crops][];
         int[] labels = new int[images * crops];
         int[] groups = new int[images * crops];
@@ -25,12 +25,12 @@ class GroupFoldsTest {
             labels[i] = rows.labels()[i / crops];
             groups[i] = 100 - i / crops;
         }
-        return new MadeUpRows(values, labels, groups, 3).permuted(random);
+        return new SyntheticRows(values, labels, groups, 3).permuted(random);
     }
 
     @RandomTest
-    void cropsOfOneImageAreNeverDivided(Seed seed) {
-        MadeUpRows rows = crops(seed.random(), 30, 4);
+    void cropsOfOneImageShareAFold(Seed seed) {
+        SyntheticRows rows = crops(seed.random(), 30, 4);
         try (Scope _ = Scope.open()) {
             GroupFolds folds = GroupFolds.of(rows.rows(), 5);
             Map<Integer, Integer> seen = new HashMap<>();
@@ -43,7 +43,7 @@ class GroupFoldsTest {
 
     @RandomTest
     void everyClassIsOnBothSidesOfEveryFold(Seed seed) {
-        MadeUpRows rows = crops(seed.random(), 20, 2);
+        SyntheticRows rows = crops(seed.random(), 20, 2);
         try (Scope _ = Scope.open()) {
             GroupFolds folds = GroupFolds.of(rows.rows(), 5);
             if (folds.folds() < 2) {
@@ -58,7 +58,7 @@ class GroupFoldsTest {
 
     @RandomTest
     void nearDuplicatesAreInOneFold(Seed seed) {
-        MadeUpRows rows = crops(seed.random(), 60, 2);
+        SyntheticRows rows = crops(seed.random(), 60, 2);
         int[] duplicates = IntStream.range(0, rows.count())
                 .map(i -> rows.groups()[i] > 96 ? -1 : 1000 * rows.labels()[i] + rows.groups()[i] / 5)
                 .toArray(); // the last four images may be of several classes
@@ -77,8 +77,8 @@ class GroupFoldsTest {
     }
 
     @Test
-    void aClassOfNearDuplicatesAloneIsDividedByImages() {
-        MadeUpRows rows = crops(new SplittableRandom(1), 30, 2);
+    void classOfNearDuplicatesOnlyIsSplitByImages() {
+        SyntheticRows rows = crops(new SplittableRandom(1), 30, 2);
         try (Scope _ = Scope.open()) {
             GroupFolds plain = GroupFolds.of(rows.rows(), 5);
             assertThat(plain.folds()).isGreaterThan(1);
@@ -87,22 +87,22 @@ class GroupFoldsTest {
         }
     }
 
-    private static Set<Integer> labels(MadeUpRows rows, int[] which) {
+    private static Set<Integer> labels(SyntheticRows rows, int[] which) {
         Set<Integer> labels = new HashSet<>();
         IntStream.of(which).forEach(i -> labels.add(rows.labels()[i]));
         return labels;
     }
 
     @RandomTest
-    void theOrderOfRowsPlaysNoPart(Seed seed) {
-        MadeUpRows rows = crops(seed.random(), 20, 2);
-        MadeUpRows others = rows.permuted(seed.random());
+    void orderOfRowsDoesNotMatter(Seed seed) {
+        SyntheticRows rows = crops(seed.random(), 20, 2);
+        SyntheticRows others = rows.permuted(seed.random());
         try (Scope _ = Scope.open()) {
             assertThat(foldOfGroups(others)).isEqualTo(foldOfGroups(rows));
         }
     }
 
-    private static Map<Integer, Integer> foldOfGroups(MadeUpRows rows) {
+    private static Map<Integer, Integer> foldOfGroups(SyntheticRows rows) {
         GroupFolds folds = GroupFolds.of(rows.rows(), 5);
         Map<Integer, Integer> fold = new HashMap<>();
         IntStream.range(0, rows.count())

@@ -23,7 +23,7 @@ class LdaTest {
 
     /** Two Gaussians of a covariance that is far from round: the rule is known. */
     @Test
-    void manyRowsOfPlantedGaussiansGiveBayesRule() {
+    void manyGaussianRowsGiveBayesRule() {
         SplittableRandom random = new SplittableRandom(1);
         int n = 20_000;
         double[][] values = new double[n][2];
@@ -39,7 +39,7 @@ class LdaTest {
         // covariance ((5, 4), (4, 5)), its inverse ((5, -4), (-4, 5))/9; means (1, 0) and (0, 0)
         try (Scope _ = Scope.open()) {
             LinearModel model = new Lda(OptionalDouble.empty())
-                    .fit(new MadeUpRows(values, labels, groups, 2).rows(), SolverListener.NONE);
+                    .fit(new SyntheticRows(values, labels, groups, 2).rows(), SolverListener.NONE);
             double[] weight = model.weight().toDoubles();
             double[] bias = model.bias().toDoubles();
             assertThat(weight[2] - weight[0]).isCloseTo(5.0 / 9, within(0.03));
@@ -50,9 +50,9 @@ class LdaTest {
     }
 
     @RandomTest
-    void wholeShrinkageIsTheNearestMeanUpToScale(Seed seed) {
+    void fullShrinkageIsTheNearestMeanUpToScale(Seed seed) {
         SplittableRandom random = seed.random();
-        MadeUpRows rows = MadeUpRows.of(random, 20, random.nextInt(1, 40), 3);
+        SyntheticRows rows = SyntheticRows.of(random, 20, random.nextInt(1, 40), 3);
         try (Scope _ = Scope.open()) {
             LabelledRows given = balanced(rows);
             LinearModel lda = solve(given, 1);
@@ -64,7 +64,7 @@ class LdaTest {
         }
     }
 
-    private static LabelledRows balanced(MadeUpRows rows) {
+    private static LabelledRows balanced(SyntheticRows rows) {
         double[] weights = new double[rows.classes()];
         Arrays.fill(weights, rows.count());
         Arrays.stream(rows.labels()).forEach(label -> weights[label] = 0);
@@ -77,7 +77,7 @@ class LdaTest {
     @RandomTest
     void bothFormsAgreeWithTheDefinition(Seed seed) {
         SplittableRandom random = seed.random();
-        MadeUpRows rows = MadeUpRows.of(random, 15, random.nextInt(2, 40), 3);
+        SyntheticRows rows = SyntheticRows.of(random, 15, random.nextInt(2, 40), 3);
         double gamma = random.nextDouble(0.05, 0.95);
         try (Scope _ = Scope.open()) {
             LinearModel model = solve(rows.rows(), gamma);
@@ -97,7 +97,7 @@ class LdaTest {
         }
     }
 
-    private static DenseRows means(MadeUpRows rows) {
+    private static DenseRows means(SyntheticRows rows) {
         DenseRows means = new DenseRows(rows.classes(), rows.size());
         double[] counts = new double[rows.classes()];
         Arrays.stream(rows.labels()).forEach(label -> counts[label]++);
@@ -110,7 +110,7 @@ class LdaTest {
         return means;
     }
 
-    private static DenseRows centred(MadeUpRows rows, DenseRows means) {
+    private static DenseRows centred(SyntheticRows rows, DenseRows means) {
         DenseRows centred = new DenseRows(rows.count(), rows.size());
         for (int i = 0; i < rows.count(); i++) {
             for (int j = 0; j < rows.size(); j++) {
@@ -120,7 +120,7 @@ class LdaTest {
         return centred;
     }
 
-    private static DenseRows covariance(MadeUpRows rows, DenseRows means) {
+    private static DenseRows covariance(SyntheticRows rows, DenseRows means) {
         DenseRows centred = centred(rows, means);
         return centred.transpose().mult(centred).scale(1.0 / rows.count());
     }
@@ -129,10 +129,10 @@ class LdaTest {
     @RandomTest
     void theShrinkageIsLedoitAndWolfsOverGroups(Seed seed) {
         SplittableRandom random = seed.random();
-        MadeUpRows drawn = MadeUpRows.of(random, 24, random.nextInt(3, 50), 3);
+        SyntheticRows drawn = SyntheticRows.of(random, 24, random.nextInt(3, 50), 3);
         int[] groups = new int[24];
         Arrays.setAll(groups, i -> random.nextBoolean() ? i : i / 4);
-        MadeUpRows rows = new MadeUpRows(drawn.values(), drawn.labels(), groups, 3);
+        SyntheticRows rows = new SyntheticRows(drawn.values(), drawn.labels(), groups, 3);
         DenseRows means = means(rows);
         DenseRows centred = centred(rows, means);
         DenseRows covariance = covariance(rows, means);
@@ -161,7 +161,7 @@ class LdaTest {
 
     @Test
     void oneRowOfEachClassIsEnough() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(4), 3, 5, 3);
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(4), 3, 5, 3);
         try (Scope _ = Scope.open()) {
             LinearModel model = new Lda(OptionalDouble.empty()).fit(rows.rows(), SolverListener.NONE);
             assertThat(rows.answers(model)).containsExactly(0, 1, 2);
@@ -169,8 +169,8 @@ class LdaTest {
     }
 
     @Test
-    void aCovarianceWithoutInverseIsRefused() {
-        MadeUpRows few = MadeUpRows.of(new SplittableRandom(4), 10, 20, 3);
+    void singularCovarianceIsRefused() {
+        SyntheticRows few = SyntheticRows.of(new SplittableRandom(4), 10, 20, 3);
         try (Scope _ = Scope.open()) {
             LabelledRows rows = few.rows();
             assertThatThrownBy(() -> solve(rows, 0))
@@ -181,7 +181,7 @@ class LdaTest {
     }
 
     @Test
-    void problemsThatWouldNotFitAreRefusedBeforeTheyAreThere() {
+    void tooLargeProblemsAreRefusedBeforeAllocation() {
         Lda lda = new Lda(OptionalDouble.empty());
         lda.requireRoom(5_000, 65_600);
         lda.requireRoom(200_000, 2_000);

@@ -82,7 +82,7 @@ final class LeaveOneOutTest {
         }
     }
 
-    /** Two rows of each pair are alike and of a random class: only the other one of a pair tells it. */
+    /** The two rows of a pair are alike and of a random class: only the other row predicts it. */
     @Test
     void nearDuplicatesDoNotPredictOneAnother() {
         SplittableRandom random = new SplittableRandom(7);

@@ -24,13 +24,13 @@ class LinearSolverTest {
                 "lda:shrinkage=0.1",
                 "lda:shrinkage=0"
             })
-    void textsAreReadBack(String text) {
+    void textsRoundTrip(String text) {
         assertThat(LinearSolver.parse(text).text()).isEqualTo(text);
         assertThat(LinearSolver.parse(LinearSolver.parse(text).text())).isEqualTo(LinearSolver.parse(text));
     }
 
     @Test
-    void theNameOfTheArgumentAndTheCaseOfTheWordMayBeLeftOut() {
+    void argumentNameIsOptionalAndCaseIsIgnored() {
         assertThat(LinearSolver.parse(" SVM:1e1 ")).isEqualTo(new Svm(OptionalDouble.of(10)));
         assertThat(LinearSolver.parse("svm:C=auto")).isEqualTo(new Svm(OptionalDouble.empty()));
         assertThat(LinearSolver.parse("lda:auto")).isEqualTo(new Lda(OptionalDouble.empty()));
@@ -50,7 +50,7 @@ class LinearSolverTest {
                     lda:shrink=0.1     | (did you mean 'shrinkage'?)
                     perceptron         | svm, mean, lda, logistic
                     """)
-    void wrongTextsAreRefusedWithWhatToWrite(String text, String message) {
+    void invalidTextsAreRefusedWithAdvice(String text, String message) {
         assertThatThrownBy(() -> LinearSolver.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(message);

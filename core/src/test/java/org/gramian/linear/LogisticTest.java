@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LogisticTest {
-    private static LinearModel fit(MadeUpRows rows, double c) {
+    private static LinearModel fit(SyntheticRows rows, double c) {
         return new Logistic(OptionalDouble.of(c)).fit(rows.rows(), SolverListener.NONE);
     }
 
@@ -33,7 +33,7 @@ class LogisticTest {
     void theGradientVanishes(int size) {
         for (int seed = 0; seed < 5; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
-            MadeUpRows rows = MadeUpRows.of(random, 40, size, 3, 0.5);
+            SyntheticRows rows = SyntheticRows.of(random, 40, size, 3, 0.5);
             double c = Math.pow(10, random.nextInt(-1, 4));
             double[] classWeights = {1, 0.5, 3};
             try (Scope _ = Scope.open()) {
@@ -45,7 +45,7 @@ class LogisticTest {
         }
     }
 
-    private static void assertOptimal(MadeUpRows rows, LinearModel model, double c, double[] classWeights) {
+    private static void assertOptimal(SyntheticRows rows, LinearModel model, double c, double[] classWeights) {
         int n = rows.count();
         int d = rows.size();
         double[] mean = new double[d];
@@ -98,7 +98,7 @@ class LogisticTest {
         for (int i = 0; i < 100; i++) {
             root -= (root * (1 + Math.exp(2 * root)) - 2) / (1 + Math.exp(2 * root) + 2 * root * Math.exp(2 * root));
         }
-        MadeUpRows rows = new MadeUpRows(new double[][] {{-1}, {1}}, new int[] {0, 1}, new int[] {0, 1}, 2);
+        SyntheticRows rows = new SyntheticRows(new double[][] {{-1}, {1}}, new int[] {0, 1}, new int[] {0, 1}, 2);
         try (Scope _ = Scope.open()) {
             LinearModel model = fit(rows, 1);
             assertThat(model.weight().toDoubles()).containsExactly(new double[] {-root, root}, within(1e-4));
@@ -108,12 +108,12 @@ class LogisticTest {
     }
 
     @RandomTest
-    void bothFormsAgree(Seed seed) {
-        MadeUpRows rows = MadeUpRows.of(seed.random(), 30, 6, 3, 0.6);
+    void primalAndDualFormsAgree(Seed seed) {
+        SyntheticRows rows = SyntheticRows.of(seed.random(), 30, 6, 3, 0.6);
         double[][] padded = Arrays.stream(rows.values())
                 .map(row -> Arrays.copyOf(row, 40)) // zeros change no product; longer than many
                 .toArray(double[][]::new);
-        MadeUpRows longer = new MadeUpRows(padded, rows.labels(), rows.groups(), 3);
+        SyntheticRows longer = new SyntheticRows(padded, rows.labels(), rows.groups(), 3);
         try (Scope _ = Scope.open()) {
             double[][] expected = rows.scores(fit(rows, 10));
             double[][] found = longer.scores(fit(longer, 10));
@@ -125,7 +125,7 @@ class LogisticTest {
 
     @Test
     void theSameRowsGiveTheSameBits() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(3), 60, 9, 4);
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(3), 60, 9, 4);
         try (Scope _ = Scope.open()) {
             LinearModel one = new Logistic(OptionalDouble.empty()).solve(rows.rows(), SolverListener.NONE);
             LinearModel two = new Logistic(OptionalDouble.empty()).solve(rows.rows(), SolverListener.NONE);
@@ -135,8 +135,8 @@ class LogisticTest {
     }
 
     @Test
-    void whatTheWatchThrowsStopsIt() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(6), 40, 9, 3);
+    void exceptionOfTheListenerStopsTheSolver() {
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(6), 40, 9, 3);
         RuntimeException stop = new RuntimeException("stop");
         try (Scope _ = Scope.open()) {
             LabelledRows given = rows.rows();

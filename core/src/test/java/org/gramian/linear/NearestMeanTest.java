@@ -20,7 +20,7 @@ class NearestMeanTest {
     @RandomTest
     void scoresAreDistancesToTheMeans(Seed seed) {
         SplittableRandom random = seed.random();
-        MadeUpRows rows = MadeUpRows.of(random, 20, random.nextInt(1, 30), 4);
+        SyntheticRows rows = SyntheticRows.of(random, 20, random.nextInt(1, 30), 4);
         try (Scope _ = Scope.open()) {
             double[][] scores = rows.scores(new NearestMean().fit(rows.rows(), SolverListener.NONE));
             double[][] distances = distances(rows);
@@ -39,7 +39,7 @@ class NearestMeanTest {
     }
 
     /** Squared, of each row to each mean. */
-    private static double[][] distances(MadeUpRows rows) {
+    private static double[][] distances(SyntheticRows rows) {
         double[][] means = new double[rows.classes()][rows.size()];
         int[] counts = new int[rows.classes()];
         for (int i = 0; i < rows.count(); i++) {
@@ -62,7 +62,7 @@ class NearestMeanTest {
 
     @Test
     void oneRowOfEachClassIsEnough() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(4), 3, 5, 3);
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(4), 3, 5, 3);
         try (Scope _ = Scope.open()) {
             assertThat(rows.answers(new NearestMean().fit(rows.rows(), SolverListener.NONE)))
                     .containsExactly(0, 1, 2);
@@ -70,7 +70,7 @@ class NearestMeanTest {
     }
 
     @Test
-    void rowsThatNothingCanBeLearnedFromAreRefused() {
+    void invalidRowsAreRefused() {
         try (Scope _ = Scope.open()) {
             Tensor rows = Tensors.zeros(Shape.of(3, 2), DType.F32, Device.CPU);
             int[] three = {0, 1, 2};

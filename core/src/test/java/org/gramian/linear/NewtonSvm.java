@@ -9,7 +9,7 @@ final class NewtonSvm {
     private final double[] signs;
     private final double[] costs;
 
-    NewtonSvm(MadeUpRows given, int label, double[] costs) {
+    NewtonSvm(SyntheticRows given, int label, double[] costs) {
         int n = given.count();
         int d = given.size();
         double[] mean = new double[d];

@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.gramian.linear.Svm.OneAgainstRest;
 import org.gramian.tensor.Scope;
 import org.junit.jupiter.api.Test;
 
@@ -16,12 +17,12 @@ class OneAgainstRestTest {
 
     private static OneAgainstRest problems(SolverListener watch) {
         LabelledRows rows =
-                MadeUpRows.of(new SplittableRandom(1), 12, 3, 3, 0.5).rows();
+                SyntheticRows.of(new SplittableRandom(1), 12, 3, 3, 0.5).rows();
         return new OneAgainstRest(rows, Features.of(rows), watch);
     }
 
     @Test
-    void nobodyWorksAnyMoreOnceAFailureIsThrown() {
+    void failureIsThrownAfterAllProblemsHaveEnded() {
         AtomicInteger running = new AtomicInteger();
         AtomicInteger begun = new AtomicInteger();
         CountDownLatch two = new CountDownLatch(2);
@@ -50,20 +51,20 @@ class OneAgainstRestTest {
     }
 
     @Test
-    void aWatchThatThrowsIsNotToldAgain() {
-        AtomicInteger told = new AtomicInteger();
+    void listenerIsNotCalledAfterItThrows() {
+        AtomicInteger reported = new AtomicInteger();
         RuntimeException stop = new RuntimeException("stop");
         SolverListener watch = (_, _, _) -> {
-            if (told.incrementAndGet() >= 3) {
+            if (reported.incrementAndGet() >= 3) {
                 throw stop;
             }
         };
         try (Scope _ = Scope.open()) {
             LabelledRows rows =
-                    MadeUpRows.of(new SplittableRandom(2), 60, 5, 6, 0.5).rows();
+                    SyntheticRows.of(new SplittableRandom(2), 60, 5, 6, 0.5).rows();
             assertThatThrownBy(() -> new Svm(OptionalDouble.empty()).solve(rows, watch))
                     .isSameAs(stop);
         }
-        assertThat(told).hasValue(3);
+        assertThat(reported).hasValue(3);
     }
 }

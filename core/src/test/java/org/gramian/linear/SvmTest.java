@@ -19,11 +19,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SvmTest {
-    private static LinearModel solve(MadeUpRows rows, double c) {
+    private static LinearModel solve(SyntheticRows rows, double c) {
         return new Svm(OptionalDouble.of(c)).fit(rows.rows(), SolverListener.NONE);
     }
 
-    private static LinearModel choose(MadeUpRows rows) {
+    private static LinearModel choose(SyntheticRows rows) {
         return new Svm(OptionalDouble.empty()).fit(rows.rows(), SolverListener.NONE);
     }
 
@@ -34,8 +34,8 @@ class SvmTest {
     @RandomTest
     void theDualityGapCloses(Seed seed) {
         SplittableRandom random = seed.random();
-        MadeUpRows rows =
-                MadeUpRows.of(random, random.nextInt(5, 60), random.nextInt(1, 80), random.nextInt(2, 5), 0.3);
+        SyntheticRows rows =
+                SyntheticRows.of(random, random.nextInt(5, 60), random.nextInt(1, 80), random.nextInt(2, 5), 0.3);
         try (Scope _ = Scope.open()) {
             assertThat(solve(rows, drawnCost(random)).found().get("gap")).isBetween(-1e-6, 1e-3);
         }
@@ -44,10 +44,10 @@ class SvmTest {
     /** Both forms: few long rows, and many short ones. */
     @ParameterizedTest
     @ValueSource(ints = {3, 40})
-    void theOptimumIsThatOfAnIndependentSolver(int size) {
+    void optimumMatchesAnIndependentSolver(int size) {
         for (int seed = 0; seed < 6; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
-            MadeUpRows rows = MadeUpRows.of(random, 25, size, 3, 0.5);
+            SyntheticRows rows = SyntheticRows.of(random, 25, size, 3, 0.5);
             double c = drawnCost(random);
             double[] costs = new double[rows.count()];
             Arrays.fill(costs, c);
@@ -57,7 +57,7 @@ class SvmTest {
         }
     }
 
-    private static void assertOptimal(MadeUpRows rows, LinearModel model, double[] costs) {
+    private static void assertOptimal(SyntheticRows rows, LinearModel model, double[] costs) {
         double[][] found = rows.scores(model);
         for (int c = 0; c < rows.classes(); c++) {
             DenseRows expected = new NewtonSvm(rows, c, costs).scores();
@@ -69,8 +69,8 @@ class SvmTest {
     }
 
     @Test
-    void weightsOfClassesAreFactorsOnC() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(1), 25, 4, 3, 0.5);
+    void classWeightsAreFactorsOnC() {
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(1), 25, 4, 3, 0.5);
         double[] weights = {0.2, 1, 5};
         double[] costs = Arrays.stream(rows.labels())
                 .mapToDouble(label -> weights[label])
@@ -84,7 +84,8 @@ class SvmTest {
     @RandomTest
     void separableRowsAreSeparated(Seed seed) {
         SplittableRandom random = seed.random();
-        MadeUpRows rows = MadeUpRows.of(random, 30, random.nextInt(40, 60), 3, 1); // longer than many: always separable
+        SyntheticRows rows =
+                SyntheticRows.of(random, 30, random.nextInt(40, 60), 3, 1); // longer than many: always separable
         try (Scope _ = Scope.open()) {
             assertThat(rows.answers(solve(rows, 100))).isEqualTo(rows.labels());
         }
@@ -92,7 +93,7 @@ class SvmTest {
 
     @RandomTest
     void smallCostsMakeSmallWeights(Seed seed) {
-        MadeUpRows rows = MadeUpRows.of(seed.random(), 30, 5, 3);
+        SyntheticRows rows = SyntheticRows.of(seed.random(), 30, 5, 3);
         try (Scope _ = Scope.open()) {
             assertThat(length(solve(rows, 1e-6))).isLessThan(1e-3 * length(solve(rows, 1)));
         }
@@ -104,9 +105,9 @@ class SvmTest {
     }
 
     @RandomTest
-    void theOrderOfRowsHardlyMatters(Seed seed) {
+    void orderOfRowsHardlyMatters(Seed seed) {
         SplittableRandom random = seed.random();
-        MadeUpRows rows = MadeUpRows.of(random, 40, random.nextInt(2, 60), 3);
+        SyntheticRows rows = SyntheticRows.of(random, 40, random.nextInt(2, 60), 3);
         try (Scope _ = Scope.open()) {
             LinearModel model = choose(rows);
             LinearModel other = choose(rows.permuted(random));
@@ -116,9 +117,9 @@ class SvmTest {
     }
 
     @RandomTest
-    void unitAndOriginOfRowsHardlyMatter(Seed seed) {
-        MadeUpRows rows = MadeUpRows.of(seed.random(), 40, 6, 3);
-        MadeUpRows moved = rows.moved(8, -16);
+    void scaleAndOffsetOfRowsHardlyMatter(Seed seed) {
+        SyntheticRows rows = SyntheticRows.of(seed.random(), 40, 6, 3);
+        SyntheticRows moved = rows.moved(8, -16);
         try (Scope _ = Scope.open()) {
             double[][] expected = rows.scores(solve(rows, 1));
             double[][] found = moved.scores(solve(moved, 1));
@@ -130,7 +131,7 @@ class SvmTest {
 
     @Test
     void theSameRowsGiveTheSameBits() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(3), 60, 9, 4);
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(3), 60, 9, 4);
         try (Scope _ = Scope.open()) {
             LinearModel one = choose(rows);
             LinearModel two = choose(rows);
@@ -141,7 +142,7 @@ class SvmTest {
 
     @Test
     void oneRowOfEachClassIsEnough() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(4), 3, 5, 3);
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(4), 3, 5, 3);
         try (Scope _ = Scope.open()) {
             LinearModel model = choose(rows);
             assertThat(model.found()).containsEntry("C", 1.0).containsEntry("folds", 1.0);
@@ -150,9 +151,9 @@ class SvmTest {
     }
 
     @Test
-    void rowsThatAreAllTheSameEndInEqualScores() {
+    void equalRowsGiveEqualScores() {
         double[][] values = {{1, 2}, {1, 2}, {1, 2}, {1, 2}};
-        MadeUpRows rows = new MadeUpRows(values, new int[] {0, 1, 0, 1}, new int[] {0, 1, 2, 3}, 2);
+        SyntheticRows rows = new SyntheticRows(values, new int[] {0, 1, 0, 1}, new int[] {0, 1, 2, 3}, 2);
         try (Scope _ = Scope.open()) {
             double[] scores = rows.scores(choose(rows))[0];
             assertThat(scores[0]).isFinite().isCloseTo(scores[1], within(1e-4));
@@ -160,15 +161,15 @@ class SvmTest {
     }
 
     @Test
-    void aRowTwiceIsARowOfTwiceTheCost() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(5), 20, 4, 2, 0.5);
+    void duplicatedRowEqualsTwiceTheCost() {
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(5), 20, 4, 2, 0.5);
         double[][] twice = new double[40][];
         int[] labels = new int[40];
         for (int i = 0; i < 40; i++) {
             twice[i] = rows.values()[i / 2];
             labels[i] = rows.labels()[i / 2];
         }
-        MadeUpRows doubled = new MadeUpRows(twice, labels, new int[40], 2);
+        SyntheticRows doubled = new SyntheticRows(twice, labels, new int[40], 2);
         try (Scope _ = Scope.open()) {
             TensorAssert.assertTensor(solve(doubled, 1).weight())
                     .isCloseTo(solve(rows, 2).weight(), 0.005);
@@ -176,8 +177,8 @@ class SvmTest {
     }
 
     @Test
-    void whatTheWatchThrowsStopsIt() {
-        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(6), 40, 9, 3);
+    void exceptionOfTheListenerStopsTheSolver() {
+        SyntheticRows rows = SyntheticRows.of(new SplittableRandom(6), 40, 9, 3);
         try (Scope _ = Scope.open()) {
             LabelledRows given = rows.rows();
             assertThatThrownBy(() -> new Svm(OptionalDouble.empty()).solve(given, (_, _, _) -> {
@@ -197,7 +198,7 @@ class SvmTest {
     }
 
     @Test
-    void problemsThatWouldNotFitAreRefusedBeforeTheyAreThere() {
+    void tooLargeProblemsAreRefusedBeforeAllocation() {
         Svm svm = new Svm(OptionalDouble.empty());
         svm.requireRoom(20_000, 26_000);
         svm.requireRoom(5_000, 65_600);

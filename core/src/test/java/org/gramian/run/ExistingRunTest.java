@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a run's folder tells of how it was begun, and that it belongs to one run at a time. */
+/** Configuration files and lock of a run's folder. */
 class ExistingRunTest {
     @TempDir
     private Path folder = Path.of("");
@@ -29,7 +29,7 @@ class ExistingRunTest {
     }
 
     @Test
-    void theConfigurationIsKeptAndRepeatsTheRun() throws IOException, InterruptedException {
+    void storedConfigurationRepeatsTheRun() throws IOException, InterruptedException {
         assertThat(begun().exists()).isFalse();
         run.train(List.of());
         assertThat(begun().exists()).isTrue();
@@ -39,7 +39,7 @@ class ExistingRunTest {
     }
 
     @Test
-    void foldsThatWereAskedForAreRememberedUntilAllWere() throws IOException, InterruptedException {
+    void selectedFoldsAreStoredUntilAllAreSelected() throws IOException, InterruptedException {
         run.train(List.of("2"));
         RunPlan whole = run.plan();
         assertThat(begun().rest(whole).folds()).containsExactly(whole.folds().get(1));
@@ -55,7 +55,7 @@ class ExistingRunTest {
     }
 
     @Test
-    void namesThatAreNoFoldsAreRefused() throws IOException, InterruptedException {
+    void unknownFoldNamesAreRefused() throws IOException, InterruptedException {
         run.train(List.of("2"));
         Files.writeString(run.place().resolve("folds.txt"), "fold of gold\n");
         RunPlan whole = run.plan();
@@ -66,7 +66,7 @@ class ExistingRunTest {
     }
 
     @Test
-    void aFolderBelongsToOneRunAtATime() throws IOException, InterruptedException {
+    void folderIsLockedByOneRun() throws IOException, InterruptedException {
         Files.createDirectories(run.place());
         try (RunLock _ = RunLock.take(run.place())) {
             for (int i = 0; i < 2; i++) { // the first refusal must not have given back the lock

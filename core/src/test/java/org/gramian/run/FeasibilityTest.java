@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a plan says of heads before anything is computed; no weights are opened for it. */
+/** Checks of a plan before anything is computed; no weights are read. */
 class FeasibilityTest {
     @TempDir
     private Path folder = Path.of("");
@@ -36,7 +36,7 @@ class FeasibilityTest {
         run = SmallRun.in(folder);
     }
 
-    /** Without the epochs of a small run: a classifier that is solved for has none. */
+    /** Without epochs, which a solver does not have. */
     private SmallRun on(String backbone, String layer) {
         Settings settings = Settings.NONE
                 .with(Keys.BACKBONE, backbone)
@@ -77,15 +77,14 @@ class FeasibilityTest {
     }
 
     @Test
-    void whatASolvedClassifierLeavesUnlearnedIsRemarkedButNotANetworksOwnWeights()
-            throws IOException, InterruptedException {
+    void untrainedPoolingParametersAreRemarked() throws IOException, InterruptedException {
         assertThat(remarks("conv:same/tail", "mean")).hasSize(1);
         assertThat(remarks("tail", "mean")).isEmpty();
         assertThat(remarks("[fisher:8+tail/l2]/pca:most", "svm")).isEmpty();
     }
 
     @Test
-    void aConvolutionThatWidensIsRemarked() throws IOException, InterruptedException {
+    void wideningConvolutionIsRemarked() throws IOException, InterruptedException {
         List<String> remarks = new ArrayList<>();
         TrainingRun trainer = on("vgg16", "conv5_3")
                 .with(Keys.POOLING, "conv:600/average")
@@ -105,7 +104,7 @@ class FeasibilityTest {
     }
 
     @Test
-    void morePrincipalAxesThanImagesAreRefused() {
+    void morePrincipalComponentsThanImagesAreRefused() {
         assertThatThrownBy(() -> run.with(Keys.POOLING, "average/pca:8").plan())
                 .isInstanceOf(ConfigException.class)
                 .has(facts("network.pooling", "4"))
@@ -113,7 +112,7 @@ class FeasibilityTest {
     }
 
     @Test
-    void descriptorsThatTheSolverHasNoRoomForAreRefused() {
+    void tooLargeDescriptorsForTheSolverAreRefused() {
         SmallRun large = run.with(Keys.POOLING, "conv:20000/bilinear/flat")
                 .with(Keys.STAGE1_EPOCHS, 0)
                 .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("svm")));
@@ -124,7 +123,7 @@ class FeasibilityTest {
     }
 
     @Test
-    void cropsThatAreTooSmallForTheLayerAreRefused() {
+    void tooSmallCropsForTheLayerAreRefused() {
         SmallRun small = on("squeezenet", "fire9").with(Keys.CROPS, CropPlan.parse("center:16"));
         assertThatThrownBy(small::plan)
                 .isInstanceOf(ConfigException.class)
@@ -132,7 +131,7 @@ class FeasibilityTest {
     }
 
     @Test
-    void mapsThatAreTooSmallForThePoolingAreRefused() {
+    void tooSmallFeatureMapsForThePoolingAreRefused() {
         assertThatThrownBy(() -> run.with(Keys.POOLING, "pyramid:9").plan())
                 .isInstanceOf(ConfigException.class)
                 .has(facts("network.pooling", "16×16", "pyramid:9"));

@@ -57,7 +57,7 @@ class FoldGalleryTest {
     }
 
     @Test
-    void aGalleryHasEveryImageOnceInItsPart() throws IOException, InterruptedException {
+    void galleryHasEveryImageOnce() throws IOException, InterruptedException {
         SmallRun run = run();
         run.train(List.of());
         Gallery gallery = gallery(run);
@@ -76,7 +76,7 @@ class FoldGalleryTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void anImageThatIsDescribedAgainFindsItself(int fineTuning) throws IOException, InterruptedException {
+    void imageFindsItself(int fineTuning) throws IOException, InterruptedException {
         SmallRun run = run().with(Keys.STAGE2_EPOCHS, fineTuning);
         run.train(List.of());
         Gallery gallery = gallery(run);
@@ -97,7 +97,7 @@ class FoldGalleryTest {
     }
 
     @Test
-    void aFinishedFoldWithoutGalleryGetsTheSameOneLater() throws IOException, InterruptedException {
+    void galleryOfAFinishedFoldIsAddedLater() throws IOException, InterruptedException {
         SmallRun run = run();
         run.train(List.of());
         Path file = run.place().resolve(Gallery.FILE);
@@ -119,7 +119,7 @@ class FoldGalleryTest {
     }
 
     @Test
-    void nothingIsDescribedAgainWhereTheGalleryIsThere() throws IOException, InterruptedException {
+    void existingGalleryIsNotRecomputed() throws IOException, InterruptedException {
         SmallRun run = run();
         run.train(List.of());
         run.trainer(events::add, Cancellation.onRequest()).train(run.place());
@@ -127,7 +127,7 @@ class FoldGalleryTest {
     }
 
     @Test
-    void withoutTheKeyThereIsNone() throws IOException, InterruptedException {
+    void galleryCanBeDisabled() throws IOException, InterruptedException {
         SmallRun run = run().with(Keys.GALLERY, false);
         run.train(List.of());
         assertThat(run.place().resolve(Gallery.FILE)).doesNotExist();
@@ -139,7 +139,7 @@ class FoldGalleryTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void aBreakWhileItIsMadeCostsNothingButTheGallery(int task) throws IOException, InterruptedException {
+    void interruptionCostsOnlyTheGallery(int task) throws IOException, InterruptedException {
         SmallRun run = run();
         Cancellation breaks = Cancellation.onRequest();
         Set<String> tasks = new HashSet<>(); // since the test
@@ -162,7 +162,7 @@ class FoldGalleryTest {
     }
 
     @Test
-    void anImageThatIsLostCostsTheGalleryButNotTheModel() throws IOException, InterruptedException {
+    void lostImageCostsOnlyTheGallery() throws IOException, InterruptedException {
         SmallRun run = run();
         Path lost = run.plan().folds().getFirst().parts().training().getFirst().file();
         Consumer<RunEvent> lose = event -> {

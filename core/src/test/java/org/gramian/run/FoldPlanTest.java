@@ -33,7 +33,7 @@ class FoldPlanTest {
 
     private final List<String> remarks = new ArrayList<>();
 
-    /** So many files of each class; a file says what its content is, and those of equal content are copies. */
+    /** Creates files of each class with given contents; equal contents are duplicates. */
     private Dataset dataset(int copies, int... counts) throws IOException {
         List<String> classes =
                 IntStream.range(0, counts.length).mapToObj(label -> "c" + label).toList();
@@ -75,7 +75,7 @@ class FoldPlanTest {
     }
 
     @RandomTest(times = 6)
-    void theSameShareOfEveryClassIsHeldBack(Seed seed) throws IOException {
+    void validationSetIsStratified(Seed seed) throws IOException {
         SplittableRandom random = seed.random();
         int[] counts = random.ints(3, 6, 40).toArray();
         double share = random.nextDouble(0.05, 0.6);
@@ -93,7 +93,7 @@ class FoldPlanTest {
     }
 
     @RandomTest(times = 6)
-    void onlyTrainingImagesAreHeldBackAndNoneIsLost(Seed seed) throws IOException {
+    void validationImagesComeFromTheTrainingSet(Seed seed) throws IOException {
         Dataset dataset = dataset(1, seed.random().ints(3, 6, 20).toArray());
         Fold fold = fold(dataset);
         Parts parts = parts(dataset, fold, 0.3, seed.value());
@@ -107,7 +107,7 @@ class FoldPlanTest {
     }
 
     @RandomTest(times = 6)
-    void theSeedAloneDecidesWhoIsHeldBack(Seed seed) throws IOException {
+    void seedDeterminesTheValidationSet(Seed seed) throws IOException {
         Dataset dataset = dataset(1, 30, 30);
         Parts parts = parts(dataset, fold(dataset), 0.3, seed.value());
         assertThat(parts(dataset, fold(dataset), 0.3, seed.value())).isEqualTo(parts);
@@ -115,7 +115,7 @@ class FoldPlanTest {
     }
 
     @RandomTest(times = 6)
-    void copiesAreHeldBackTogether(Seed seed) throws IOException {
+    void duplicatesStayTogether(Seed seed) throws IOException {
         Dataset dataset = dataset(3, 30, 30);
         Fold everything = new Fold("all", List.copyOf(all(dataset)), List.of(), List.of());
         Parts parts = parts(dataset, everything, 0.3, seed.value());
@@ -131,16 +131,16 @@ class FoldPlanTest {
     }
 
     @Test
-    void whereAClassHasTooFewDifferentImagesNoneIsHeldBackAndThatIsSaid() throws IOException {
+    void tooFewDistinctImagesGiveNoValidationSet() throws IOException {
         Fold twoAndOne = new Fold("few", List.of(0, 1, 3), List.of(), List.of(2, 4));
         Dataset dataset = dataset(1, 3, 2);
-        requireNoneHeldBack(dataset, twoAndOne);
+        requireNoValidationSet(dataset, twoAndOne);
         Dataset copies = dataset(2, 4, 4);
         Fold sameTwice = new Fold("few", List.of(0, 1, 2, 4, 5), List.of(), List.of(3, 6, 7));
-        requireNoneHeldBack(copies, sameTwice);
+        requireNoValidationSet(copies, sameTwice);
     }
 
-    private void requireNoneHeldBack(Dataset dataset, Fold fold) {
+    private void requireNoValidationSet(Dataset dataset, Fold fold) {
         remarks.clear();
         Parts parts = parts(dataset, fold, 0.5, 1);
         assertThat(parts.validation()).isEmpty();
@@ -149,7 +149,7 @@ class FoldPlanTest {
     }
 
     @Test
-    void aProtocolThatSaysWhoJudgesIsFollowed() throws IOException {
+    void validationSetOfTheProtocolIsUsed() throws IOException {
         Dataset dataset = dataset(1, 4, 4);
         Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
         Parts parts = parts(dataset, fold, 0.5, 1);
@@ -159,7 +159,7 @@ class FoldPlanTest {
     }
 
     @Test
-    void nobodyJudgesWhereNothingIsToBeHeldBack() throws IOException {
+    void shareZeroGivesNoValidationSet() throws IOException {
         Dataset dataset = dataset(1, 4, 4);
         Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
         Parts parts = parts(dataset, fold, 0, 1);
@@ -169,7 +169,7 @@ class FoldPlanTest {
     }
 
     @Test
-    void imagesThatCannotBeReadTakeNoPart() throws IOException {
+    void unreadableImagesAreLeftOut() throws IOException {
         Dataset dataset = dataset(1, 9, 9);
         Set<Integer> readable = all(dataset);
         readable.removeAll(Set.of(0, 1, 2));
@@ -191,7 +191,7 @@ class FoldPlanTest {
     }
 
     @Test
-    void classesWithoutAReadableImageToTrainOnAreNamed() throws IOException {
+    void classesWithoutReadableTrainingImageAreNamed() throws IOException {
         Dataset dataset = dataset(1, 3, 3, 3);
         Fold fold = new Fold("the fold", List.of(0, 1, 3, 4, 6, 7), List.of(), List.of(2, 5, 8));
         Placed placed = new Placed("", fold);
@@ -203,7 +203,7 @@ class FoldPlanTest {
     }
 
     @Test
-    void theOnlyFoldIsKeptInTheRunItselfAndOthersByNumber() {
+    void foldsHaveNumberedFolders() {
         Fold fold = new Fold("one", List.of(0), List.of(), List.of(1));
         assertThat(Placed.all(List.of(fold))).extracting(Placed::place).containsExactly("");
         assertThat(Placed.all(List.of(fold, fold, fold)))

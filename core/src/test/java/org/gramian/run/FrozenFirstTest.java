@@ -84,7 +84,7 @@ final class FrozenFirstTest {
     }
 
     @Test
-    void withoutOptionsThePoolingIsTheBestOfARace() throws IOException, InterruptedException {
+    void defaultPoolingIsTheBestOfTheComparison() throws IOException, InterruptedException {
         RunResult result = train(settings(), "run");
         PoolingRace.Result race = events.stream()
                 .filter(RunEvent.PoolingChosen.class::isInstance)
@@ -143,7 +143,7 @@ final class FrozenFirstTest {
     }
 
     @Test
-    void theModelTellsTheLearningRateThatWasFound() throws IOException, InterruptedException {
+    void modelStoresTheLearningRate() throws IOException, InterruptedException {
         train(
                 settings()
                         .with(Keys.POOLING, "average")
@@ -159,7 +159,7 @@ final class FrozenFirstTest {
     }
 
     @Test
-    void autoIsIgnoredWhereNothingIsTrainedByGradientDescent() throws IOException, InterruptedException {
+    void autoRateIsIgnoredWithoutGradientDescent() throws IOException, InterruptedException {
         train(settings().with(Keys.STAGE1_RATE, OptionalDouble.empty()), "run");
         assertThat(events)
                 .anySatisfy(event -> assertThat(event)
@@ -171,7 +171,7 @@ final class FrozenFirstTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 7})
-    void aRunThatStopsWhileFineTuningGoesOnWithTheSameBits(int steps) throws IOException, InterruptedException {
+    void interruptedFineTuningResumesWithTheSameBits(int steps) throws IOException, InterruptedException {
         train(fineTuned(), "whole");
         Cancellation breaks = Cancellation.onRequest();
         int[] seen = {0};
@@ -188,7 +188,7 @@ final class FrozenFirstTest {
     }
 
     @Test
-    void aBudgetThatEndsBeforeFineTuningLeavesTheFrozenModel() throws IOException, InterruptedException {
+    void timeBudgetBeforeFineTuningLeavesTheFrozenModel() throws IOException, InterruptedException {
         train(fineTuned(), "whole");
         AtomicLong now = new AtomicLong();
         Cancellation breaks = Cancellation.after(Duration.ofSeconds(1), now::get);

@@ -49,7 +49,7 @@ class HistoryTest {
     }
 
     @RandomTest(times = 6)
-    void epochsAreReadBackToTheLastBit(Seed seed) throws IOException {
+    void epochsRoundTripExactly(Seed seed) throws IOException {
         Files.deleteIfExists(file());
         List<EpochDone> epochs = epochs(seed.random());
         History history = History.open(file());
@@ -61,13 +61,13 @@ class HistoryTest {
     }
 
     @RandomTest(times = 6)
-    void whatABrokenRunTellsAgainReplacesWhatItHadTold(Seed seed) throws IOException {
+    void repeatedEpochsReplaceEarlierOnes(Seed seed) throws IOException {
         Files.deleteIfExists(file());
         SplittableRandom random = seed.random();
         List<EpochDone> epochs = epochs(random);
-        int told = random.nextInt(epochs.size() + 1);
+        int reported = random.nextInt(epochs.size() + 1);
         History before = History.open(file());
-        for (EpochDone epoch : epochs.subList(0, told)) {
+        for (EpochDone epoch : epochs.subList(0, reported)) {
             before.add(epoch(random, epoch.stage(), epoch.epoch()));
         }
         History after = History.open(file());
@@ -78,7 +78,7 @@ class HistoryTest {
     }
 
     @Test
-    void epochsBeforeABreakStay() throws IOException {
+    void epochsBeforeAnInterruptionStay() throws IOException {
         SplittableRandom random = new SplittableRandom(1);
         EpochDone first = epoch(random, 1, 0);
         EpochDone second = epoch(random, 1, 1);
@@ -92,7 +92,7 @@ class HistoryTest {
     }
 
     @Test
-    void aFileOfAVersionWithoutOrthogonalityStillOpens() throws IOException {
+    void fileWithoutOrthogonalityOpens() throws IOException {
         String old = "stage,epoch,rate,loss,accuracy,judged_error,judged_loss,best\n1,1,0.5,2.0,0.25,0.75,1.5,true\n";
         Files.writeString(file(), old);
         EpochDone first =
@@ -109,7 +109,7 @@ class HistoryTest {
     }
 
     @Test
-    void aFileOfSomethingElseIsRefusedAndLeftAlone() throws IOException {
+    void otherFileIsRefusedAndKept() throws IOException {
         for (String text : List.of("fruit,price\napple,3\n", "stage,epoch\n1,x\n")) {
             Files.writeString(file(), text);
             assertThatThrownBy(() -> History.open(file()))

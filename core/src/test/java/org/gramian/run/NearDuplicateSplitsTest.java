@@ -38,7 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Random splits and cross-validation of 3 classes of which the first has 3 near-duplicates, the second 2. */
+/** Random splits and cross-validation of 3 classes; the first has 3 near-duplicates, the second 2. */
 final class NearDuplicateSplitsTest {
     private static final int SIDE = 64;
     private static final List<Set<String>> GROUPS =
@@ -83,7 +83,7 @@ final class NearDuplicateSplitsTest {
         ImageIO.write(image, "png", sample.file().toFile());
     }
 
-    /** Gratings of random colour, frequency and direction; a white pixel tells images of one seed apart. */
+    /** Gratings of random colour, frequency and direction; a white pixel distinguishes images of one seed. */
     private static void writeGratings(Sample sample, int seed, int white) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         double[] shift = random.doubles(9, -0.9, 0.9).toArray();
@@ -123,7 +123,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void theyStayOnOneSideOfEverySplit() throws IOException, InterruptedException {
+    void nearDuplicatesStayOnOneSideOfEverySplit() throws IOException, InterruptedException {
         for (String protocol : List.of("holdout:0.3", "thirds:3", "kfold:3", "half:3")) {
             for (long seed = 0; seed < 5; seed++) {
                 settings =
@@ -145,7 +145,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void theyAreSplitLikeOthersIfIgnoredOrFaithfulToThePaper() throws IOException, InterruptedException {
+    void nearDuplicatesAreSplitIfIgnored() throws IOException, InterruptedException {
         String plain = Protocols.parse("thirds:3")
                 .plan(dataset, Duplicates.of(dataset), 0)
                 .fingerprint()
@@ -162,7 +162,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void aClassOfNearDuplicatesAloneIsSplitAndSaid() throws IOException, InterruptedException {
+    void classOfNearDuplicatesOnlyIsSplitWithARemark() throws IOException, InterruptedException {
         for (Sample sample : dataset.samples()) {
             if (sample.label() == 2) {
                 write(sample, 17);
@@ -173,7 +173,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void crossValidationKeepsThemTogetherWithEveryProtocol() throws IOException, InterruptedException {
+    void crossValidationKeepsNearDuplicatesTogether() throws IOException, InterruptedException {
         Set<Set<String>> groups = Set.copyOf(GROUPS);
         assertThat(duplicates(plan())).isEqualTo(groups);
         Path file = folder.resolve("images/split.csv");
@@ -203,7 +203,7 @@ final class NearDuplicateSplitsTest {
 
     /** Every image has one near-duplicate, and nothing else in common with its class. */
     @Test
-    void theyDecideNeitherTheRaceNorTheClassifier() throws IOException, InterruptedException {
+    void nearDuplicatesDecideNeitherPoolingNorClassifier() throws IOException, InterruptedException {
         dataset = PaintedImages.folders(folder.resolve("pairs"), 16, 16, 16);
         for (Sample sample : dataset.samples()) {
             int number = Integer.parseInt(sample.name().replaceAll(".*/|\\.png", ""));
@@ -241,7 +241,7 @@ final class NearDuplicateSplitsTest {
     }
 
     @Test
-    void theModelKnowsItsTestImagesAgain() throws IOException, InterruptedException {
+    void modelRecognizesItsTestImages() throws IOException, InterruptedException {
         settings = settings.with(Keys.PROTOCOL, Protocols.parse("holdout:0.3")).with(Keys.SEED, 3L);
         RunPlan plan = plan();
         TrainingRun trainer = trainer();

@@ -66,13 +66,13 @@ class RunImagesTest {
     }
 
     @Test
-    void anImageThatIsTooThinForTheCropsTakesNoPart() throws IOException, InterruptedException {
+    void tooThinImageIsLeftOut() throws IOException, InterruptedException {
         drawALine();
         requireLeftOut("c0/3.png", Problem.TOO_THIN);
     }
 
     @Test
-    void aThinImageTakesPartWhereCropsDoNotKeepTheAspect() throws IOException, InterruptedException {
+    void thinImageIsUsedIfCropsDoNotKeepTheAspect() throws IOException, InterruptedException {
         drawALine();
         run = run.with(Keys.CROPS, CropPlan.parse("resize:16"));
         assertThat(taking(run.plan())).hasSize(12);
@@ -88,13 +88,13 @@ class RunImagesTest {
     }
 
     @Test
-    void anImageWithoutABoxTakesNoPartWhereBoxesAreCut() throws IOException, InterruptedException {
+    void imageWithoutBoxIsLeftOutOfBoxCrops() throws IOException, InterruptedException {
         run = run.of(boxedBut(8)).with(Keys.CROPS, CropPlan.parse("center:16+box"));
         requireLeftOut("c1/2.png", Problem.NO_BOX);
     }
 
     @Test
-    void aClassWhoseImagesCannotBeCutIsNamedWithTheReason() {
+    void classWithoutUsableImagesIsNamed() {
         run = run.with(Keys.CROPS, CropPlan.parse("center:16+box"));
         assertThatThrownBy(run::plan)
                 .isInstanceOf(UnfitDataException.class)
@@ -107,7 +107,7 @@ class RunImagesTest {
     }
 
     @Test
-    void aClassWithoutANameIsRefusedBeforeImagesAreLookedAt() {
+    void classWithoutNameIsRefusedBeforeTheAudit() {
         List<RunEvent> events = new ArrayList<>();
         TrainingRun trainer = run.of(called(List.of(" ", "c1"))).trainer(events::add, Cancellation.onRequest());
         assertThatThrownBy(trainer::audit)
@@ -126,7 +126,7 @@ class RunImagesTest {
     }
 
     @Test
-    void aFinishedRunIsNotTakenForOneOfOtherImages() throws IOException, InterruptedException {
+    void finishedRunOfOtherImagesIsRefused() throws IOException, InterruptedException {
         run.train(List.of());
         PaintedImages.paint(run.dataset().samples().getFirst().file(), 0, 12345);
         assertThatThrownBy(() -> run.train(List.of()))
@@ -135,14 +135,14 @@ class RunImagesTest {
     }
 
     @Test
-    void aFinishedRunIsNotTakenForOneOfOtherClasses() throws IOException, InterruptedException {
+    void finishedRunOfOtherClassesIsRefused() throws IOException, InterruptedException {
         run.train(List.of());
         run = run.of(called(List.of("c0", "c2")));
         assertThatThrownBy(() -> run.train(List.of())).isInstanceOf(IOException.class);
     }
 
     @Test
-    void aBrokenRunDoesNotGoOnWithOtherImages() throws IOException, InterruptedException {
+    void interruptedRunDoesNotResumeWithOtherImages() throws IOException, InterruptedException {
         run.trainOneStep();
         PaintedImages.paint(run.dataset().samples().getFirst().file(), 0, 12345);
         assertThatThrownBy(() -> run.train(List.of()))
@@ -151,7 +151,7 @@ class RunImagesTest {
     }
 
     @Test
-    void aBrokenRunDoesNotGoOnWithOtherClassesOrBoxes() throws IOException, InterruptedException {
+    void interruptedRunDoesNotResumeWithOtherClassesOrBoxes() throws IOException, InterruptedException {
         run.trainOneStep();
         for (Dataset other : List.of(called(List.of("c0", "c2")), boxedBut(0))) {
             assertThatThrownBy(() -> run.of(other).train(List.of()))
@@ -162,7 +162,7 @@ class RunImagesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"pca:4/average/l2", "pca:4/rbf:sigma=estimate/triu/root/l2", "rbf:sigma=estimate/triu/l2"})
-    void aPoolingThatIsFittedToImagesIsEstimatedAndTrained(String pooling) throws IOException, InterruptedException {
+    void fittedPoolingIsEstimatedAndTrained(String pooling) throws IOException, InterruptedException {
         run = run.with(Keys.POOLING, pooling);
         assertThat(run.trainer().estimate(run.plan()).total()).isPositive();
         assertThat(run.train(List.of("1")).folds()).hasSize(1);

@@ -44,7 +44,7 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
                 .with(Keys.STAGE1_EPOCHS, 1)
                 .with(Keys.STAGE2_EPOCHS, 0)
                 .with(Keys.BATCH, 4);
-        return new SmallRun(PaintedImages.folders(folder.resolve("pictures"), 6, 6), settings, folder.resolve("run"));
+        return new SmallRun(PaintedImages.folders(folder.resolve("images"), 6, 6), settings, folder.resolve("run"));
     }
 
     SmallRun of(Dataset other) {

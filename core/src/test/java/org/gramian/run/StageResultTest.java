@@ -22,7 +22,7 @@ class StageResultTest {
     private Path folder = Path.of("");
 
     @Test
-    void aLaterStageIsAddedAndAnEarlierOneReplacesWhatFollowedIt() throws IOException {
+    void laterStageIsAddedAndEarlierOneReplacesFollowing() throws IOException {
         assertThat(StageResult.read(folder)).isEmpty();
         FIRST.write(folder);
         SECOND.write(folder);
@@ -34,7 +34,7 @@ class StageResultTest {
     }
 
     @Test
-    void whatStillImprovedSaysByHowMuchAndWhatToTry() {
+    void improvementHasAdvice() {
         assertThat(FIRST.advice()).hasValueSatisfying(facts("head", "validation loss", "3.2", 2, 19, "--epochs 38"));
         assertThat(new StageResult(2, 2, 2, 2, false, Optional.of(new Improvement(1, 0.9)), Optional.empty()).advice())
                 .hasValueSatisfying(facts("fine-tuning", "training loss", "10.0", "--fine-tune 4"));
@@ -42,7 +42,7 @@ class StageResultTest {
     }
 
     @Test
-    void aClassifierThatWasSolvedAgainIsKept() throws IOException {
+    void refitRoundTrips() throws IOException {
         StageResult refit = FIRST.with(new StageResult.Refit(
                 "svm, C 10",
                 true,

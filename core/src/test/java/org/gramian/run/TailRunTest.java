@@ -52,7 +52,7 @@ class TailRunTest {
                 .with(Keys.WEIGHTS, Optional.of(weights(true).toString()));
     }
 
-    /** Weights of nobody, with those of the class scores or without. */
+    /** Random weights with or without those of the tail. */
     private Path weights(boolean scores) throws IOException {
         Backbone whole = Backbone.of("squeezenet", Backbone.LOGITS);
         Path file = folder.resolve(scores ? "whole.safetensors" : "features.safetensors");
@@ -80,7 +80,7 @@ class TailRunTest {
     }
 
     @Test
-    void theTailBeginsAtTheWeightsOfTheNetworkAndStageOneLeavesThemThere() throws IOException, InterruptedException {
+    void tailStartsFromPretrainedWeights() throws IOException, InterruptedException {
         Path model = train().folds().getFirst().folder().resolve("model.safetensors");
         try (Arena arena = Arena.ofShared();
                 ModelFile.Stored stored = ModelFile.read(model, Device.CPU)) {
@@ -103,7 +103,7 @@ class TailRunTest {
     }
 
     @Test
-    void thePlanSaysWhatTheTailIs() throws IOException, InterruptedException {
+    void planDescribesTheTail() throws IOException, InterruptedException {
         Workload work = run.trainer().workload(run.plan());
         assertThat(work.tail().orElseThrow().layers()).containsExactly("conv10");
         assertThat(work.tailParameters()).isEqualTo(513_000);
@@ -119,7 +119,7 @@ class TailRunTest {
     }
 
     @Test
-    void weightsWithoutTheTailAreRefusedByName() throws IOException {
+    void weightsWithoutTheTailAreRefused() throws IOException {
         run = run.with(Keys.WEIGHTS, Optional.of(weights(false).toString()));
         assertThatThrownBy(this::train)
                 .isInstanceOf(UnusableWeightsException.class)
@@ -127,13 +127,13 @@ class TailRunTest {
     }
 
     @Test
-    void cropsThatTheTailCannotTakeAreRefused() {
+    void tooSmallCropsForTheTailAreRefused() {
         run = run.with(Keys.LAYER, "pool3").with(Keys.CROPS, CropPlan.parse("center:16"));
         assertThatThrownBy(() -> run.plan()).isInstanceOf(ConfigException.class).has(facts("network.pooling", "16×16"));
     }
 
     @Test
-    void twoLayersAreKeptAndReadBackAsOneCut() throws IOException, InterruptedException {
+    void twoLayersRoundTrip() throws IOException, InterruptedException {
         run = run.with(Keys.LAYER, "fire2+fire3").with(Keys.POOLING, "cross-layer");
         Path model = train().folds().getFirst().folder().resolve("model.safetensors");
         try (ModelFile.Stored stored = ModelFile.read(model, Device.CPU)) {

@@ -179,7 +179,7 @@ class TensorBoardLogTest {
     }
 
     @Test
-    void aResumedRunAddsAFileAndRepeatsNoEpoch() throws IOException, InterruptedException {
+    void resumedRunAddsAFileWithoutRepeatedEpochs() throws IOException, InterruptedException {
         SmallRun run = run(0.34);
         Cancellation breaks = Cancellation.onRequest();
         Consumer<RunEvent> stop = event -> {
@@ -213,7 +213,7 @@ class TensorBoardLogTest {
     }
 
     @Test
-    void thereAreNoFilesUnlessWanted() throws IOException, InterruptedException {
+    void noFilesByDefault() throws IOException, InterruptedException {
         SmallRun run = run(0.34).with(Keys.TENSORBOARD, false);
         run.trainer().train(run.place());
         assertThat(files(run.place())).isEmpty();

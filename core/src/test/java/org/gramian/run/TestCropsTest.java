@@ -28,7 +28,7 @@ class TestCropsTest {
     private Path folder = Path.of("");
 
     @Test
-    void theModelKeepsThemAndEvaluationAgreesWithTraining() throws IOException, InterruptedException {
+    void modelStoresTestCropsAndEvaluationAgrees() throws IOException, InterruptedException {
         SmallRun run = SmallRun.in(folder).with(Keys.TEST_CROPS, Optional.of(CropPlan.parse("resize:24+flips")));
         FoldResult fold = run.train(List.of()).folds().getFirst();
         try (ModelFile.Stored stored = ModelFile.read(fold.model(), Device.CPU)) {
@@ -57,7 +57,7 @@ class TestCropsTest {
     }
 
     @Test
-    void aSizeThatThePoolingCannotTakeIsRefused() throws IOException {
+    void tooSmallTestSizeIsRefused() throws IOException {
         SmallRun run = SmallRun.in(folder).with(Keys.TEST_CROPS, Optional.of(CropPlan.parse("center:1")));
         assertThatThrownBy(run::plan).isInstanceOf(ConfigException.class);
     }

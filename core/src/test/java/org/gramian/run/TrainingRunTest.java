@@ -50,7 +50,7 @@ class TrainingRunTest {
 
     @BeforeEach
     void paint() throws IOException {
-        dataset = PaintedImages.folders(folder.resolve("pictures"), 6, 6, 6);
+        dataset = PaintedImages.folders(folder.resolve("images"), 6, 6, 6);
         settings = Settings.NONE
                 .with(Keys.BACKBONE, "filters")
                 .with(Keys.CROPS, CropPlan.parse("center:16"))
@@ -111,7 +111,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void aRunLeavesModelsAndNumbersOfEveryFold() throws IOException, InterruptedException {
+    void runWritesModelsAndResultsOfEveryFold() throws IOException, InterruptedException {
         RunResult result = train("run");
         assertThat(result.early()).isEmpty();
         assertThat(result.folds()).hasSize(2);
@@ -157,7 +157,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void theOnlyFoldIsTheRunItself() throws IOException, InterruptedException {
+    void onlyFoldIsInTheRunFolder() throws IOException, InterruptedException {
         settings = settings.with(Keys.PROTOCOL, Protocols.parse("holdout:0.3")).with(Keys.STAGE2_EPOCHS, 0);
         RunResult result = train("run");
         assertThat(result.folds()).singleElement().satisfies(fold -> {
@@ -168,7 +168,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void aFinishedRunIsNotTrainedAgain() throws IOException, InterruptedException {
+    void finishedRunIsNotTrainedAgain() throws IOException, InterruptedException {
         RunResult first = train("run");
         Map<String, List<Byte>> before = content("run");
         events.clear();
@@ -180,7 +180,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void aFinishedRunIsNotTakenForOneOfAnotherConfiguration() throws IOException, InterruptedException {
+    void finishedRunOfAnotherConfigurationIsRefused() throws IOException, InterruptedException {
         train("run");
         Map<String, List<Byte>> before = content("run");
         settings = settings.with(Keys.BATCH, 5);
@@ -198,12 +198,12 @@ class TrainingRunTest {
     }
 
     @Test
-    void aRunThatIsBrokenAgainAndAgainLeavesTheSameFiles() throws IOException, InterruptedException {
+    void runInterruptedManyTimesEndsWithTheSameFiles() throws IOException, InterruptedException {
         train("whole");
         for (int steps : List.of(1, 2, 5)) {
-            String place = "broken every " + steps;
+            String place = "interrupted every " + steps;
             int parts = 0;
-            while (!broken(place, steps)) {
+            while (!interrupted(place, steps)) {
                 parts++;
             }
             assertThat(parts).isGreaterThan(1);
@@ -212,7 +212,7 @@ class TrainingRunTest {
     }
 
     /** Trains until so many steps are taken; whether it came to its end. */
-    private boolean broken(String place, int steps) throws IOException, InterruptedException {
+    private boolean interrupted(String place, int steps) throws IOException, InterruptedException {
         Cancellation breaks = Cancellation.onRequest();
         int[] taken = {0};
         TrainingContext<RunEvent> context = context(
@@ -226,7 +226,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void cacheAndThreadsPlayNoPart() throws IOException, InterruptedException {
+    void cacheAndThreadsDoNotChangeTheFiles() throws IOException, InterruptedException {
         train("whole");
         train("warm");
         requireSameFiles("warm", "whole");
@@ -241,7 +241,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void aRunWithoutTimeHasNoModelAndGoesOnToTheSameFiles() throws IOException, InterruptedException {
+    void runWithoutTimeHasNoModelAndResumes() throws IOException, InterruptedException {
         train("whole");
         RunResult early = trainer(Cancellation.after(Duration.ZERO)).train(folder.resolve("run"));
         assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
@@ -252,7 +252,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void aRunWhoseTimeIsOverHasAModelAndGoesOnToTheSameFiles() throws IOException, InterruptedException {
+    void runOutOfTimeHasAModelAndResumes() throws IOException, InterruptedException {
         train("whole");
         long[] seconds = {0};
         Cancellation breaks = Cancellation.after(
@@ -271,8 +271,8 @@ class TrainingRunTest {
     }
 
     @Test
-    void aBrokenRunGoesOnWithItsOwnConfigurationOnly() throws IOException, InterruptedException {
-        assertThat(broken("run", 1)).isFalse();
+    void interruptedRunResumesWithItsConfigurationOnly() throws IOException, InterruptedException {
+        assertThat(interrupted("run", 1)).isFalse();
         assertThat(content("run"))
                 .containsKey("fold-1/checkpoint.safetensors")
                 .doesNotContainKey("fold-1/model.safetensors");
@@ -288,7 +288,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void aRunThatIsAskedToStopWhileItLooksAtImagesStops() {
+    void cancelledAuditStops() {
         Cancellation breaks = Cancellation.onRequest();
         breaks.cancel();
         assertThatThrownBy(() -> trainer(breaks).train(folder.resolve("run")))
@@ -297,7 +297,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void someFoldsAreChosenByNumberOrName() throws IOException, InterruptedException {
+    void foldsAreSelectedByNumberOrName() throws IOException, InterruptedException {
         TrainingRun trainer = trainer();
         AuditReport audit = trainer.audit();
         RunPlan plan = trainer.plan(audit);
@@ -321,9 +321,9 @@ class TrainingRunTest {
     }
 
     @Test
-    void imagesThatCannotBeReadTakeNoPartInARun() throws IOException, InterruptedException {
+    void unreadableImagesAreLeftOutOfARun() throws IOException, InterruptedException {
         Path broken = dataset.samples().get(4).file();
-        Files.writeString(broken, "no picture");
+        Files.writeString(broken, "not an image");
         RunPlan plan = trainer().plan(trainer().audit());
         for (FoldPlan fold : plan.folds()) {
             assertThat(Stream.of(
@@ -337,7 +337,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void aClassThatCannotBeReadAtAllIsNamed() throws IOException {
+    void unreadableClassIsNamed() throws IOException {
         for (int i = 6; i < 12; i++) {
             Files.writeString(dataset.samples().get(i).file(), "no picture " + i);
         }
@@ -348,7 +348,7 @@ class TrainingRunTest {
     }
 
     @Test
-    void aProtocolThatDoesNotFitTheImagesIsRefused() {
+    void protocolThatDoesNotFitTheImagesIsRefused() {
         settings = settings.with(Keys.PROTOCOL, Protocols.parse("kfold:9"));
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(UnfitDataException.class)

@@ -55,7 +55,7 @@ class AdamWTest {
 
     /** Computed with 40 decimal digits from the formulas of Loshchilov and Hutter's Algorithm 2. */
     @Test
-    void threeStepsOfOneWeightAreTheGoldenOnes() {
+    void threeStepsMatchTheGoldenValues() {
         double[] gradients = {0.5, -0.25, 2};
         double[] golden = {0.890000002, 0.854466298687846, 0.778856871522274};
         try (Scope _ = Scope.open();
@@ -70,7 +70,7 @@ class AdamWTest {
     }
 
     @RandomTest(times = 8)
-    void fiftyStepsAreThoseOfPlainArithmetic(Seed seed) {
+    void fiftyStepsMatchPlainArithmetic(Seed seed) {
         SplittableRandom random = seed.random();
         try (Scope _ = Scope.open();
                 Parameter weight = parameter(Role.WEIGHT, Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
@@ -96,7 +96,7 @@ class AdamWTest {
     }
 
     @Test
-    void weightDecayShrinksWeightsAndNothingElse() {
+    void decoupledWeightDecayAppliesToWeightsOnly() {
         SplittableRandom random = new SplittableRandom(2);
         try (Scope _ = Scope.open();
                 Parameter weight = parameter(Role.WEIGHT, Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
@@ -120,7 +120,7 @@ class AdamWTest {
     /** Adam's steps do not depend on the scale of the loss, but for ε. */
     @ParameterizedTest
     @ValueSource(doubles = {1e-3, 1e4})
-    void scalingTheLossChangesNoStep(double scale) {
+    void scaleOfTheLossDoesNotChangeSteps(double scale) {
         SplittableRandom random = new SplittableRandom(3);
         try (Scope _ = Scope.open();
                 Parameter bias = parameter(Role.BIAS, Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
@@ -145,7 +145,7 @@ class AdamWTest {
     /** The first moment lies in the tangent space of the point where it was computed, for every metric. */
     @ParameterizedTest
     @EnumSource
-    void theFirstMomentIsTangentAndTheSecondIsOneNumber(Metric metric) {
+    void firstMomentIsTangentAndSecondIsScalar(Metric metric) {
         SplittableRandom random = new SplittableRandom(4);
         try (Scope _ = Scope.open();
                 Parameter w = stiefel(random, 7, 3, DType.F64);
@@ -172,7 +172,7 @@ class AdamWTest {
     }
 
     @Test
-    void theFirstStepHasTheLengthOfRateTimesMultiplier() {
+    void firstStepHasTheLengthRateTimesMultiplier() {
         SplittableRandom random = new SplittableRandom(5);
         try (Scope _ = Scope.open();
                 Parameter w = stiefel(random, 40, 12, DType.F64);
@@ -188,7 +188,7 @@ class AdamWTest {
 
     /** On the circle, a flat manifold, Riemannian Adam is Adam of the angle, up to the second order of a step's length. */
     @Test
-    void onTheCircleItIsAdamOfTheAngle() {
+    void onTheCircleItEqualsAdamOfTheAngle() {
         double rate = 1e-4;
         SplittableRandom random = new SplittableRandom(6);
         double angle = 0.3;
@@ -269,7 +269,7 @@ class AdamWTest {
     }
 
     @Test
-    void aConstantRateMeansPlainRiemannianSteps() {
+    void constantRateTakesPlainRiemannianSteps() {
         StiefelOptions constant = new StiefelOptions(1, Metric.EUCLIDEAN, Retraction.QR, OptionalDouble.of(0.01));
         SplittableRandom random = new SplittableRandom(9);
         try (Scope _ = Scope.open();
@@ -289,7 +289,7 @@ class AdamWTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {-0.1, 1, Double.NaN})
-    void decaysOutsideZeroToOneAreRejectedByTheirValue(double bad) {
+    void decaysOutsideZeroToOneAreRejected(double bad) {
         StiefelOptions stiefel = StiefelOptions.defaults();
         assertThatThrownBy(() -> new AdamWOptions(0.1, bad, 0.999, 0, stiefel)).has(facts("beta1", bad));
         assertThatThrownBy(() -> new AdamWOptions(0.1, 0.9, bad, 0, stiefel)).has(facts("beta2", bad));

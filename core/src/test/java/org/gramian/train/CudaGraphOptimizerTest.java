@@ -84,7 +84,7 @@ class CudaGraphOptimizerTest {
 
     @ParameterizedTest
     @MethodSource("optimizers")
-    void thirtyStepsAreThoseOfTheHost(OptimizerOptions rule, double clip, double ema) {
+    void thirtyStepsEqualThoseOfTheHost(OptimizerOptions rule, double clip, double ema) {
         Device gpu = Gpu.required();
         try (Scope _ = Scope.open();
                 ParameterSet plain = parameters(Device.CPU);
@@ -128,14 +128,14 @@ class CudaGraphOptimizerTest {
 
     @ParameterizedTest
     @MethodSource("optimizers")
-    void afterAStepThatWentWrongNothingMovesUntilItIsSeenTo(OptimizerOptions rule, double clip, double ema) {
+    void afterANonFiniteStepNothingMovesUntilTheHostHandlesIt(OptimizerOptions rule, double clip, double ema) {
         requireWrong(new Optimizer(rule, clip, ema), 1, Double.NaN);
         requireWrong(new Optimizer(rule, clip, ema), Double.POSITIVE_INFINITY, 1);
     }
 
     /** A turn by so much that corrections do not end on the manifold is left to the host. */
     @Test
-    void aTurnThatIsTooLargeIsNotTaken() {
+    void tooLargeStiefelStepIsNotTaken() {
         requireWrong(new Optimizer(SGD), 1, 1e3);
     }
 

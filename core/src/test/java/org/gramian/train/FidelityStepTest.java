@@ -45,7 +45,7 @@ class FidelityStepTest {
     }
 
     @RandomTest(times = 4)
-    void stepsOfTheAuthorsKnowNoLearningRateMomentumOrDecay(Seed seed) {
+    void authorsStepIgnoresLearningRateMomentumAndDecay(Seed seed) {
         StiefelOptions stiefel = StiefelOptions.of(Fidelity.AUTHORS);
         try (Scope _ = Scope.open()) {
             double[] plain = walk(new SgdOptions(0.1, 0, 0, stiefel), Stiefel::random, seed);
@@ -61,7 +61,7 @@ class FidelityStepTest {
     }
 
     @RandomTest(times = 4)
-    void aStepOfTheAuthorsIsTheQOfWMinusAHundredThousandthOfTheGradient(Seed seed) {
+    void authorsStepIsQrOfWMinusConstantRateTimesGradient(Seed seed) {
         try (Scope _ = Scope.open();
                 Parameter w = parameter(Stiefel::random, seed.random());
                 Optimizer sgd = new Optimizer(new SgdOptions(0.1, 0.9, 0.1, StiefelOptions.of(Fidelity.AUTHORS)))) {
@@ -75,7 +75,7 @@ class FidelityStepTest {
 
     @ParameterizedTest
     @EnumSource(Fidelity.class)
-    void theFirstStepBringsEveryStartOntoTheManifoldAndLaterOnesKeepItThere(Fidelity fidelity) {
+    void stepsReachAndStayOnTheManifold(Fidelity fidelity) {
         SplittableRandom random = new SplittableRandom(4);
         try (Scope _ = Scope.open();
                 Parameter w = parameter(Stiefel::xavier, random);
@@ -92,7 +92,7 @@ class FidelityStepTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {-1e-5, Double.NaN, Double.POSITIVE_INFINITY})
-    void aConstantRateIsANumberOfAtLeastZero(double bad) {
+    void constantRateMustNotBeNegative(double bad) {
         assertThatThrownBy(() -> new StiefelOptions(1, Metric.CANONICAL, Retraction.QR, OptionalDouble.of(bad)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("rate", bad));

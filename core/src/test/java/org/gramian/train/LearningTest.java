@@ -25,7 +25,7 @@ class LearningTest {
                 "bilinear/triu/root/l2",
                 "covariance:jitter=0.01/log/triu/l2"
             })
-    void secondOrderTellsTexturesApart(String pooling) {
+    void secondOrderPoolingSeparatesTextures(String pooling) {
         try (TextureBatch training = TextureBatch.of(64, 1);
                 TextureBatch test = TextureBatch.of(100, 2);
                 HeadTraining head = new HeadTraining(pooling, TextureBatch.CHANNELS, TextureBatch.CLASSES, 3)) {
@@ -43,7 +43,7 @@ class LearningTest {
     }
 
     @Test
-    void anAverageDoesNot() {
+    void averagePoolingDoesNotSeparateTextures() {
         try (TextureBatch training = TextureBatch.of(64, 1);
                 TextureBatch test = TextureBatch.of(100, 2);
                 HeadTraining head = new HeadTraining("average/l2", TextureBatch.CHANNELS, TextureBatch.CLASSES, 3)) {

@@ -97,7 +97,7 @@ class OptimizerTest {
     /** As clip_grad_norm_ of PyTorch: one factor for all groups, Stiefel parameters included. */
     @ParameterizedTest
     @MethodSource("rules")
-    void longGradientsAreScaledToTheLargestNorm(OptimizerOptions rule) {
+    void largeGradientsAreClipped(OptimizerOptions rule) {
         try (Scope _ = Scope.open();
                 ParameterSet clipped = parameters(DType.F64);
                 ParameterSet scaled = parameters(DType.F64);
@@ -116,7 +116,7 @@ class OptimizerTest {
 
     @ParameterizedTest
     @MethodSource("rules")
-    void shortGradientsAreLeftAlone(OptimizerOptions rule) {
+    void smallGradientsAreNotClipped(OptimizerOptions rule) {
         try (Scope _ = Scope.open();
                 ParameterSet clipped = parameters(DType.F32);
                 ParameterSet free = parameters(DType.F32);
@@ -148,7 +148,7 @@ class OptimizerTest {
 
     @ParameterizedTest
     @MethodSource("rules")
-    void averagedWeightsAreThoseOfPlainArithmetic(OptimizerOptions rule) {
+    void averagedWeightsMatchPlainArithmetic(OptimizerOptions rule) {
         double ema = 0.6;
         try (Scope _ = Scope.open();
                 ParameterSet parameters = parameters(DType.F64);
@@ -189,7 +189,7 @@ class OptimizerTest {
     }
 
     @Test
-    void averagedWeightsThatAreKeptStayAndNothingIsLeftBehind() {
+    void keptAveragesStayAndLeakNothing() {
         long live = Tensor.live();
         try (Scope _ = Scope.open();
                 ParameterSet parameters = parameters(DType.F32);
@@ -212,7 +212,7 @@ class OptimizerTest {
     /** What a checkpoint does: state and step count move to a new optimizer, which goes on with the same bits. */
     @ParameterizedTest
     @MethodSource("rules")
-    void anOptimizerGoesOnFromItsState(OptimizerOptions rule) {
+    void optimizerResumesFromItsState(OptimizerOptions rule) {
         try (Scope _ = Scope.open();
                 ParameterSet whole = parameters(DType.F32);
                 ParameterSet broken = parameters(DType.F32);

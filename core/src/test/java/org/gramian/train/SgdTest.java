@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SingleThreaded.class)
 class SgdTest {
     @RandomTest(times = 8)
-    void fiftyStepsAreThoseOfPlainArithmetic(Seed seed) {
+    void fiftyStepsMatchPlainArithmetic(Seed seed) {
         SgdOptions options = new SgdOptions(0.05, 0.9, 0.01, StiefelOptions.defaults());
         SplittableRandom random = seed.random();
         try (Scope _ = Scope.open();
@@ -55,7 +55,7 @@ class SgdTest {
     }
 
     @Test
-    void withoutMomentumAndDecayAStepIsTheScaledGradient() {
+    void plainStepIsTheScaledGradient() {
         SplittableRandom random = new SplittableRandom(1);
         try (Scope _ = Scope.open();
                 Parameter weight = parameter("weight", Role.WEIGHT, random);
@@ -73,7 +73,7 @@ class SgdTest {
     }
 
     @Test
-    void weightDecayPullsWeightsAndNothingElse() {
+    void weightDecayAppliesToWeightsOnly() {
         SgdOptions strong = new SgdOptions(0.1, 0.9, 0.5, StiefelOptions.defaults());
         SplittableRandom random = new SplittableRandom(2);
         try (Scope _ = Scope.open();
@@ -95,7 +95,7 @@ class SgdTest {
     }
 
     @Test
-    void anotherLearningRateCountsFromTheNextStepOn() {
+    void newLearningRateAppliesToTheNextStep() {
         SplittableRandom random = new SplittableRandom(3);
         try (Scope _ = Scope.open();
                 Parameter bias = parameter("bias", Role.BIAS, random);
@@ -115,7 +115,7 @@ class SgdTest {
     }
 
     @Test
-    void parametersThatNoGradientReachesStay() {
+    void parametersWithoutGradientStay() {
         List<ParameterSpec> specs =
                 List.of(spec("used", Role.WEIGHT), spec("unused", Role.WEIGHT), spec("fitted", Role.FITTED));
         try (Scope _ = Scope.open();
@@ -143,7 +143,7 @@ class SgdTest {
     }
 
     @Test
-    void theGradientIsNotChangedAndNothingIsLeftBehind() {
+    void stepChangesNoGradientAndLeaksNothing() {
         SplittableRandom random = new SplittableRandom(5);
         try (Scope _ = Scope.open()) {
             Tensor g = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);

@@ -29,6 +29,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.train.Sgd.StiefelStep;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -109,7 +110,7 @@ class StiefelStepTest {
 
     @ParameterizedTest
     @EnumSource(Retraction.class)
-    void tenThousandSinglePrecisionStepsStayOnTheManifold(Retraction retraction) {
+    void tenThousandFloat32SgdStepsStayOnTheManifold(Retraction retraction) {
         int steps = 10_000;
         SgdOptions options = new SgdOptions(0.01, 0.9, 5e-4, new StiefelOptions(1, Metric.CANONICAL, retraction));
         RandomGenerator random = new SplittableRandom(3);

@@ -8,7 +8,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Made-up textures: every channel has mean 0 and variance 1 in every class, and the classes differ only in which
+ * Synthetic textures: every channel has mean 0 and variance 1 in every class, and the classes differ only in which
  * channels go together, which no average can tell and a second-order statistic can.
  *
  * @param features {@code [n, 4, 6, 6]}

@@ -9,7 +9,6 @@ import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
-import org.gramian.run.plan.FoldSize;
 import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Workload;
 
@@ -40,11 +39,12 @@ public final class PlanText {
     public static String work(Workload work, MemoryEstimate memory, Optional<Estimate> estimate) {
         RunConfig config = work.config();
         StringBuilder text = new StringBuilder("Plan:\n");
-        for (FoldSize fold : work.folds()) {
+        for (Workload.Fold fold : work.folds()) {
             line(
                     text,
                     fold.name(),
-                    "%d train, %d validation, %d test images".formatted(fold.training(), fold.heldBack(), fold.test()));
+                    "%d train, %d validation, %d test images"
+                            .formatted(fold.training(), fold.validation(), fold.test()));
         }
         line(
                 text,

@@ -41,7 +41,7 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
-import org.gramian.train.feature.FeatureSink;
+import org.gramian.train.feature.FeatureExtraction;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -51,7 +51,7 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>Features are collected in a nameless file beside it, for they may exceed memory, and the number of rows is known at
  * the end only; the real file then appears in one step. The nameless file is gone with this process, however it ends.
  */
-public final class FeatureOutput implements FeatureSink, AutoCloseable {
+public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseable {
     static final String SAFETENSORS = ".safetensors";
 
     private static final JsonMapper JSON = JsonMapper.builder().build();

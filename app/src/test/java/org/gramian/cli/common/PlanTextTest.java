@@ -16,7 +16,6 @@ import org.gramian.run.config.Origin;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
-import org.gramian.run.plan.FoldSize;
 import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Workload;
 import org.gramian.tensor.Device;
@@ -46,7 +45,7 @@ class PlanTextTest {
     @Test
     void thePlanShowsImagesShapesParametersMemoryAndTime() {
         Workload work =
-                new Workload(RunConfig.of(SETTINGS), 10, List.of(new FoldSize("third 1", 600, 67, 333)), 2 * 1000);
+                new Workload(RunConfig.of(SETTINGS), 10, List.of(new Workload.Fold("third 1", 600, 67, 333)), 2 * 1000);
         Estimate time = new Estimate(Duration.ofSeconds(90), Duration.ofMinutes(118), Duration.ZERO);
         assertThat(PlanText.work(work, memory(work), Optional.of(time)))
                 .containsPattern("(?m)^ *third 1 +600\\D+67\\D+333\\b")
@@ -62,7 +61,7 @@ class PlanTextTest {
     @Test
     void thePlanSaysWhatTheTailOfTheNetworkIs() {
         RunConfig config = RunConfig.of(SETTINGS.with(Keys.POOLING, "conv:same/tail"));
-        Workload work = new Workload(config, 10, List.of(new FoldSize("third 1", 600, 67, 333)), 0);
+        Workload work = new Workload(config, 10, List.of(new Workload.Fold("third 1", 600, 67, 333)), 0);
         assertThat(PlanText.work(work, memory(work), Optional.empty()))
                 .has(facts("googlenet", "inception_4e", "pool4/3x3_s2, inception_5a, inception_5b, pool5"))
                 .has(facts("2.5 million", "703306", "1024", "10"));

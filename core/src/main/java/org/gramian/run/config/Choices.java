@@ -36,12 +36,12 @@ public final class Choices {
         settings = DefaultRecipe.crops(settings, backbone);
         settings = DefaultRecipe.fineTuning(settings, backbone, context);
         settings = UpdateRule.choose(settings);
-        settings = Keys.chooseMixing(settings.orDefaults());
+        settings = DefaultRecipe.mixing(settings.orDefaults());
         settings = DefaultRecipe.validation(settings);
-        settings = FidelityPooling.spellOut(settings);
-        Pooling pooling = FidelityPooling.of(settings);
+        settings = NetworkConfig.spellOut(settings);
+        Pooling pooling = NetworkConfig.pooling(settings);
         settings = HeadRate.choose(settings, pooling);
-        settings = BatchSize.choose(settings, images);
+        settings = StageLength.batch(settings, images);
         StageLength length = StageLength.of(settings, images);
         settings = settings.orElse(Keys.STAGE1_EPOCHS, length.epochs(), length.reason())
                 .orElse(Keys.STAGE1_SCHEDULE, length.schedule(), length.reason());
@@ -57,7 +57,7 @@ public final class Choices {
             return given.getAsDouble();
         }
         Settings usual = all.without(key).over(FidelityRules.of(all.get(Keys.FIDELITY), true));
-        usual = HeadRate.choose(UpdateRule.choose(usual), FidelityPooling.of(all));
+        usual = HeadRate.choose(UpdateRule.choose(usual), NetworkConfig.pooling(all));
         return usual.get(key).orElseThrow();
     }
 

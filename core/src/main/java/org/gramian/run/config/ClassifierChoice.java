@@ -21,13 +21,9 @@ final class ClassifierChoice {
     static final Form<Optional<LinearSolver>> FORM =
             Form.of("CLASSIFIER", ClassifierChoice::read, ClassifierChoice::write);
 
-    private static final String NO_REFIT = "none";
-
     /** Empty stands for none. */
-    static final Form<Optional<LinearSolver>> REFIT_FORM = Form.of(
-            "CLASSIFIER|none",
-            text -> text.equals(NO_REFIT) ? Optional.empty() : Optional.of(LinearSolver.parse(text)),
-            solver -> solver.map(LinearSolver::text).orElse(NO_REFIT));
+    static final Form<Optional<LinearSolver>> REFIT_FORM =
+            Form.orWord("CLASSIFIER|none", "none", LinearSolver::parse, LinearSolver::text);
 
     private ClassifierChoice() {}
 

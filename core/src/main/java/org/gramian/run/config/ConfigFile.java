@@ -8,12 +8,23 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.QuotedText;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.dataformat.yaml.YAMLFactory;
+import tools.jackson.dataformat.yaml.YAMLParser;
 
 /**
  * YAML file with the configuration of a training run, for {@code --config} and in run folders.
@@ -46,7 +57,7 @@ public final class ConfigFile {
      * @throws ConfigException if it cannot be read or is not a configuration; with the line if it is known
      */
     public static Settings read(Path file) {
-        return YamlSettings.read(text(file), file);
+        return Reader.read(text(file), file);
     }
 
     /** Writes settings, each line with its origin; equal settings give equal bytes. */
@@ -118,7 +129,7 @@ public final class ConfigFile {
         if (keys.isEmpty()) {
             return "";
         }
-        StringBuilder text = new StringBuilder(ABOUT_CHOSEN + YamlSettings.CHOSEN + ":\n  [");
+        StringBuilder text = new StringBuilder(ABOUT_CHOSEN + Reader.CHOSEN + ":\n  [");
         int column = 0;
         for (String key : keys) {
             if (column + key.length() > LONGEST_LINE) {
@@ -135,5 +146,167 @@ public final class ConfigFile {
     private static String value(String text) {
         boolean plain = PLAIN.matcher(text).matches() && !text.equals("null") && !text.startsWith("-");
         return plain ? text : JSON.writeValueAsString(text);
+    }
+
+    /**
+     * Reads settings from YAML token by token: sections with keys below them, or keys with their section before a dot.
+     * A list {@value #CHOSEN} names the keys whose values were chosen automatically.
+     *
+     * <p>Other lists, anchors, aliases and tags are refused, so that aliases cannot expand.
+     */
+    static final class Reader {
+        static final String CHOSEN = "chosen";
+
+        private static final Pattern PLACE = Pattern.compile("line (\\d+), column");
+
+        private final Path file;
+        private final YAMLParser parser;
+        private final Map<String, Integer> lines = new HashMap<>();
+        private final Set<String> chosen = new LinkedHashSet<>();
+        private Settings settings = Settings.NONE;
+
+        private Reader(Path file, YAMLParser parser) {
+            this.file = file;
+            this.parser = parser;
+        }
+
+        static Settings read(String text, Path file) {
+            try (YAMLParser parser = (YAMLParser) new YAMLFactory().createParser(ObjectReadContext.empty(), text)) {
+                Reader reading = new Reader(file, parser);
+                reading.document();
+                return reading.settings;
+            } catch (JacksonException e) {
+                throw new ConfigException(place(file, e) + "expected YAML, found: " + reason(e), e);
+            }
+        }
+
+        /** Returns the line of the parser's message that describes the problem. */
+        private static String reason(JacksonException e) {
+            String message = Objects.requireNonNullElse(e.getOriginalMessage(), "something else");
+            return QuotedText.bare(message.lines()
+                    .filter(line -> !line.startsWith("while ") && !line.startsWith(" "))
+                    .findFirst()
+                    .orElse("something else"));
+        }
+
+        /** Returns the last line number of the message; the location of the exception is that of the last token. */
+        private static String place(Path file, JacksonException e) {
+            return PLACE.matcher(Objects.requireNonNullElse(e.getOriginalMessage(), ""))
+                    .results()
+                    .reduce((_, last) -> last)
+                    .map(found -> file + ", line " + found.group(1) + ": ")
+                    .orElse(file + ": ");
+        }
+
+        private void document() {
+            JsonToken first = parser.nextToken();
+            if (first == null || first == JsonToken.VALUE_NULL) {
+                return; // an empty file, or one of comments
+            }
+            if (first != JsonToken.START_OBJECT) {
+                throw wrong("expected lines 'KEY: VALUE', found " + found());
+            }
+            section("");
+            chosen.forEach(key -> settings = settings.unwanted(key));
+            if (parser.nextToken() != null) {
+                throw wrong("expected one document, found several");
+            }
+        }
+
+        /** Reads the keys of a section. */
+        private void section(String prefix) {
+            refuseAliases();
+            while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+                refuseAliases();
+                String name = prefix + parser.currentName();
+                int line = parser.currentTokenLocation().getLineNr();
+                JsonToken value = parser.nextToken();
+                if (value == JsonToken.START_OBJECT && KeySuggestion.sections().contains(name)) {
+                    once(name + ".", line);
+                    section(name + ".");
+                } else if (name.equals(CHOSEN)) {
+                    once(name, line);
+                    chosen(value, line);
+                } else {
+                    once(name, line);
+                    add(name, value, line);
+                }
+            }
+        }
+
+        /** Reads the names of the list. */
+        private void chosen(@Nullable JsonToken value, int line) {
+            refuseAliases();
+            if (value != JsonToken.START_ARRAY) {
+                throw wrong(line, CHOSEN + ": expected a list of keys, e.g. [stage1.rate], found " + found());
+            }
+            while (parser.nextToken() != JsonToken.END_ARRAY) {
+                refuseAliases();
+                int own = parser.currentTokenLocation().getLineNr();
+                JsonToken token = parser.currentToken();
+                if (token == null || !token.isScalarValue() || token == JsonToken.VALUE_NULL) {
+                    throw wrong(own, CHOSEN + ": expected the name of a key, found " + found());
+                }
+                try {
+                    String name = Keys.of(parser.getString()).name();
+                    if (!chosen.add(name)) {
+                        throw new ConfigException("expected every key once, found '" + name + "' twice");
+                    }
+                } catch (ConfigException e) {
+                    throw wrong(own, CHOSEN + ": " + e.getMessage());
+                }
+            }
+        }
+
+        private void once(String name, int line) {
+            Integer before = lines.putIfAbsent(name, line);
+            if (before != null) {
+                throw wrong(line, QuotedText.bare(name) + ": expected every key once, found it also on line " + before);
+            }
+        }
+
+        private void add(String name, @Nullable JsonToken value, int line) {
+            refuseAliases();
+            try {
+                if (KeySuggestion.sections().contains(name)) {
+                    throw new ConfigException(name + ": expected keys below it, found " + found());
+                }
+                Key<?> key = Keys.of(name);
+                if (value == null || !value.isScalarValue() || value == JsonToken.VALUE_NULL) {
+                    throw new ConfigException(name + ": expected " + key.form().expected() + ", found " + found()
+                            + "; remove the key to use the default");
+                }
+                settings = settings.with(name, parser.getString(), Origin.file(file, line));
+            } catch (ConfigException e) {
+                throw wrong(line, Objects.requireNonNull(e.getMessage()));
+            }
+        }
+
+        private void refuseAliases() {
+            if (parser.isCurrentAlias() || parser.getObjectId() != null || parser.getTypeId() != null) {
+                throw wrong("expected plain values, found an anchor, an alias or a tag (what begins with &, * or !);"
+                        + " write such text in quotes");
+            }
+        }
+
+        private String found() {
+            JsonToken token = parser.currentToken();
+            if (token == null || token == JsonToken.VALUE_NULL) {
+                return "nothing";
+            }
+            return switch (token) {
+                case START_OBJECT -> "keys below it";
+                case START_ARRAY -> "a list";
+                default -> QuotedText.text(parser.getString());
+            };
+        }
+
+        private ConfigException wrong(String message) {
+            return wrong(parser.currentTokenLocation().getLineNr(), message);
+        }
+
+        private ConfigException wrong(int line, String message) {
+            return new ConfigException(file + ", line " + line + ": " + message);
+        }
     }
 }

@@ -25,14 +25,14 @@ public record CropOptions(
     public static final List<String> TTA = List.of("none", "flips", "five", "ten");
 
     private static final KeyOption IMAGE_SIZE = KeyOption.Group.DATA
-            .option(40, "--image-size", "N", "image size: side of all crops in pixels, e.g. 320")
+            .option(40, "--image-size N", "image size: side of all crops in pixels, e.g. 320")
             .alias("--img-size", "--imgsz")
             .onSpark();
     private static final KeyOption TEST_SIZE = KeyOption.Group.DATA
-            .option(50, "--test-size", "N", "image size for validation, test and prediction")
+            .option(50, "--test-size N", "image size for validation, test and prediction")
             .onSpark("image size for validation and prediction");
     private static final KeyOption TEST_AUGMENTATION = KeyOption.Group.DATA
-            .option(60, "--tta", "WORD", "test-time augmentation: none, flips, five or ten crops")
+            .option(60, "--tta WORD", "test-time augmentation: none, flips, five or ten crops")
             .onSpark();
 
     /** The options as part of the table of {@link Keys#options}. */

@@ -27,7 +27,7 @@ final class DefaultRecipe {
     /** Image size of networks that were trained on larger images than 224. */
     private static final int LARGE = 320;
 
-    /** Up to so many images the C of a linear SVM is searched for. */
+    /** Maximum number of images for a search over C. */
     private static final int SEARCHED_IMAGES = 5000;
 
     private static final double USUAL_COST = 10;
@@ -35,20 +35,22 @@ final class DefaultRecipe {
     private static final int EPOCHS = 20;
     private static final int BEST_EPOCHS = 40;
 
-    /** Images that all epochs together see at most, so that a million images take hours and not weeks. */
+    /** Maximum number of images over all epochs: a million images take hours, not weeks. */
     private static final long MOST_SEEN = 400_000;
 
     private static final int FEWEST_EPOCHS = 5;
 
-    /** Share of the epochs in which the learning rate rises. */
+    /** Warm-up as a fraction of the epochs. */
     private static final double WARMUP = 0.08;
 
     private static final double SMOOTHING = 0.1;
     private static final double CLIP = 5;
     private static final double DROPOUT = 0.2;
+    private static final double STRONG_MIXUP = 0.2;
+    private static final double STRONG_CUTMIX = 1;
     static final int BATCH = 64;
 
-    /** Ten batches in an epoch. */
+    /** Ten batches per epoch. */
     static final int FEWEST_FOR_BATCH = 10 * BATCH;
 
     /** Epochs and schedule of the paper's second stage. */
@@ -56,7 +58,7 @@ final class DefaultRecipe {
 
     private static final Schedule PAPER_SCHEDULE = new Schedule.Plateau(1, 2);
 
-    /** The network that lost everything at the full learning rate of SGD: 10 % on FMD, which is chance. */
+    /** Diverges at the full learning rate of SGD: 10 % on FMD, which is chance. */
     private static final String DELICATE = "efficientnet-lite4";
 
     private static final double DELICATE_RATE = 0.1;
@@ -72,6 +74,8 @@ final class DefaultRecipe {
     static final String SMOOTHING_RULE = SMOOTHING + " in fine-tuning with adamw, else 0";
     static final String CLIP_RULE = (int) CLIP + " in fine-tuning with adamw, else 0";
     static final String DROPOUT_RULE = DROPOUT + " in fine-tuning with adamw, else 0";
+    static final String MIXUP_RULE = STRONG_MIXUP + " with data.augment=strong, else 0";
+    static final String CUTMIX_RULE = (int) STRONG_CUTMIX + " with data.augment=strong, else 0";
     static final String AUGMENT_RULE = "none; standard to fine-tune with adamw";
     static final String PRECISION_RULE = "bf16 in fine-tuning with adamw on a GPU, else f32";
     static final String IMAGE_SIZE_RULE = "the size of data.crops; with adamw 0.7 times that for crops above 256";
@@ -96,7 +100,7 @@ final class DefaultRecipe {
                 || given.find(Keys.CLASSIFIER).filter(Optional::isEmpty).isPresent();
     }
 
-    /** The pooling, which decides about the layer. */
+    /** Fills an unset pooling. */
     static Settings pooling(Settings given) {
         if (!applies(given)) {
             return given;
@@ -110,14 +114,14 @@ final class DefaultRecipe {
         return settings.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent();
     }
 
-    /** The layer of a pooling that is known; that of {@code auto} depends on whether the backbone is fine-tuned. */
+    /** Fills an unset layer, except with {@code auto}, where it depends on fine-tuning. */
     static Settings layer(Settings settings, Backbone backbone) {
         return isAuto(settings)
                 ? settings
                 : settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the default layer of " + backbone.name());
     }
 
-    /** The epochs of fine-tuning, and the layers of the pooling {@code auto}, which follow from them. */
+    /** Fills unset epochs of fine-tuning, and the layers of the pooling {@code auto}. */
     static Settings epochs(Settings given, Backbone backbone, DefaultsContext context) {
         boolean gpu = context.device() == Device.Kind.CUDA;
         Settings settings = epochs(given, backbone, context.images(), gpu);
@@ -129,7 +133,7 @@ final class DefaultRecipe {
                 : settings.orElse(Keys.LAYER, backbone.raceLayers(), "the layers that the pooling auto compares");
     }
 
-    /** A classifier in closed form where nothing before it is trained: its optimum is found within seconds. */
+    /** Fills an unset classifier with an SVM if the pooling has nothing to train. */
     static Settings classifier(Settings settings, int images) {
         if (!applies(settings) || settings.has(Keys.CLASSIFIER) || impliesStage1(settings)) {
             return settings;
@@ -148,12 +152,12 @@ final class DefaultRecipe {
                 : settings.orElse(Keys.CLASSIFIER, svm, "the pooling has no trainable parameters");
     }
 
-    /** A search over C takes five times as long, which grows with the square of the number of rows. */
+    /** Returns an SVM, with a search over C for few images: it takes five times as long. */
     private static Optional<LinearSolver> svm(long rows) {
         return Optional.of(new Svm(rows > SEARCHED_IMAGES ? OptionalDouble.of(USUAL_COST) : OptionalDouble.empty()));
     }
 
-    /** Solves the classifier again at the end of stage 1, whose steps seldom reach its optimum. */
+    /** Fills an unset refit: gradient descent seldom reaches the optimum of the classifier. */
     static Settings refit(Settings settings, int images) {
         String reason = !applies(settings)
                 ? "as in the paper"
@@ -165,12 +169,12 @@ final class DefaultRecipe {
         return reason.isEmpty()
                 ? settings.orElse(
                         Keys.STAGE1_REFIT,
-                        svm(BatchSize.crops(settings, images)),
+                        svm(StageLength.crops(settings, images)),
                         "gradient descent seldom reaches the optimum of the classifier")
                 : settings.orElse(Keys.STAGE1_REFIT, Optional.empty(), reason);
     }
 
-    /** Whether a pooling has parameters that only training gives a good value. */
+    /** Whether a pooling has trainable parameters. */
     private static boolean learns(String text, Backbone backbone) {
         try {
             Pooling pooling = Pooling.parse(text).settled(backbone, Integer.MAX_VALUE);
@@ -193,8 +197,7 @@ final class DefaultRecipe {
     }
 
     /**
-     * How the backbone is fine-tuned, if it has epochs: random resized crops at a smaller size than test images, AdamW, cosine decay
-     * with warm-up, label smoothing, clipping, dropout.
+     * Fills unset options of fine-tuning: AdamW, cosine decay with warm-up, label smoothing, clipping, dropout, random resized crops smaller than test images.
      */
     static Settings fineTuning(Settings given, Backbone backbone, DefaultsContext context) {
         boolean gpu = context.device() == Device.Kind.CUDA;
@@ -259,12 +262,20 @@ final class DefaultRecipe {
         return settings.orElse(Keys.STAGE2_EPOCHS, epochs, "a GPU is available for " + images + " images");
     }
 
-    /** Solved classifiers are calibrated by cross-validation and need no validation set. */
+    /** Fills an unset validation share: solvers calibrate by cross-validation and need no validation set. */
     static Settings validation(Settings settings) {
         boolean trains = settings.get(Keys.CLASSIFIER).isEmpty() || settings.get(Keys.STAGE2_EPOCHS) > 0;
         return settings.orElse(
                 Keys.VALIDATION,
                 trains ? 0.1 : 0.0,
                 trains ? "to select the best epoch and to calibrate probabilities" : "nothing is trained by epochs");
+    }
+
+    /** Fills unset mixup and CutMix, which belong to the policy {@code strong}. */
+    static Settings mixing(Settings settings) {
+        boolean strong = settings.get(Keys.AUGMENT).equals(Augmentation.STRONG);
+        String reason = strong ? "part of data.augment=strong" : "data.augment is not strong";
+        return settings.orElse(Keys.MIXUP, strong ? STRONG_MIXUP : 0, reason)
+                .orElse(Keys.CUTMIX, strong ? STRONG_CUTMIX : 0, reason);
     }
 }

@@ -16,10 +16,10 @@ import org.gramian.train.StiefelOptions;
 /**
  * A difference between the three fidelities: its value under each, and the key that sets it.
  *
- * <p>Every text is made from the value that the program uses, so that the list cannot be out of date.
+ * <p>Texts are generated from the values that the program uses.
  *
- * @param name what it is about, as {@code jitter}; of the recipe the name of a key
- * @param way the argument or the key that sets it, as {@code rbf:jitter=}
+ * @param name e.g. {@code jitter}, or the name of a key
+ * @param way argument or key that sets it, e.g. {@code rbf:jitter=}
  * @param paper as printed
  * @param authors as in the authors' code
  * @param corrected value of the default fidelity
@@ -32,7 +32,7 @@ public record FidelityPoint(String name, String way, String paper, String author
                 name, way, value.apply(Fidelity.PAPER), value.apply(Fidelity.AUTHORS), value.apply(Fidelity.CORRECTED));
     }
 
-    /** What it is under a fidelity. */
+    /** Returns the value under a fidelity. */
     public String of(Fidelity fidelity) {
         return switch (fidelity) {
             case PAPER -> paper;
@@ -46,7 +46,7 @@ public record FidelityPoint(String name, String way, String paper, String author
         return !of(one).equals(of(other));
     }
 
-    /** Formulas, first values and steps, in the order of the data. */
+    /** Returns the differences in formulas, initialization and steps. */
     public static List<FidelityPoint> mathematics() {
         List<FidelityPoint> all = new ArrayList<>(pooling());
         all.add(of(
@@ -86,7 +86,7 @@ public record FidelityPoint(String name, String way, String paper, String author
                 of("root", "root:eps=,gradient=", FidelityPoint::root));
     }
 
-    /** The keys of the recipe that some fidelity sets; a value that it leaves alone is the usual one. */
+    /** Returns the keys of the recipe that some fidelity sets; others have their default. */
     public static List<FidelityPoint> recipe() {
         List<String> elsewhere = List.of(
                 Keys.METRIC.name(),

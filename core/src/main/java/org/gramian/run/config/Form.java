@@ -4,7 +4,9 @@ import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.gramian.basis.EnumWords;
@@ -154,12 +156,28 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
 
     /** Returns the form of names, which are not empty. */
     static Form<String> name(String expected) {
+        return checked(expected, text -> {
+            if (text.isEmpty()) {
+                throw new IllegalArgumentException("expected a name, found nothing");
+            }
+        });
+    }
+
+    /** Returns the form of optional values; a word stands for empty. */
+    static <T> Form<Optional<T>> orWord(
+            String expected, String word, Function<String, T> reading, Function<T, String> writing) {
+        return of(
+                expected,
+                text -> text.equals(word) ? Optional.empty() : Optional.of(reading.apply(text)),
+                value -> value.map(writing).orElse(word));
+    }
+
+    /** Returns the form of text that a parser accepts. */
+    static Form<String> checked(String expected, Consumer<String> parser) {
         return of(
                 expected,
                 text -> {
-                    if (text.isEmpty()) {
-                        throw new IllegalArgumentException("expected a name, found nothing");
-                    }
+                    parser.accept(text);
                     return text;
                 },
                 text -> text);

@@ -41,9 +41,10 @@ public record KeyOption(
             return heading;
         }
 
-        /** Returns an option with a value. */
-        KeyOption option(int order, String name, String label, String help) {
-            return new KeyOption(this, order, List.of(name), label, help, Optional.empty(), "");
+        /** Returns an option with a value; its usage is {@code --name LABEL}. */
+        KeyOption option(int order, String usage, String help) {
+            String[] parts = usage.split(" ", 2);
+            return new KeyOption(this, order, List.of(parts[0]), parts[1], help, Optional.empty(), "");
         }
 
         /** Returns an option without value, which sets its key to a constant. */

@@ -29,28 +29,20 @@ import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration keys of a training run: name, description, values, default with its reason, and the option of the command
- * line where there is one. The keys of YAML files, the options of {@code train}, {@code compare} and Spark's {@code train},
- * their help and docs/options.md are made from this table.
+ * Configuration keys of a training run: name, description, values, default and command-line option. YAML keys, the options of
+ * {@code train}, {@code compare} and Spark's {@code train}, their help and docs/options.md are generated from this table.
  */
 public final class Keys {
-    /** Keys in the order of their declarations. */
     private static final List<Key<?>> ALL = new ArrayList<>();
 
     private static final SgdOptions SGD = SgdOptions.defaults(0);
     private static final AdamWOptions ADAMW = AdamWOptions.defaults(0);
     private static final StiefelOptions STIEFEL = StiefelOptions.defaults();
-
-    private static final double STRONG_MIXUP = 0.2;
-    private static final double STRONG_CUTMIX = 1;
-    private static final String MIXUP_RULE = STRONG_MIXUP + " with data.augment=strong, else 0";
-    private static final String CUTMIX_RULE = (int) STRONG_CUTMIX + " with data.augment=strong, else 0";
 
     private static final Form<Double> NUMBER = Form.number();
     private static final Form<Double> ALPHA = Form.below(1000);
@@ -61,16 +53,15 @@ public final class Keys {
     public static final Key<String> LAYOUT = chosen(
             "data.layout",
             "directory layout of the dataset",
-            Form.of("LAYOUT", Keys::layout, text -> text),
+            Form.checked("LAYOUT", Layouts::parse),
             "detected",
-            DATA.option(10, "--layout", "LAYOUT", "directory layout of the dataset (default: detected)"));
-
+            DATA.option(10, "--layout LAYOUT", "directory layout of the dataset (default: detected)"));
     public static final Key<Protocol> PROTOCOL = chosen(
             "data.protocol",
             "train/test splits, e.g. holdout:0.2 or thirds:3",
             Form.of("PROTOCOL", Protocols::parse, Protocol::text),
             "the official split of a known dataset, else holdout:0.2",
-            DATA.option(20, "--protocol", "PROTOCOL", "train/test splits, e.g. thirds:3 (default: holdout:0.2)"));
+            DATA.option(20, "--protocol PROTOCOL", "train/test splits, e.g. thirds:3 (default: holdout:0.2)"));
 
     /** The whole image, once: a centre crop hides a quarter of it, the 15 crops of the paper cost 15 times as much. */
     public static final Key<CropPlan> CROPS = chosen(
@@ -78,7 +69,7 @@ public final class Keys {
             "crops of an image, e.g. resize:320 (the whole image), center:224+flips or paper",
             Form.of("CROPS", CropPlan::parse, CropPlan::text),
             DefaultRecipe.CROPS_RULE,
-            DATA.option(30, "--crops", "CROPS", "crops of an image, e.g. center:224+flips or paper")
+            DATA.option(30, "--crops CROPS", "crops of an image, e.g. center:224+flips or paper")
                     .onSpark());
 
     /** None without fine-tuning: frozen features are computed once. */
@@ -92,21 +83,16 @@ public final class Keys {
             DefaultRecipe.AUGMENT_RULE,
             DATA.option(
                     80,
-                    "--augment",
-                    "POLICY",
+                    "--augment POLICY",
                     "augmentation in fine-tuning: none, light, standard or strong, or light+erase:0.25"));
 
     /** The test crops of {@link #CROPS}: a model is tested as it was trained. A larger size often gains accuracy. */
     public static final Key<Optional<CropPlan>> TEST_CROPS = fixed(
             "data.test-crops",
             "crops for validation, test and prediction, e.g. resize:288+flips; same: the test crops of data.crops",
-            Form.of(
-                    "CROPS|same",
-                    Keys::testCrops,
-                    plan -> plan.map(CropPlan::text).orElse("same")),
+            Form.orWord("CROPS|same", "same", CropPlan::parse, CropPlan::text),
             Optional.empty(),
-            DATA.option(
-                    70, "--test-crops", "CROPS", "crops for validation, test and prediction, e.g. resize:288+flips"));
+            DATA.option(70, "--test-crops CROPS", "crops for validation, test and prediction, e.g. resize:288+flips"));
 
     /** A tenth: fewer images cannot rank epochs, more would be missing in training. */
     public static final Key<Double> VALIDATION = chosen(
@@ -114,13 +100,10 @@ public final class Keys {
             "fraction of training images for the validation set, if the protocol has none; 0: no validation set",
             Form.below(1),
             DefaultRecipe.VALIDATION_RULE,
-            DATA.option(90, "--validation", "FRACTION", "fraction of training images for the validation set; 0: none")
+            DATA.option(90, "--validation FRACTION", "fraction of training images for the validation set; 0: none")
                     .onSpark("fraction of images for the validation set; 0: none"));
 
-    /**
-     * Kept on one side: a test image that almost equals a training image makes the accuracy too good. In cross-validation on
-     * training images it would decide between poolings and classifiers.
-     */
+    /** Together: near-duplicates of training images in the test set would inflate the accuracy. */
     public static final Key<Boolean> NEAR_DUPLICATES = chosen(
             "data.near-duplicates",
             "near-duplicates: on one side of random splits, in one fold (together), or like other images (ignore)",
@@ -128,14 +111,10 @@ public final class Keys {
             "together; ignore with fidelity paper or authors",
             DATA.option(
                     100,
-                    "--near-duplicates",
-                    "WORD",
+                    "--near-duplicates WORD",
                     "in random splits and cross-validation: together (on one side) or ignore"));
 
-    /**
-     * float32: float16 overflows in backbones without normalization. On FMD it changed no accuracy beyond noise and took half
-     * the disk space.
-     */
+    /** float32: float16 overflows in backbones without normalization; on FMD it has the same accuracy. */
     public static final Key<DType> FEATURE_TYPE = fixed(
             "data.feature-type",
             "precision of cached features",
@@ -147,33 +126,24 @@ public final class Keys {
             "backbone, e.g. googlenet; 'gramian backbones' lists all",
             Form.of("NAME", name -> Backbone.of(name).name(), name -> name),
             "the best with installed weights; filters if none are installed",
-            MODEL.option(
-                            10,
-                            "--backbone",
-                            "NAME",
-                            "backbone, e.g. googlenet (default: the best with installed weights)")
+            MODEL.option(10, "--backbone NAME", "backbone, e.g. googlenet (default: the best with installed weights)")
                     .onSpark("backbone, e.g. googlenet"));
-
     public static final Key<String> LAYER = chosen(
             "network.layer",
             "layer whose feature maps are pooled; a+b concatenates the channels of two layers",
             Form.name("LAYER"),
             DefaultRecipe.LAYER_RULE,
-            MODEL.option(20, "--layer", "LAYER", "layer whose feature maps are pooled")
+            MODEL.option(20, "--layer LAYER", "layer whose feature maps are pooled")
                     .onSpark());
-
     public static final Key<Optional<String>> WEIGHTS = chosen(
             "network.weights",
             "pretrained weights: a name of 'gramian weights list' or a file; none: no weights",
-            Form.of("FILE", Keys::weights, weights -> weights.orElse("none")),
+            Form.orWord("FILE", "none", Keys::weights, text -> text),
             "the installed weights of the backbone",
-            MODEL.option(30, "--weights", "FILE", "pretrained weights: a file, or a name of 'gramian weights list'")
+            MODEL.option(30, "--weights FILE", "pretrained weights: a file, or a name of 'gramian weights list'")
                     .onSpark("pretrained weights: a file on the driver, or a name of 'gramian weights list'"));
 
-    /**
-     * {@link org.gramian.pooling.Methods} gives the reasons. The value is text: {@link #FIDELITY} completes it, see {@link
-     * FidelityPooling}.
-     */
+    /** Text, which {@link #FIDELITY} completes, see {@link NetworkConfig#pooling}. */
     public static final Key<String> POOLING = chosen(
             "network.pooling",
             "pooling: auto (compares methods on training images), a method, or stages joined by '/'",
@@ -181,8 +151,7 @@ public final class Keys {
             DefaultRecipe.POOLING_RULE,
             MODEL.option(
                             40,
-                            "--pooling",
-                            "SPEC",
+                            "--pooling SPEC",
                             "pooling: auto, a method of 'gramian methods' such as bcnn, or stages joined by '/'")
                     .onSpark("pooling: a method such as bcnn, or stages joined by '/'"));
 
@@ -193,7 +162,7 @@ public final class Keys {
             ClassifierChoice.FORM,
             ClassifierChoice.RULE,
             MODEL.option(
-                    50, "--classifier", "WORD", "classifier: softmax (trained by epochs), svm, logistic, mean or lda"));
+                    50, "--classifier WORD", "classifier: softmax (trained by epochs), svm, logistic, mean or lda"));
 
     /** Off, as in the paper; the authors' code has it. */
     public static final Key<Boolean> LOGIT_NORM =
@@ -204,7 +173,7 @@ public final class Keys {
             "dropout rate before the classifier",
             Form.below(1),
             DefaultRecipe.DROPOUT_RULE,
-            TRAINING.option(160, "--dropout", "FRACTION", "dropout rate before the classifier")
+            TRAINING.option(160, "--dropout FRACTION", "dropout rate before the classifier")
                     .onSpark());
 
     public static final Key<Integer> STAGE1_EPOCHS = chosen(
@@ -212,19 +181,16 @@ public final class Keys {
             "maximum epochs of training the head on a frozen backbone; 0: none",
             EPOCHS,
             StageLength.EPOCHS_RULE,
-            TRAINING.option(20, "--epochs", "N", "maximum epochs of training the head on a frozen backbone")
+            TRAINING.option(20, "--epochs N", "maximum epochs of training the head on a frozen backbone")
                     .onSpark("maximum epochs"));
-
-    /** Empty: a range test finds it. */
     public static final Key<OptionalDouble> STAGE1_RATE = chosen(
             "stage1.rate",
             "learning rate of the head; auto: learning rate range test",
             RATE,
             HeadRate.RULE,
-            TRAINING.option(30, "--lr", "RATE", "learning rate of the head; auto: range test, also for fine-tuning")
+            TRAINING.option(30, "--lr RATE", "learning rate of the head; auto: range test, also for fine-tuning")
                     .alias("--learning-rate")
                     .onSpark("learning rate; auto: range test"));
-
     public static final Key<Boolean> PER_LENGTH = chosen(
             "stage1.per-length",
             "divide the classifier's learning rate by the mean squared norm of the centred descriptors",
@@ -237,14 +203,9 @@ public final class Keys {
             "learning rate schedule: constant, steps:6,7, cosine or plateau[:PATIENCE[,DROPS]]",
             SCHEDULES,
             StageLength.SCHEDULE_RULE,
-            TRAINING.option(
-                            40,
-                            "--schedule",
-                            "SCHEDULE",
-                            "learning rate schedule of the head, e.g. cosine or steps:6,7")
+            TRAINING.option(40, "--schedule SCHEDULE", "learning rate schedule of the head, e.g. cosine or steps:6,7")
                     .onSpark("learning rate schedule, e.g. cosine or steps:6,7"));
 
-    /** None: the head starts from small random weights, so there is nothing to protect. */
     public static final Key<Double> STAGE1_WARMUP = fixed("stage1.warmup", "warm-up epochs", NUMBER, 0.0);
 
     /** A given number of epochs is not exceeded; a cosine schedule ends at 0. */
@@ -266,7 +227,7 @@ public final class Keys {
             "maximum epochs of fine-tuning all layers; 0: frozen backbone",
             EPOCHS,
             DefaultRecipe.EPOCHS_RULE,
-            TRAINING.option(50, "--fine-tune", "N", "maximum epochs of fine-tuning all layers; 0: frozen backbone"));
+            TRAINING.option(50, "--fine-tune N", "maximum epochs of fine-tuning all layers; 0: frozen backbone"));
 
     /** The paper's for SGD; {@link UpdateRule} has that of AdamW. Empty: a range test finds it. */
     public static final Key<OptionalDouble> STAGE2_RATE = chosen(
@@ -274,7 +235,7 @@ public final class Keys {
             "learning rate of fine-tuning; auto: learning rate range test",
             RATE,
             UpdateRule.STAGE2_RATE_RULE,
-            TRAINING.option(60, "--fine-tune-lr", "RATE", "learning rate of fine-tuning, or auto"));
+            TRAINING.option(60, "--fine-tune-lr RATE", "learning rate of fine-tuning, or auto"));
 
     public static final Key<Double> BACKBONE_RATE = chosen(
             "stage2.backbone-rate",
@@ -282,9 +243,7 @@ public final class Keys {
             NUMBER,
             DefaultRecipe.BACKBONE_RATE_RULE,
             TRAINING.option(
-                    70, "--backbone-rate", "FACTOR", "factor on the learning rate of the backbone in fine-tuning"));
-
-    /** None: no measurement here shows a gain yet. */
+                    70, "--backbone-rate FACTOR", "factor on the learning rate of the backbone in fine-tuning"));
     public static final Key<Double> LAYER_DECAY = fixed(
             "stage2.layer-decay",
             "layer-wise learning rate decay of the backbone, per block; 1: none",
@@ -300,7 +259,6 @@ public final class Keys {
 
     public static final Key<Double> STAGE2_WARMUP =
             chosen("stage2.warmup", "warm-up epochs of fine-tuning", NUMBER, DefaultRecipe.WARMUP_RULE);
-
     public static final Key<Boolean> STAGE2_EXTEND = chosen(
             "stage2.extend",
             "fine-tune longer while the validation loss falls, as stage1.extend",
@@ -318,8 +276,8 @@ public final class Keys {
             "optimizer.batch",
             "batch size",
             Form.whole(1),
-            BatchSize.RULE,
-            TRAINING.option(80, "--batch", "N", "batch size")
+            StageLength.BATCH_RULE,
+            TRAINING.option(80, "--batch N", "batch size")
                     .alias("--batch-size")
                     .onSpark("batch size over all executors"));
 
@@ -327,41 +285,30 @@ public final class Keys {
     public static final Key<Integer> ACCUMULATE =
             fixed("optimizer.accumulate", "gradient accumulation: batches per optimizer step", Form.whole(1), 1);
 
-    /** SGD, as in the paper. */
     public static final Key<UpdateRule> OPTIMIZER = chosen(
             "optimizer.name",
             "optimizer: sgd (with momentum) or adamw (with Riemannian Adam on the Stiefel manifold)",
             Form.constant(UpdateRule.class),
             DefaultRecipe.OPTIMIZER_RULE,
-            TRAINING.option(90, "--optimizer", "NAME", "optimizer: sgd or adamw")
-                    .onSpark());
-
-    /** See {@link SgdOptions#defaults}. */
+            TRAINING.option(90, "--optimizer NAME", "optimizer: sgd or adamw").onSpark());
     public static final Key<Double> MOMENTUM =
             fixed("optimizer.momentum", "momentum of sgd", Form.below(1), SGD.momentum());
-
-    /** See {@link AdamWOptions#defaults}. */
     public static final Key<Double> BETA1 =
             fixed("optimizer.beta1", "beta1 of adamw: decay of the first moment", Form.below(1), ADAMW.beta1());
-
-    /** See {@link AdamWOptions#defaults}. */
     public static final Key<Double> BETA2 =
             fixed("optimizer.beta2", "beta2 of adamw: decay of the second moment", Form.below(1), ADAMW.beta2());
-
     public static final Key<Double> WEIGHT_DECAY = chosen(
             "optimizer.weight-decay",
             "weight decay",
             NUMBER,
             UpdateRule.WEIGHT_DECAY_RULE,
-            TRAINING.option(100, "--weight-decay", "NUMBER", "weight decay").onSpark());
-
-    /** None, as in the paper. */
+            TRAINING.option(100, "--weight-decay NUMBER", "weight decay").onSpark());
     public static final Key<Double> CLIP = chosen(
             "optimizer.clip",
             "gradient clipping: maximum norm over all parameters; 0: off",
             NUMBER,
             DefaultRecipe.CLIP_RULE,
-            TRAINING.option(110, "--clip", "NORM", "gradient clipping: maximum norm; 0: off")
+            TRAINING.option(110, "--clip NORM", "gradient clipping: maximum norm; 0: off")
                     .onSpark());
 
     /** Off: an average over many steps lags behind in short runs. */
@@ -370,20 +317,15 @@ public final class Keys {
             "decay of the exponential moving average of the weights (EMA); 0: off",
             Form.below(1),
             0.0,
-            TRAINING.option(
-                            120,
-                            "--ema",
-                            "DECAY",
-                            "exponential moving average of the weights: decay, e.g. 0.999; 0: off")
+            TRAINING.option(120, "--ema DECAY", "exponential moving average of the weights: decay, e.g. 0.999; 0: off")
                     .onSpark());
 
-    /** Off with SGD, as in the paper. */
     public static final Key<Double> LABEL_SMOOTHING = chosen(
             "optimizer.label-smoothing",
             "label smoothing",
             Form.below(1),
             DefaultRecipe.SMOOTHING_RULE,
-            TRAINING.option(130, "--label-smoothing", "FRACTION", "label smoothing, e.g. 0.1"));
+            TRAINING.option(130, "--label-smoothing FRACTION", "label smoothing, e.g. 0.1"));
 
     /** None: most datasets here are balanced, and accuracy weights every image equally. */
     public static final Key<ClassWeights> CLASS_WEIGHTS = fixed(
@@ -391,26 +333,22 @@ public final class Keys {
             "class weights of the loss: none, or balanced (inverse to the class size)",
             Form.constant(ClassWeights.class),
             ClassWeights.NONE,
-            TRAINING.option(170, "--class-weights", "WORD", "class weights of the loss: none or balanced"));
+            TRAINING.option(170, "--class-weights WORD", "class weights of the loss: none or balanced"));
 
     public static final Key<Double> MIXUP = chosen(
             "optimizer.mixup",
             "mixup alpha in fine-tuning; 0: off",
             ALPHA,
-            MIXUP_RULE,
-            TRAINING.option(140, "--mixup", "ALPHA", "mixup alpha in fine-tuning; 0: off"));
-
+            DefaultRecipe.MIXUP_RULE,
+            TRAINING.option(140, "--mixup ALPHA", "mixup alpha in fine-tuning; 0: off"));
     public static final Key<Double> CUTMIX = chosen(
             "optimizer.cutmix",
             "CutMix alpha in fine-tuning; 0: off",
             ALPHA,
-            CUTMIX_RULE,
-            TRAINING.option(150, "--cutmix", "ALPHA", "CutMix alpha in fine-tuning; 0: off"));
+            DefaultRecipe.CUTMIX_RULE,
+            TRAINING.option(150, "--cutmix ALPHA", "CutMix alpha in fine-tuning; 0: off"));
 
-    /**
-     * float32 gives the same results on every device. On an H200, GoogLeNet with batch size 32 fine-tunes on 1,750 crops per
-     * second in float32 and on 3,230 in bfloat16, with the same accuracy on FMD (docs/performance.md).
-     */
+    /** On an H200, GoogLeNet fine-tunes on 1,750 crops/s in float32 and 3,230 in bfloat16 (docs/performance.md). */
     public static final Key<Precision> PRECISION = chosen(
             "optimizer.precision",
             "precision of training on a GPU: f32, tf32, or bf16 (mixed precision: backbone bf16, head tf32)",
@@ -424,14 +362,11 @@ public final class Keys {
             NUMBER,
             UpdateRule.MULTIPLIER_RULE);
 
-    /** See {@link StiefelOptions#defaults}. */
     public static final Key<Stiefel.Metric> METRIC = fixed(
             "stiefel.metric",
             "Riemannian metric of the gradient on the Stiefel manifold",
             Form.constant(Stiefel.Metric.class),
             STIEFEL.metric());
-
-    /** See {@link StiefelOptions#defaults}. */
     public static final Key<Retraction> RETRACTION = fixed(
             "stiefel.retraction",
             "retraction onto the Stiefel manifold",
@@ -453,25 +388,21 @@ public final class Keys {
             Quality.BALANCED,
             TRAINING.option(
                     10,
-                    "--quality",
-                    "WORD",
+                    "--quality WORD",
                     "fast (frozen backbone), balanced or best (larger images, longer fine-tuning)"));
 
-    /** Fixed, so that runs are repeatable by default. */
     public static final Key<Long> SEED = fixed(
             "seed",
             "random seed of initialization, shuffling, crops and splits",
             Form.anyWhole(),
             0L,
-            TRAINING.option(180, "--seed", "N", "random seed").onSpark());
-
-    /** Corrected formulas rather than the printed or released ones. */
+            TRAINING.option(180, "--seed N", "random seed").onSpark());
     public static final Key<Fidelity> FIDELITY = fixed(
             "fidelity",
             "formulas and recipe: corrected, paper (as printed) or authors (as in their code)",
             Form.word(Arrays.asList(Fidelity.values()), Fidelity::text),
             Fidelity.CORRECTED,
-            MODEL.option(60, "--fidelity", "WORD", "formulas and recipe: corrected, paper or authors"));
+            MODEL.option(60, "--fidelity WORD", "formulas and recipe: corrected, paper or authors"));
 
     /** It costs little beside training, and the report needs it. Tables of methods leave it out by default. */
     public static final Key<Boolean> GALLERY = fixed(
@@ -491,25 +422,16 @@ public final class Keys {
 
     private Keys() {}
 
-    private static <T> Key<T> fixed(String name, String meaning, Form<T> form, T value) {
-        return add(name, meaning, form, new Key.Usual.Fixed<>(value), null);
-    }
-
-    private static <T> Key<T> fixed(String name, String meaning, Form<T> form, T value, KeyOption option) {
+    private static <T> Key<T> fixed(String name, String meaning, Form<T> form, T value, KeyOption... option) {
         return add(name, meaning, form, new Key.Usual.Fixed<>(value), option);
     }
 
-    private static <T> Key<T> chosen(String name, String meaning, Form<T> form, String rule) {
-        return add(name, meaning, form, new Key.Usual.Chosen<>(rule), null);
-    }
-
-    private static <T> Key<T> chosen(String name, String meaning, Form<T> form, String rule, KeyOption option) {
+    private static <T> Key<T> chosen(String name, String meaning, Form<T> form, String rule, KeyOption... option) {
         return add(name, meaning, form, new Key.Usual.Chosen<>(rule), option);
     }
 
-    private static <T> Key<T> add(
-            String name, String meaning, Form<T> form, Key.Usual<T> usual, @Nullable KeyOption option) {
-        Key<T> key = new Key<>(name, meaning, form, usual, Optional.ofNullable(option));
+    private static <T> Key<T> add(String name, String meaning, Form<T> form, Key.Usual<T> usual, KeyOption... option) {
+        Key<T> key = new Key<>(name, meaning, form, usual, Stream.of(option).findFirst());
         ALL.add(key);
         return key;
     }
@@ -556,18 +478,6 @@ public final class Keys {
                 .orElseThrow(() -> new ConfigException(KeySuggestion.of(name)));
     }
 
-    /** Fills unset mixup and CutMix, which belong to the policy {@code strong}. */
-    static Settings chooseMixing(Settings settings) {
-        boolean strong = settings.get(AUGMENT).equals(Augmentation.STRONG);
-        String reason = strong ? "part of data.augment=strong" : "data.augment is not strong";
-        return settings.orElse(MIXUP, strong ? STRONG_MIXUP : 0, reason)
-                .orElse(CUTMIX, strong ? STRONG_CUTMIX : 0, reason);
-    }
-
-    private static Optional<CropPlan> testCrops(String text) {
-        return text.equals("same") ? Optional.empty() : Optional.of(CropPlan.parse(text));
-    }
-
     private static String pooling(String text) {
         if (text.strip().equalsIgnoreCase(PoolingRace.AUTO)) {
             return PoolingRace.AUTO;
@@ -576,16 +486,11 @@ public final class Keys {
         return text;
     }
 
-    private static String layout(String text) {
-        Layouts.parse(text);
-        return text;
-    }
-
-    private static Optional<String> weights(String text) {
+    private static String weights(String text) {
         if (text.isEmpty()) {
             throw new IllegalArgumentException(
                     "expected the name of installed weights, a file or none, found an empty value");
         }
-        return text.equals("none") ? Optional.empty() : Optional.of(text);
+        return text;
     }
 }

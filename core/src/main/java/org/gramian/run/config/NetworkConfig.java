@@ -1,9 +1,9 @@
 package org.gramian.run.config;
 
+import java.util.Objects;
 import java.util.Optional;
 import org.gramian.backbone.Backbone;
 import org.gramian.model.Head;
-import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Shape;
 import org.gramian.train.loop.PoolingRace;
@@ -46,12 +46,12 @@ public record NetworkConfig(
 
     static NetworkConfig of(Settings all) {
         Backbone backbone = backbone(all);
-        boolean tuned = FidelityPooling.isAuto(all) && all.get(Keys.STAGE2_EPOCHS) > 0;
+        boolean tuned = isAuto(all) && all.get(Keys.STAGE2_EPOCHS) > 0;
         return new NetworkConfig(
                 backbone,
                 all.get(Keys.WEIGHTS),
-                FidelityPooling.of(all),
-                FidelityPooling.isAuto(all),
+                pooling(all),
+                isAuto(all),
                 tuned ? Optional.of(PoolingRace.fineTuned(backbone)) : Optional.empty(),
                 all.get(Keys.LOGIT_NORM));
     }
@@ -59,6 +59,34 @@ public record NetworkConfig(
     /** Returns the same model with the pooling that a race chose. */
     public NetworkConfig with(Pooling chosen) {
         return new NetworkConfig(backbone, weights, chosen, false, Optional.empty(), logitNorm);
+    }
+
+    private static boolean isAuto(Settings settings) {
+        return settings.get(Keys.POOLING).equals(PoolingRace.AUTO);
+    }
+
+    /** Returns the pooling; the fidelity sets parameters that its text leaves out. For {@code auto} it is the baseline. */
+    static Pooling pooling(Settings settings) {
+        if (isAuto(settings)) {
+            return PoolingRace.baseline(backbone(settings));
+        }
+        try {
+            return Pooling.parse(settings.get(Keys.POOLING), settings.get(Keys.FIDELITY));
+        } catch (ConfigException e) {
+            throw e;
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(Keys.POOLING + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Replaces the name of a method by its stages: a later version may define the method differently. */
+    static Settings spellOut(Settings settings) {
+        if (isAuto(settings)) {
+            return settings;
+        }
+        Origin origin = Objects.requireNonNull(settings.values().get(Keys.POOLING.name()))
+                .origin();
+        return settings.with(Keys.POOLING.name(), settings.get(Keys.FIDELITY).textOf(pooling(settings)), origin);
     }
 
     static Backbone backbone(Settings all) {
@@ -106,13 +134,5 @@ public record NetworkConfig(
         } catch (IllegalArgumentException e) {
             throw new ConfigException(Keys.CROPS + ": " + e.getMessage(), e);
         }
-    }
-
-    Settings addTo(Settings settings, Fidelity fidelity) {
-        return settings.with(Keys.BACKBONE, backbone.name())
-                .with(Keys.LAYER, backbone.layer())
-                .with(Keys.WEIGHTS, weights)
-                .with(Keys.POOLING, auto ? PoolingRace.AUTO : fidelity.textOf(pooling))
-                .with(Keys.LOGIT_NORM, logitNorm);
     }
 }

@@ -1,16 +1,16 @@
 package org.gramian.run.config;
 
-import java.util.OptionalDouble;
+import java.util.Optional;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.pooling.Fidelity;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.OptimizerRecipe;
+import org.gramian.tensor.DType;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.gramian.train.recipe.StageRecipe;
 
 /**
  * The complete configuration of a training run, besides images and device.
- *
- * <p>A YAML file holds the same values: {@code RunConfig.of(config.settings()).equals(config)}.
  *
  * @param data dataset, splits and crops
  * @param network the model
@@ -87,7 +87,7 @@ public record RunConfig(
                         stage2,
                         new OptimizerRecipe(UpdateRule.options(all), all.get(Keys.CLIP), all.get(Keys.EMA)),
                         new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)))
-                .loss(new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)))
+                .loss(new Recipe.Loss(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)))
                 .precision(all.get(Keys.PRECISION))
                 .augmenting(new Recipe.Augmenting(
                         all.get(Keys.AUGMENT),
@@ -101,52 +101,40 @@ public record RunConfig(
                 .build();
     }
 
-    /** Returns the value of every key, with the origin {@link Origin#CODE}. */
-    public Settings settings() {
-        Settings settings = network.addTo(data.addTo(Settings.NONE), fidelity);
-        return optimizer(stages(settings))
-                .with(Keys.QUALITY, quality)
-                .with(Keys.SEED, recipe.seed())
-                .with(Keys.FIDELITY, fidelity)
-                .with(Keys.GALLERY, gallery)
-                .with(Keys.TENSORBOARD, tensorboard);
-    }
+    /**
+     * Dataset, splits and crops of a run.
+     *
+     * @param layout text of the layout, e.g. {@code fmd}
+     * @param protocol splits
+     * @param crops crops of each image
+     * @param testCrops crops of validation, test and prediction; empty: the test crops of {@code crops}
+     * @param validation fraction of the training images for the validation set, if the protocol has none; 0: none, the training
+     *     loss selects the best epoch
+     * @param nearDuplicates whether random splits and cross-validation keep near-duplicates on one side
+     * @param featureType precision of cached features
+     */
+    public record DataConfig(
+            String layout,
+            Protocol protocol,
+            CropPlan crops,
+            Optional<CropPlan> testCrops,
+            double validation,
+            boolean nearDuplicates,
+            DType featureType) {
+        /** Returns the plan of the crops for validation, test and prediction. */
+        public CropPlan testPlan() {
+            return testCrops.orElse(crops);
+        }
 
-    private Settings stages(Settings settings) {
-        return settings.with(Keys.CLASSIFIER, recipe.solver())
-                .with(Keys.DROPOUT, recipe.dropout())
-                .with(Keys.STAGE1_EPOCHS, recipe.stage1().epochs())
-                .with(Keys.STAGE1_RATE, rate(recipe.stage1()))
-                .with(Keys.PER_LENGTH, recipe.stage1().perLength())
-                .with(Keys.STAGE1_SCHEDULE, recipe.stage1().schedule())
-                .with(Keys.STAGE1_WARMUP, recipe.stage1().warmup())
-                .with(Keys.STAGE1_EXTEND, recipe.stage1().extend())
-                .with(Keys.STAGE1_REFIT, recipe.refit())
-                .with(Keys.STAGE2_EPOCHS, recipe.stage2().epochs())
-                .with(Keys.STAGE2_RATE, rate(recipe.stage2()))
-                .with(Keys.BACKBONE_RATE, recipe.stage2().backboneRate())
-                .with(Keys.LAYER_DECAY, recipe.stage2().layerDecay())
-                .with(Keys.STAGE2_SCHEDULE, recipe.stage2().schedule())
-                .with(Keys.STAGE2_WARMUP, recipe.stage2().warmup())
-                .with(Keys.STAGE2_EXTEND, recipe.stage2().extend());
-    }
-
-    private static OptionalDouble rate(StageRecipe stage) {
-        return stage.autoRate() ? OptionalDouble.empty() : OptionalDouble.of(stage.rate());
-    }
-
-    private Settings optimizer(Settings settings) {
-        return UpdateRule.addTo(settings, recipe.optimizer().rule())
-                .with(Keys.BATCH, recipe.batching().batch())
-                .with(Keys.ACCUMULATE, recipe.batching().accumulate())
-                .with(Keys.CLIP, recipe.optimizer().clip())
-                .with(Keys.EMA, recipe.optimizer().ema())
-                .with(Keys.LABEL_SMOOTHING, recipe.loss().smoothing())
-                .with(Keys.CLASS_WEIGHTS, recipe.loss().weights())
-                .with(Keys.AUGMENT, recipe.augmenting().policy())
-                .with(Keys.STAGE2_IMAGE_SIZE, recipe.augmenting().imageSize())
-                .with(Keys.MIXUP, recipe.augmenting().mixup())
-                .with(Keys.CUTMIX, recipe.augmenting().cutmix())
-                .with(Keys.PRECISION, recipe.precision());
+        static DataConfig of(Settings all) {
+            return new DataConfig(
+                    all.get(Keys.LAYOUT),
+                    all.get(Keys.PROTOCOL),
+                    all.get(Keys.CROPS),
+                    all.get(Keys.TEST_CROPS),
+                    all.get(Keys.VALIDATION),
+                    all.get(Keys.NEAR_DUPLICATES),
+                    all.get(Keys.FEATURE_TYPE));
+        }
     }
 }

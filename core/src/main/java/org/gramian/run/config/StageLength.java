@@ -4,50 +4,69 @@ import org.gramian.train.recipe.Schedule;
 import org.gramian.train.recipe.Schedule.Plateau;
 
 /**
- * How long stage 1 may go on, and how its rate falls: counted in steps, for an epoch of thirty images is four of them and
- * one of a million is thirty thousand.
+ * Chooses batch size, epochs and schedule of stage 1 by the number of training steps.
  *
- * @param steps in an epoch, roughly: whatever is held back or tests is counted too
+ * @param steps of an epoch, roughly: images of the validation and the test set count as well
  */
 record StageLength(long steps) {
-    /** A bound where there are many images: the reference figures took 9 epochs, and the schedule ends the stage before. */
+    /** Default batch size, as in the paper. */
+    static final int BATCH = 32;
+
+    private static final int SMALL_BATCH = 8;
+    private static final int FEW_CROPS = 10 * BATCH;
+
+    /** Upper bound for many images: the schedule stops earlier. */
     private static final int EPOCHS = 15;
 
     private static final int MOST_EPOCHS = 60;
+    private static final int LEAST_STEPS = 150;
 
-    /** What few images get at least; reached by 15 epochs of 80 images in batches of 8. */
-    private static final int STEPS = 150;
-
-    /** Epochs of fewer steps than this tell too little one by one for a plateau to be seen. */
-    private static final int TELLING_STEPS = 25;
+    /** Validation after epochs of fewer steps is too noisy for a plateau schedule. */
+    private static final int PLATEAU_STEPS = 25;
 
     private static final Schedule FEW_STEPS = new Schedule.Cosine();
 
     /** As in the paper. */
     static final Schedule MANY_STEPS = new Plateau(Plateau.PATIENCE, Plateau.DROPS);
 
+    static final String BATCH_RULE = BATCH + "; " + SMALL_BATCH + " for fewer than " + FEW_CROPS + " crops; "
+            + DefaultRecipe.BATCH + " in fine-tuning with adamw on " + DefaultRecipe.FEWEST_FOR_BATCH + "+ images";
     static final String EPOCHS_RULE =
-            EPOCHS + "; up to " + MOST_EPOCHS + " if " + EPOCHS + " epochs have fewer than " + STEPS + " steps";
+            EPOCHS + "; up to " + MOST_EPOCHS + " if " + EPOCHS + " epochs have fewer than " + LEAST_STEPS + " steps";
     static final String SCHEDULE_RULE =
-            MANY_STEPS.text() + "; " + FEW_STEPS.text() + " if an epoch has fewer than " + TELLING_STEPS + " steps";
-
+            MANY_STEPS.text() + "; " + FEW_STEPS.text() + " if an epoch has fewer than " + PLATEAU_STEPS + " steps";
     static final String EXTEND_RULE = "true if epochs are unset and the schedule is plateau or constant";
+
+    /** Fills an unset batch size. */
+    static Settings batch(Settings settings, int images) {
+        return crops(settings, images) < FEW_CROPS
+                ? settings.orElse(Keys.BATCH, SMALL_BATCH, "fewer than " + FEW_CROPS + " training crops")
+                : settings.orElse(Keys.BATCH, BATCH, "as in the paper");
+    }
+
+    /** Returns the crops of an epoch, roughly. */
+    static long crops(Settings settings, int images) {
+        return (long) images * settings.get(Keys.CROPS).training(0).count();
+    }
 
     static StageLength of(Settings settings, int images) {
         long batch = (long) settings.get(Keys.BATCH) * settings.get(Keys.ACCUMULATE);
-        return new StageLength(Math.max(1, Math.ceilDiv(BatchSize.crops(settings, images), batch)));
+        return new StageLength(Math.max(1, Math.ceilDiv(crops(settings, images), batch)));
     }
 
     int epochs() {
-        return Math.clamp(Math.ceilDiv(STEPS, steps), EPOCHS, MOST_EPOCHS);
+        return Math.clamp(Math.ceilDiv(LEAST_STEPS, steps), EPOCHS, MOST_EPOCHS);
     }
 
-    /** The rate must fall before the end, whether or not a few images can tell when; the best judged epoch is kept anyway. */
     Schedule schedule() {
-        return steps < TELLING_STEPS ? FEW_STEPS : MANY_STEPS;
+        return steps < PLATEAU_STEPS ? FEW_STEPS : MANY_STEPS;
     }
 
-    /** Whether stages go on while the loss still falls, once epochs and schedules are chosen. */
+    String reason() {
+        return "an epoch has about " + steps + (steps == 1 ? " step" : " steps");
+    }
+
+    /** Fills unset extension of both stages, once epochs and schedules are chosen. */
     static Settings extend(Settings settings) {
         return extend(
                 extend(settings, Keys.STAGE1_EXTEND, Keys.STAGE1_EPOCHS, Keys.STAGE1_SCHEDULE),
@@ -66,9 +85,5 @@ record StageLength(long steps) {
         return settings.get(schedule).hasFixedLength()
                 ? settings.orElse(key, false, "the schedule depends on the number of epochs")
                 : settings.orElse(key, true, "the number of epochs is not set");
-    }
-
-    String reason() {
-        return "an epoch has about " + steps + (steps == 1 ? " step" : " steps");
     }
 }

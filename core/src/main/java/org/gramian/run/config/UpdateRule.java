@@ -17,12 +17,11 @@ public enum UpdateRule {
     private static final AdamWOptions ADAMW_DEFAULTS = AdamWOptions.defaults(0);
 
     /**
-     * Learning rate of AdamW in both stages. A weight of the head changes by about that much in each step, whatever the scale of
-     * descriptors and loss: 2e-3 moves a classifier from its first values, about 0.01, within some steps.
+     * Learning rate of AdamW in both stages: about the change of a weight in each step, for any scale of descriptors and loss.
      */
     static final double ADAMW_RATE = 2e-3;
 
-    /** Factor on that for the backbone, whose pretrained weights change by 2e-4 in a step then: the rate usual for fine-tuning. */
+    /** Factor on it for the backbone: 2e-4, a usual rate for fine-tuning. */
     static final double ADAMW_BACKBONE_RATE = 0.1;
 
     private static final double SGD_STAGE2_RATE = 0.001;
@@ -67,21 +66,5 @@ public enum UpdateRule {
             case SGD -> new SgdOptions(rate, all.get(Keys.MOMENTUM), decay, stiefel);
             case ADAMW -> new AdamWOptions(rate, all.get(Keys.BETA1), all.get(Keys.BETA2), decay, stiefel);
         };
-    }
-
-    /** Returns settings with the constants of a rule; keys of the other rule get their defaults. */
-    static Settings addTo(Settings settings, OptimizerOptions rule) {
-        SgdOptions sgd = rule instanceof SgdOptions own ? own : SGD_DEFAULTS;
-        AdamWOptions adamW = rule instanceof AdamWOptions own ? own : ADAMW_DEFAULTS;
-        StiefelOptions stiefel = rule.stiefel();
-        return settings.with(Keys.OPTIMIZER, rule instanceof AdamWOptions ? ADAMW : SGD)
-                .with(Keys.MOMENTUM, sgd.momentum())
-                .with(Keys.BETA1, adamW.beta1())
-                .with(Keys.BETA2, adamW.beta2())
-                .with(Keys.WEIGHT_DECAY, rule.weightDecay())
-                .with(Keys.MULTIPLIER, stiefel.multiplier())
-                .with(Keys.METRIC, stiefel.metric())
-                .with(Keys.RETRACTION, stiefel.retraction())
-                .with(Keys.CONSTANT_RATE, stiefel.constantRate());
     }
 }

@@ -68,7 +68,7 @@ public record MemoryEstimate(long images, long extraction, long training, long s
     }
 
     private static long rows(Workload work) {
-        return work.folds().stream().mapToLong(FoldSize::training).max().orElse(0) * work.trainingCrops();
+        return work.folds().stream().mapToLong(Workload.Fold::training).max().orElse(0) * work.trainingCrops();
     }
 
     /** Returns the memory of refitting the classifier after stage 1; 0 without refit. */

@@ -30,23 +30,21 @@ import org.gramian.train.ParameterGroup;
 import org.gramian.train.recipe.Recipe;
 
 /**
- * Finds the pace of a machine by the fastest of a few batches of random images, after one to warm up.
+ * Measures the speed of a machine by the fastest of a few batches of random images, after a warm-up.
  *
- * @param model what will be trained, or one like it: its values stay as they are, but what the pooling takes from data is
- *     fitted to random features where it has no value yet
- * @param config how
+ * @param model the model or one like it; unfitted parameters of the pooling are fitted to random features, others stay
+ * @param config of the run
  * @param reader of images
  */
 public record Probe(Model model, RunConfig config, ImageReader reader) {
-    /** Enough to use all cores, few enough to wait for. */
+
     private static final int MOST_CROPS = 8;
 
-    /** The head is fast, and slower per crop in small batches: a batch of the default size. */
+    /** Default batch size: the head is slower per crop in small batches. */
     private static final int MOST_FEATURES = 32;
 
     private static final int MOST_IMAGES = 8;
 
-    /** The first runs are slower than all later ones: code is compiled, memory is taken, other programs run. */
     private static final int MOST_RUNS = 4;
 
     private static final double ENOUGH_SECONDS = 0.5;
@@ -54,7 +52,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
     /**
      * Measures; takes seconds.
      *
-     * @param images files to decode, of which a few are taken
+     * @param images files, a few of which are decoded
      */
     public Pace measure(List<Path> images) {
         int crops = Math.min(MOST_CROPS, config.recipe().batching().batch());
@@ -66,7 +64,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
         try (Scope _ = Scope.open()) {
             Tensor inputs = images(random, crops, size);
             Tensor stepped = images(random, crops, trainedSize());
-            // Not negative, as what leaves a rectified layer.
+            // not negative, as behind a ReLU
             Tensor maps = Tensors.to(Tensors.uniform(random, 0, 1, features, DType.F32), model.device());
             Fitting.pretend(model.headParameters().under("pooling"), random);
             return new Pace(
@@ -82,7 +80,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
         return Tensors.to(Tensors.gaussian(random, Shape.of(crops, 3, size, size), DType.F32), model.device());
     }
 
-    /** Side of the crops of fine-tuning. */
+    /** Returns the image size of fine-tuning. */
     private int trainedSize() {
         Recipe.Augmenting augmenting = config.recipe().augmenting();
         return augmenting.policy().isNone() ? config.data().crops().size() : augmenting.imageSize();
@@ -92,7 +90,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
         return config.recipe().solver().isPresent();
     }
 
-    /** What is done with features: forward alone where the classifier is solved for. */
+    /** Runs the head on features: forward only for a solver. */
     private void head(Tensor maps) {
         if (!isSolved()) {
             step(maps, false);
@@ -105,7 +103,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
         }
     }
 
-    /** Of parameters like the new ones of the head, which stays as it is. */
+    /** Returns the seconds of an optimizer step on a copy of the head's new parameters. */
     private double update() {
         Set<String> tail = model.head().pretrained().keySet();
         List<ParameterSpec> moved = model.head().parameters(model.backbone().channels()).stream()
@@ -115,7 +113,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
                 Optimizer optimizer = config.recipe().optimizer().create()) {
             return seconds(() -> {
                 try (Scope _ = Scope.open()) {
-                    // Any gradient takes as long; its own value is one of the right shape.
+                    // any gradient takes as long
                     Map<Parameter, Tensor> gradients = new HashMap<>();
                     twins.all().forEach(twin -> gradients.put(twin, Tensors.copy(twin.value())));
                     optimizer.step(List.of(ParameterGroup.of(twins)), gradients);
@@ -145,7 +143,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
                 .apply(inputs, Bindings.of(model.backboneParameters().variables(tape)));
     }
 
-    /** Forward and backward; in the mode of predicting, which leaves the statistics of batch norms alone. */
+    /** Runs forward and backward pass; prediction mode leaves batch-norm statistics unchanged. */
     private void step(Tensor inputs, boolean all) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.recording()) {
@@ -182,4 +180,15 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
             Libtorch.load().synchronize(model.device());
         }
     }
+
+    /**
+     * Speed of a machine: seconds per crop, and per optimizer step.
+     *
+     * @param decoding of an image on one thread
+     * @param feature forward pass of the backbone
+     * @param head forward and backward pass of the head; forward only for a solver
+     * @param all forward and backward pass of backbone and head; 0 without stage 2
+     * @param update optimizer step of the head; 0 for a solver
+     */
+    public record Pace(double decoding, double feature, double head, double all, double update) {}
 }

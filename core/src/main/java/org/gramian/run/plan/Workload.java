@@ -20,32 +20,31 @@ import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.TrainingData.Parts;
 
 /**
- * What a run will do, counted before anything is computed.
+ * Amount of work of a run, counted from configuration and folds.
  *
  * @param config of the run
  * @param classes number of classes
  * @param folds sizes of its folds
- * @param features crops whose features are kept, of all folds together: what folds share is computed once; none without a
- *     stage 1
+ * @param features number of cached features of all folds together; 0 without stage 1 and solver
  */
-public record Workload(RunConfig config, int classes, List<FoldSize> folds, long features) {
+public record Workload(RunConfig config, int classes, List<Fold> folds, long features) {
     public Workload {
         folds = List.copyOf(folds);
     }
 
     /**
-     * The work of some folds.
+     * Returns the workload of some folds.
      *
-     * @param folds who does what in each, by its name
+     * @param folds splits by name
      */
     public static Workload of(RunConfig config, int classes, SequencedMap<String, Parts> folds) {
-        List<FoldSize> sizes = folds.entrySet().stream()
-                .map(fold -> FoldSize.of(fold.getKey(), fold.getValue()))
+        List<Fold> sizes = folds.entrySet().stream()
+                .map(fold -> Fold.of(fold.getKey(), fold.getValue()))
                 .toList();
         return new Workload(config, classes, sizes, features(config, folds.values()));
     }
 
-    /** Unless set apart, test crops are among the training crops: an image of both in different folds counts once. */
+    /** Test crops are among the training crops unless set separately: an image of both in different folds counts once. */
     private static long features(RunConfig config, Collection<Parts> folds) {
         if (config.recipe().stage1().epochs() == 0 && config.recipe().solver().isEmpty()) {
             return 0;
@@ -65,23 +64,23 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
                 + (long) others.size() * config.data().testPlan().testing().count();
     }
 
-    /** Crops of each training image. */
+    /** Returns the crops of a training image. */
     public int trainingCrops() {
         return config.data().crops().training(0).count();
     }
 
-    /** Crops of each image that judges or tests. */
+    /** Returns the crops of a validation or test image. */
     public int testCrops() {
         return config.data().testPlan().testing().count();
     }
 
-    /** The shape {@code [c, h, w]} of one crop's feature. */
+    /** Returns the shape {@code [c, h, w]} of a crop's feature. */
     public Shape featureShape() {
         int size = config.data().crops().size();
         return config.network().backbone().features(size, size);
     }
 
-    /** Bytes that the cache of features takes on disk at most. */
+    /** Returns the maximum disk space of cached features in bytes. */
     public long cacheBytes() {
         return FeatureCache.bytes(
                 features,
@@ -94,24 +93,24 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
         return config.network().backbone().features(size, size).elements();
     }
 
-    /** Trainable numbers of the backbone. */
+    /** Returns the number of parameters of the backbone. */
     public long backboneParameters() {
         return config.network().backbone().parameterCount();
     }
 
-    /** Numbers of pooling and classifier that are new: none of the network's own tail. */
+    /** Returns the number of parameters of pooling and classifier, without the tail of the backbone. */
     public long headParameters() {
         Set<String> tail = head().pretrained().keySet();
         return headParameters(spec -> !tail.contains(spec.name()));
     }
 
-    /** Those of them that are learned step by step, and not taken from data once. */
+    /** Returns the number of head parameters that are trained, not fitted. */
     public long trainedParameters() {
         Set<String> tail = head().pretrained().keySet();
         return headParameters(spec -> !tail.contains(spec.name()) && spec.role() != ParameterSpec.Role.FITTED);
     }
 
-    /** Numbers of the network's own tail, where the pooling has it. */
+    /** Returns the number of parameters of the backbone's tail, if the pooling uses it. */
     public long tailParameters() {
         Set<String> tail = head().pretrained().keySet();
         return headParameters(spec -> tail.contains(spec.name()));
@@ -124,7 +123,7 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
                 .sum();
     }
 
-    /** What of the network follows the cut and stands in the head; nothing for most poolings. */
+    /** Returns the tail of the backbone if the pooling uses it. */
     public Optional<Tail> tail() {
         return config.network().usesTail()
                 ? Optional.of(config.network().backbone().tail())
@@ -135,19 +134,18 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
         return config.network().head(classes, images());
     }
 
-    /** Length of the descriptor. */
+    /** Returns the length of the descriptor. */
     public long descriptorSize() {
         return head().pooling().descriptorSize(featureShape().at(0));
     }
 
-    /** Training images of the largest fold. */
+    /** Returns the training images of the largest fold. */
     private int images() {
-        return folds.stream().mapToInt(FoldSize::training).max().orElse(0);
+        return folds.stream().mapToInt(Fold::training).max().orElse(0);
     }
 
     /**
-     * Bytes of memory that the numbers of the larger stage take, roughly: parameters, gradients and velocities, and what
-     * one batch leaves on the tape.
+     * Estimates the bytes of the larger stage: parameters, gradients, optimizer state and the activations of one batch.
      */
     public long memoryBytes() {
         return Math.max(stageBytes(false), config.recipe().stage2().epochs() > 0 ? stageBytes(true) : 0);
@@ -161,7 +159,7 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
         return (moved + fixed + batch) * DType.F32.bytes();
     }
 
-    /** Per crop: features, reduced maps and their gradients, and of matrices and descriptors as many. */
+    /** Elements per crop: features, reduced maps, matrices and descriptors with their gradients. */
     private long headMaps() {
         Shape shape = featureShape();
         long positions = shape.elements() / shape.at(0);
@@ -171,7 +169,7 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
         return 4 * (channels * positions + channels * channels + descriptorSize()) + ofTail;
     }
 
-    /** Per crop: every layer's maps, the maps inside of it taken as twice as many. */
+    /** Elements per crop: feature maps of every layer, intermediate maps counted twice. */
     private long backboneMaps() {
         Backbone backbone = config.network().backbone();
         int size = config.data().crops().size();
@@ -183,5 +181,23 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
                         .mapToLong(layer ->
                                 3 * backbone.cutAt(layer).features(size, size).elements())
                         .sum();
+    }
+
+    /**
+     * Sizes of a fold.
+     *
+     * @param name of the fold
+     * @param training images
+     * @param validation images
+     * @param test images
+     */
+    public record Fold(String name, int training, int validation, int test) {
+        static Fold of(String name, Parts parts) {
+            return new Fold(
+                    name,
+                    parts.training().size(),
+                    parts.validation().size(),
+                    parts.test().size());
+        }
     }
 }

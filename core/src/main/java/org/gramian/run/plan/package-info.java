@@ -2,7 +2,7 @@
  * Estimates of a run before it starts: work, time and memory.
  *
  * <p>A {@link org.gramian.run.plan.Workload} counts images, crops, parameters and bytes from the configuration and the
- * folds alone. A {@link org.gramian.run.plan.Probe} measures a {@link org.gramian.run.plan.Pace} on one small batch, and an
+ * folds alone. A {@link org.gramian.run.plan.Probe} measures a {@link org.gramian.run.plan.Probe.Pace} on one small batch, and an
  * {@link org.gramian.run.plan.Estimate} multiplies the two.
  *
  * <pre>{@code

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.SortedMap;
@@ -22,21 +23,17 @@ import org.gramian.train.loop.TrainEvent.Stepped;
  * Times of the epochs of stage 1, validation included, collected from the events of a run and stored as {@value #FILE} in its
  * folder for a resumed table. An interrupted epoch has no time.
  */
-public final class EpochTimes implements Consumer<RunEvent> {
+final class EpochTimes implements Consumer<RunEvent> {
     static final String FILE = "times.csv";
 
     private static final int STAGE = 1;
 
-    private record Epoch(int fold, int number) implements Comparable<Epoch> {
-        @Override
-        public int compareTo(Epoch other) {
-            return fold == other.fold ? Integer.compare(number, other.number) : Integer.compare(fold, other.fold);
-        }
-    }
+    private record Epoch(int fold, int number) {}
 
     private final Path file;
     private final LongSupplier nanoseconds;
-    private final SortedMap<Epoch, Double> seconds = new TreeMap<>();
+    private final SortedMap<Epoch, Double> seconds =
+            new TreeMap<>(Comparator.comparingInt(Epoch::fold).thenComparingInt(Epoch::number));
     private int fold;
     private long mark;
     private boolean fresh;

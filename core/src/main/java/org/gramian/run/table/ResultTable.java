@@ -7,17 +7,23 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.gramian.autodiff.ParameterSpec;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.Spread;
+import org.gramian.pooling.Pooling;
 import org.gramian.run.FoldResult;
 import org.gramian.run.config.Keys;
+import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Setting;
 
 /**
@@ -87,7 +93,7 @@ public record ResultTable(
                 .map(Line::title)
                 .findFirst()
                 .orElse(baseline);
-        return new ResultTable(title, columns, lines, settings.common(), TableRemarks.of(plan, baseline, entries));
+        return new ResultTable(title, columns, lines, settings.common(), Remarks.of(plan, baseline, entries));
     }
 
     /** Returns the first row that is finished on all datasets, else on one, else the first row. */
@@ -258,6 +264,73 @@ public record ResultTable(
             Map<String, String> rest = new LinkedHashMap<>(texts);
             rest.keySet().removeAll(others.keySet());
             return rest;
+        }
+    }
+
+    /** Notes on the rows of a table that are needed to read its numbers, each once for all rows that it applies to. */
+    static final class Remarks {
+        private Remarks() {}
+
+        /** @param baseline name of the row that the others are tested against */
+        static List<String> of(TablePlan plan, String baseline, List<TableEntry> entries) {
+            List<String> remarks = new ArrayList<>();
+            List<TableEntry> planned =
+                    entries.stream().filter(entry -> entry.work().isPresent()).toList();
+            refused(plan, planned, remarks);
+            random(planned, remarks);
+            untested(baseline, entries, remarks);
+            return remarks;
+        }
+
+        private static void refused(TablePlan plan, List<TableEntry> entries, List<String> remarks) {
+            Set<String> keys = new LinkedHashSet<>();
+            Set<String> titles = new LinkedHashSet<>();
+            for (TableEntry entry : entries) {
+                List<Setting> refused = entry.row().refused(plan.common());
+                refused.forEach(setting -> keys.add(setting.key() + "=" + setting.text()));
+                if (!refused.isEmpty()) {
+                    titles.add(entry.title());
+                }
+            }
+            if (!keys.isEmpty()) {
+                remarks.add(String.join(" and ", keys) + " has no effect on " + String.join("; ", titles)
+                        + ": that classifier is solved in closed form");
+            }
+        }
+
+        private static void random(List<TableEntry> entries, List<String> remarks) {
+            Set<String> titles = entries.stream()
+                    .filter(Remarks::isRandom)
+                    .map(TableEntry::title)
+                    .collect(Collectors.toCollection(LinkedHashSet::new));
+            if (!titles.isEmpty()) {
+                remarks.add(
+                        "the pooling has trainable parameters, which a closed-form classifier leaves at their random"
+                                + " initialization: " + String.join("; ", titles));
+            }
+        }
+
+        private static boolean isRandom(TableEntry entry) {
+            var config = entry.work().orElseThrow().plan().config();
+            NetworkConfig network = config.network();
+            Pooling pooling = network.pooling().settled(network.backbone(), Integer.MAX_VALUE);
+            return config.recipe().solver().isPresent()
+                    && pooling.parameters(network.backbone().channels()).stream()
+                            .anyMatch(spec -> spec.role() != ParameterSpec.Role.FITTED
+                                    && !pooling.pretrained().containsKey(spec.name()));
+        }
+
+        /** Notes results without a finished baseline. */
+        private static void untested(String baseline, List<TableEntry> entries, List<String> remarks) {
+            for (TableEntry base : entries) {
+                boolean others = entries.stream()
+                        .anyMatch(other ->
+                                other.data().equals(base.data()) && other.outcome() instanceof RowOutcome.Finished);
+                if (base.row().name().equals(baseline) && !(base.outcome() instanceof RowOutcome.Finished) && others) {
+                    remarks.add("no differences and no p on " + base.data().name() + ": the baseline " + base.title()
+                            + " is not trained");
+                }
+            }
         }
     }
 }

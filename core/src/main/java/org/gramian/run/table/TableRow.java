@@ -5,13 +5,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.gramian.basis.QuotedText;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Origin;
+import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 
 /**
@@ -26,6 +29,19 @@ public record TableRow(String name, String title, String pooling, Map<String, St
     /** Keys that all rows share: results on other images or crops do not compare methods. */
     private static final List<Key<?>> SHARED = List.of(
             Keys.LAYOUT, Keys.PROTOCOL, Keys.CROPS, Keys.TEST_CROPS, Keys.VALIDATION, Keys.NEAR_DUPLICATES, Keys.SEED);
+
+    /** Keys of training by epochs, with their value for a closed-form solver. */
+    private static final Map<Key<?>, Object> WITHOUT_EPOCHS = Map.of(
+            Keys.LOGIT_NORM,
+            false,
+            Keys.STAGE1_EPOCHS,
+            0,
+            Keys.STAGE2_EPOCHS,
+            0,
+            Keys.LABEL_SMOOTHING,
+            0.0,
+            Keys.DROPOUT,
+            0.0);
 
     public TableRow {
         own = Collections.unmodifiableMap(new LinkedHashMap<>(own));
@@ -71,17 +87,14 @@ public record TableRow(String name, String title, String pooling, Map<String, St
      * @throws org.gramian.run.config.ConfigException if this version knows no such pooling or key
      */
     Settings requested(Settings wished) {
-        Settings common = new RowClassifier(this, wished).fitting();
-        Settings all = common.with(Keys.POOLING.name(), pooling, new Origin("row " + name, true));
+        Map<String, Setting> fitting = new LinkedHashMap<>(wished.values());
+        refused(wished).forEach(setting -> fitting.remove(setting.key()));
+        Settings all = new Settings(fitting).with(Keys.POOLING.name(), pooling, new Origin("row " + name, true));
         for (Map.Entry<String, String> one : own.entrySet()) {
             all = all.with(one.getKey(), one.getValue(), new Origin("row " + name, true));
         }
         if (!all.has(Keys.CLASSIFIER)) {
-            String classifier = new RowClassifier(this, wished)
-                    .solver()
-                    .map(LinearSolver::text)
-                    .orElse(Method.SOFTMAX);
-            all = all.with(Keys.CLASSIFIER.name(), classifier, new Origin("row " + name, false));
+            all = all.with(Keys.CLASSIFIER.name(), classifier(wished), new Origin("row " + name, false));
         }
         if (!all.has(Keys.NEAR_DUPLICATES)) { // not by the fidelity of a row: all rows have the same splits
             boolean faithful = wished.find(Keys.FIDELITY)
@@ -95,6 +108,52 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         return all.has(Keys.GALLERY)
                 ? all
                 : all.with(Keys.GALLERY.name(), "false", new Origin("tables have none by default", false));
+    }
+
+    /** Returns the solver; empty for softmax, which is trained by epochs. */
+    private Optional<LinearSolver> solver(Settings common) {
+        String key = Keys.CLASSIFIER.name();
+        return read(Optional.ofNullable(own.get(key))
+                .or(() -> Optional.ofNullable(common.values().get(key)).map(Setting::text))
+                .or(() -> Methods.find(pooling).map(Method::classifier))
+                .orElse(Method.SOFTMAX));
+    }
+
+    private String classifier(Settings common) {
+        return solver(common).map(LinearSolver::text).orElse(Method.SOFTMAX);
+    }
+
+    private static Optional<LinearSolver> read(String text) {
+        return Settings.NONE.with(Keys.CLASSIFIER.name(), text, Origin.CODE).get(Keys.CLASSIFIER);
+    }
+
+    /** Returns the settings of the table that do not apply to this row: a solver has no epochs and no label smoothing. */
+    List<Setting> refused(Settings common) {
+        if (solver(common).isEmpty()) {
+            return List.of();
+        }
+        return Keys.all().stream()
+                .filter(key -> common.has(key)
+                        && WITHOUT_EPOCHS.containsKey(key)
+                        && !common.find(key).equals(Optional.of(WITHOUT_EPOCHS.get(key))))
+                .map(key -> common.values().get(key.name()))
+                .toList();
+    }
+
+    /** Returns the settings of a table without the classifier and those that apply to some classifiers only. */
+    static Settings withoutClassifier(Settings common) {
+        Map<String, Setting> rest = new LinkedHashMap<>(common.values());
+        rest.remove(Keys.CLASSIFIER.name());
+        WITHOUT_EPOCHS.keySet().forEach(key -> rest.remove(key.name()));
+        return new Settings(rest);
+    }
+
+    /** Returns a title that names the classifier if it is not that of the method. */
+    String titled(String text, Settings common) {
+        Optional<Method> method = Methods.find(name).filter(some -> some.name().equals(pooling));
+        return method.isEmpty() || read(method.get().classifier()).equals(solver(common))
+                ? text
+                : text + ", " + classifier(common);
     }
 
     /** Returns the name of its folder. */

@@ -74,7 +74,8 @@ public final class TableRun {
             // Crops and folds do not depend on pooling and classifier, so that any will do to look at the images.
             audits.put(
                     one,
-                    trainer(one, RowClassifier.leftOpen(plan.common()), context).audit());
+                    trainer(one, TableRow.withoutClassifier(plan.common()), context)
+                            .audit());
         }
         for (TableRow row : plan.rows()) {
             for (TableData one : data) {
@@ -92,7 +93,7 @@ public final class TableRun {
         } catch (UnfitDataException unfit) {
             throw unfit; // the images are the same for all rows
         } catch (IllegalArgumentException misfit) {
-            String title = new RowClassifier(row, plan.common()).titled(row.title());
+            String title = row.titled(row.title(), plan.common());
             return new TableEntry(one, row, title, folder, Optional.empty(), new RowOutcome.Failed(misfit));
         }
         List<FoldResult> kept = TrainingRun.kept(planned, folder);
@@ -100,9 +101,7 @@ public final class TableRun {
         return new TableEntry(
                 one,
                 row,
-                new RowClassifier(row, plan.common())
-                        .titled(TablePreset.title(
-                                row, planned.config().network().backbone())),
+                row.titled(TablePreset.title(row, planned.config().network().backbone()), plan.common()),
                 folder,
                 Optional.of(new TableEntry.Work(
                         planned, trainer(one, plan.common(), context).workload(planned))),

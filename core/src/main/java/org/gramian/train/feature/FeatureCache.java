@@ -22,16 +22,12 @@ import org.gramian.train.feature.FeatureSegment.Location;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Features of one {@link FeatureRecipe} on disk, mapped into memory; any number of processes may use it at once.
+ * Disk cache of the features of one {@link FeatureRecipe}, mapped into memory; several processes may use it at once.
  *
- * <p>Each writer appends records to a file of its own (see {@link RecordHeader} for their form), with no locks and nothing
- * ever changed or moved afterwards; {@link FeatureCaches} removes whole files, but none of a recipe in use. A record counts only if it is whole and its checksums are right, which is checked
- * whenever it is read: so a writer may be killed at any moment, a file cut short or damaged, and the worst that follows is
- * a feature that is computed again. Two processes that compute the same feature keep it twice.
+ * <p>Each process appends records to its own file without locks; records never change. Checksums are verified on every read, so a
+ * killed writer or a damaged file costs only a recomputation. {@link FeatureCaches} removes whole files, but none of a recipe in use.
  *
- * <p>A cache that cannot be written any more, as when the disk is full, says so once and goes on without: what is computed
- * is right either way, only the next run is slower. So it is with one that cannot be read any more, as when somebody has
- * removed its files meanwhile: what was in it is computed again.
+ * <p>A cache that can no longer be written or read, for example because the disk is full, warns once; features are then recomputed.
  */
 public final class FeatureCache implements AutoCloseable {
     static final String DESCRIPTION = "recipe.json";
@@ -42,8 +38,8 @@ public final class FeatureCache implements AutoCloseable {
     private final Consumer<String> warnings;
     private final SharedFolderLock use;
     private final Map<Path, FeatureSegment> segments = new TreeMap<>();
-    private final Map<FeatureKey, List<Location>> index = new HashMap<>();
-    private @Nullable FeatureSegmentWriter writer;
+    private final Map<FeatureRecipe.Key, List<Location>> index = new HashMap<>();
+    private FeatureSegment.@Nullable Writer writer;
     private @Nullable Path written;
     private boolean writable = true;
     private boolean readable = true;
@@ -57,16 +53,16 @@ public final class FeatureCache implements AutoCloseable {
         this.use = use;
     }
 
-    /** Where features are kept unless one is told: {@code features} in {@link CacheFolder}. */
+    /** Returns the default folder: {@code features} in {@link CacheFolder}. */
     public static Path defaultRoot() {
         return CacheFolder.ofProcess().resolve("features");
     }
 
     /**
-     * Opens, and makes where it is not there, the cache of a recipe.
+     * Opens the cache of a recipe; creates it if needed.
      *
-     * @param root a folder for caches of all recipes
-     * @param warnings told once if features can no longer be kept, and once if they can no longer be read
+     * @param root folder of the caches of all recipes
+     * @param warnings receives at most one message about writing and one about reading
      */
     public static FeatureCache open(Path root, FeatureRecipe recipe, Consumer<String> warnings) throws IOException {
         Path folder = root.resolve(recipe.folder());
@@ -75,8 +71,7 @@ public final class FeatureCache implements AutoCloseable {
             if (!Files.isDirectory(root)) { // createDirectories refuses a link to a folder
                 Files.createDirectories(root);
             }
-            use = SharedFolderLock.of(
-                    folder); // before the folder is made, for an unused one may be removed at any time
+            use = SharedFolderLock.of(folder); // before the folder is created: unused folders may be removed
             Files.createDirectories(folder);
             Path description = folder.resolve(DESCRIPTION);
             if (!Files.exists(description)) {
@@ -96,18 +91,18 @@ public final class FeatureCache implements AutoCloseable {
         return cache;
     }
 
-    /** The folder of this recipe. */
+    /** Returns the folder of this recipe. */
     public Path folder() {
         return folder;
     }
 
-    /** What the features are made by. */
+    /** Returns the recipe of the features. */
     public FeatureRecipe recipe() {
         return recipe;
     }
 
-    /** Looks for features that other processes have added. */
-    public synchronized void refresh() {
+    /** Finds features that other processes have added. */
+    synchronized void refresh() {
         for (Path file : files()) {
             try {
                 segments.computeIfAbsent(file, FeatureSegment::new).scan(this::add);
@@ -119,7 +114,7 @@ public final class FeatureCache implements AutoCloseable {
 
     private List<Path> files() {
         try (Stream<Path> all = Files.list(folder)) {
-            return all.filter(file -> file.toString().endsWith(FeatureSegmentWriter.SUFFIX))
+            return all.filter(file -> file.toString().endsWith(FeatureSegment.Writer.SUFFIX))
                     .filter(file -> !file.equals(written))
                     .sorted()
                     .toList();
@@ -139,20 +134,20 @@ public final class FeatureCache implements AutoCloseable {
         }
     }
 
-    private void add(FeatureKey key, Location location) {
+    private void add(FeatureRecipe.Key key, Location location) {
         index.computeIfAbsent(key, _ -> new ArrayList<>(1)).add(location);
     }
 
-    /** Whether a feature is kept here, as far as is known without reading it. */
+    /** Whether the index has a feature; its checksum is not verified. */
     public boolean contains(byte[] image, String crop) {
-        FeatureKey key = recipe.key(image, crop);
+        FeatureRecipe.Key key = recipe.key(image, crop);
         synchronized (this) {
             return index.containsKey(key);
         }
     }
 
     /**
-     * The feature of a crop, read-only, if it is kept here undamaged.
+     * Returns the feature of a crop, read-only, if its checksum matches.
      *
      * @param image SHA-256 of the image's file
      * @param crop the crop's {@linkplain org.gramian.image.crop.Crops#key key}
@@ -161,7 +156,7 @@ public final class FeatureCache implements AutoCloseable {
         return find(recipe.key(image, crop));
     }
 
-    synchronized Optional<MemorySegment> find(FeatureKey key) {
+    synchronized Optional<MemorySegment> find(FeatureRecipe.Key key) {
         for (Location place : index.getOrDefault(key, List.of())) {
             try {
                 Optional<MemorySegment> feature = place.read();
@@ -172,16 +167,16 @@ public final class FeatureCache implements AutoCloseable {
                 unreadable(e);
             }
         }
-        index.remove(key); // damaged or gone, if it was there: what is computed in its place will be found instead
+        index.remove(key); // damaged or removed: a recomputed feature replaces it
         return Optional.empty();
     }
 
-    /** Keeps the feature of a crop, unless it is there already. */
+    /** Stores the feature of a crop unless present. */
     public void put(byte[] image, String crop, MemorySegment feature) {
         put(recipe.key(image, crop), feature);
     }
 
-    synchronized void put(FeatureKey key, MemorySegment feature) {
+    synchronized void put(FeatureRecipe.Key key, MemorySegment feature) {
         if (closed) {
             throw new IllegalStateException("the feature cache " + folder + " is closed");
         }
@@ -196,34 +191,34 @@ public final class FeatureCache implements AutoCloseable {
         }
     }
 
-    private FeatureSegmentWriter writer() throws IOException {
-        FeatureSegmentWriter present = writer;
+    private FeatureSegment.Writer writer() throws IOException {
+        FeatureSegment.Writer present = writer;
         if (present == null) {
-            present = FeatureSegmentWriter.create(folder);
+            present = FeatureSegment.Writer.create(folder);
             writer = present;
             written = present.file();
         }
         return present;
     }
 
-    /** Number of features that can be found, as far as is known without reading them. */
+    /** Returns the number of features in the index. */
     public synchronized int size() {
         return index.size();
     }
 
-    /** Bytes that so many more features will take on disk. */
+    /** Returns the disk space of some features in bytes. */
     public static long bytes(long features, long bytesOfEach) {
-        return Math.multiplyExact(features, RecordHeader.taken(bytesOfEach));
+        return Math.multiplyExact(features, FeatureSegment.Header.taken(bytesOfEach));
     }
 
     /**
-     * Says before the work, not in the middle of it, that the disk is too full.
+     * Checks the free disk space before features are computed.
      *
-     * @throws IOException if fewer bytes than these are free
+     * @throws IOException if fewer bytes are free
      */
     public void requireSpace(long bytes) throws IOException {
         FileStore store = Files.getFileStore(folder);
-        // Some network file systems know no sizes and answer zero to everything.
+        // some network file systems report zero
         requireSpace(bytes, store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace());
     }
 
@@ -244,7 +239,7 @@ public final class FeatureCache implements AutoCloseable {
         return e.getMessage() == null ? kind : kind + ": " + e.getMessage();
     }
 
-    /** Ends the use of the cache, then removes the least recently used features above {@link FeatureCaches#limit}. */
+    /** Closes the cache, then removes the least recently used features above {@link FeatureCaches#limit}. */
     @Override
     public synchronized void close() throws IOException {
         if (closed) {

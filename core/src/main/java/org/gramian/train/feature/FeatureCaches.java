@@ -20,13 +20,12 @@ import org.gramian.basis.ByteSize;
 import org.gramian.basis.SharedFolderLock;
 
 /**
- * The feature caches of all recipes below one folder: what they take, and the removal of what was not used for longest.
+ * Feature caches of all recipes below one folder: their disk space, and removal of the least recently used features.
  *
- * <p>A file of features counts as used when it is written or read. Files of a recipe that a running process has open are
- * never removed.
+ * <p>Writing and reading count as use. Files of a recipe that a running process has open are never removed.
  */
 public final class FeatureCaches {
-    /** Limits the feature cache, as {@code 2GB}; {@code none} removes the limit. */
+    /** Environment variable with the size limit, e.g. {@code 2GB}; {@code none}: no limit. */
     public static final String LIMIT_VARIABLE = "GRAMIAN_CACHE_SIZE";
 
     static final long DEFAULT_LIMIT = 10_000_000_000L;
@@ -37,18 +36,18 @@ public final class FeatureCaches {
     /**
      * Features of one recipe.
      *
-     * @param files number of files of features
+     * @param files number of files
      * @param bytes their size
-     * @param lastUse when one of them was written or read last
+     * @param lastUse time of the last write or read
      */
     public record Entry(Path folder, int files, long bytes, Instant lastUse) {}
 
     /**
-     * Which files to remove: those last used before a time, then the least recently used until the rest fits.
+     * Files to remove: those last used before a time, then the least recently used until the rest fits.
      *
      * @param before removes files last used before this time
-     * @param maxBytes the most that may remain
-     * @param dryRun removes nothing, only counts
+     * @param maxBytes limit of the remaining size
+     * @param dryRun only counts
      */
     public record Rule(Instant before, long maxBytes, boolean dryRun) {
         /** Removes the least recently used files until the rest fits. */
@@ -58,12 +57,12 @@ public final class FeatureCaches {
     }
 
     /**
-     * What was removed.
+     * Result of pruning.
      *
      * @param files removed
      * @param bytes their size
-     * @param remaining bytes that are left
-     * @param busy bytes that the rule names but a running process uses
+     * @param remaining bytes
+     * @param busy bytes that the rule selects but a running process uses
      */
     public record Pruned(int files, long bytes, long remaining, long busy) {}
 
@@ -108,7 +107,7 @@ public final class FeatureCaches {
             try (Stream<Path> files = Files.find(
                     root,
                     2,
-                    (file, about) -> about.isRegularFile() && file.toString().endsWith(FeatureSegmentWriter.SUFFIX))) {
+                    (file, about) -> about.isRegularFile() && file.toString().endsWith(FeatureSegment.Writer.SUFFIX))) {
                 for (Path file : (Iterable<Path>) files::iterator) {
                     Stored.of(file).ifPresent(stored::add);
                 }
@@ -158,10 +157,9 @@ public final class FeatureCaches {
     }
 
     /**
-     * The most bytes that features may take after a run: {@code GRAMIAN_CACHE_SIZE}, else 10 GB or a tenth of the disk space
-     * that is free without them, whichever is smaller.
+     * Returns the size limit after a run: {@code GRAMIAN_CACHE_SIZE}, else 10 GB or a tenth of the disk space that would be free without features, whichever is smaller.
      *
-     * @throws IllegalArgumentException if the variable holds no size
+     * @throws IllegalArgumentException if the variable is not a size
      */
     public static long limit(Path root) throws IOException {
         String size = System.getenv(LIMIT_VARIABLE);
@@ -169,7 +167,7 @@ public final class FeatureCaches {
             return limit(size.strip());
         }
         FileStore store = Files.getFileStore(root);
-        // Some network file systems know no sizes and answer zero to everything.
+        // some network file systems report zero
         if (store.getTotalSpace() == 0) {
             return DEFAULT_LIMIT;
         }
@@ -186,7 +184,7 @@ public final class FeatureCaches {
         }
     }
 
-    /** Removes the least recently used features above the limit; a failure is a message, for the run itself succeeded. */
+    /** Removes the least recently used features above the limit; a failure is only a message. */
     static void keepWithinLimit(Path root, Consumer<String> messages) {
         try {
             long limit = limit(root);

@@ -97,7 +97,7 @@ public record FeatureExtraction(
      * @param progress receives the number of completed images
      * @throws IOException if an image that has some features in the cache can no longer be read
      */
-    public void run(FeatureSurvey survey, FeatureSink sink, LongConsumer progress) throws IOException {
+    public void run(FeatureSurvey survey, Sink sink, LongConsumer progress) throws IOException {
         try (ComputedFeatures computed = new ComputedFeatures(this, survey, survey.work())) {
             for (int sample = 0; sample < survey.samples().size(); sample++) {
                 Optional<Unreadable> problem = Optional.empty();
@@ -286,5 +286,20 @@ public record FeatureExtraction(
             loader.close();
             arena.close();
         }
+    }
+
+    /** Receives features in the order of images and crops. */
+    public interface Sink {
+        /**
+         * Receives a feature.
+         *
+         * @param sample index of the image
+         * @param crop index of the crop
+         * @param feature {@code [c, h, w]}, read-only; valid only during this call unless it is {@linkplain MemorySegment#isMapped() mapped} from the cache
+         */
+        void feature(int sample, int crop, MemorySegment feature) throws IOException;
+
+        /** Called once for an unreadable image. */
+        void unreadable(int sample, Unreadable problem) throws IOException;
     }
 }

@@ -18,25 +18,23 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Computes features, in batches of one fixed size that are padded at the end.
+ * Computes features in batches of a fixed size, padded at the end.
  *
- * <p><b>Bits.</b> Measured on the CPU, for every backbone here: the bits of a feature depend neither on its place in the
- * batch nor on what else is in it. They do depend on the size of the batch (one image against several) and on the
- * number of threads of an operator, for other kernels are chosen then. So the size, with the version of libtorch and the kind
- * of device, is part of the {@link FeatureRecipe}, a batch is computed on one thread (several batches at once, see {@link
- * org.gramian.tensor.SingleThreadWorkers}), and on one machine features that were kept equal features computed anew bit for bit.
- * On a GPU this was not measured: there TF32 is off and cuDNN chooses reproducible algorithms only, for which {@link
- * #compute} cares, so that nobody's settings slip into the cache.
+ * <p>On the CPU the bits of a feature depend neither on its position in the batch nor on the other images, but on the batch size and
+ * the threads of an operator, which select other kernels. So the batch size, the libtorch version and the kind of device are part of the
+ * {@link FeatureRecipe}, and each batch is computed on one thread, several batches at once ({@link
+ * org.gramian.tensor.SingleThreadWorkers}): cached and recomputed features are bit-identical on one machine. On a GPU, TF32 is off and
+ * cuDNN is deterministic.
  *
- * <p>Not part of the recipe are the model of the GPU and the vector instructions of the processor, of which libtorch's C
- * interface does not tell: features in a cache that different machines share may differ from new ones in the last bits.
+ * <p>The GPU model and the CPU's vector instructions are not part of the recipe: in a cache shared by different machines the last bits
+ * may differ.
  *
- * @param network the backbone and its weights
- * @param batch images at a time
- * @param type {@link DType#F32}, or {@link DType#F16}, to which results are rounded
+ * @param network backbone and weights
+ * @param batch images per batch
+ * @param type {@link DType#F32}, or {@link DType#F16}, to which features are rounded
  */
 public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
-    /** Default batch size in images; part of the recipe, so a change makes caches start anew. */
+    /** Default batch size; a change invalidates caches, since it is part of the recipe. */
     public static final int DEFAULT_BATCH = 16;
 
     public FeatureExtractor {
@@ -45,7 +43,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
         }
     }
 
-    /** What the features depend on. */
+    /** Returns the recipe of the features. */
     public FeatureRecipe recipe() {
         return new FeatureRecipe(
                 network.backbone().name(),
@@ -65,17 +63,17 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
                 + Runtime.version().feature();
     }
 
-    /** Batches that are computed at once: on the CPU one for each thread of libtorch, each on one thread. */
+    /** Returns the number of batches computed in parallel: on the CPU one per libtorch thread. */
     int workers() {
         return network.device().kind() == Device.Kind.CPU ? Libtorch.load().threads() : 1;
     }
 
-    /** The shape {@code [c, h, w]} of one crop's feature. */
+    /** Returns the shape {@code [c, h, w]} of a crop's feature. */
     public Shape shape(Crops crops) {
         return network.backbone().features(crops.size(), crops.size());
     }
 
-    /** Bytes of one crop's feature. */
+    /** Returns the bytes of a crop's feature. */
     public long bytes(Crops crops) {
         return shape(crops).elements() * type.bytes();
     }
@@ -83,8 +81,8 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
     /**
      * Computes the features of a batch.
      *
-     * @param images {@code [batch, 3, size, size]}, on the processor
-     * @param target gets {@code [batch, c, h, w]} in this extractor's type
+     * @param images {@code [batch, 3, size, size]} on the CPU
+     * @param target receives {@code [batch, c, h, w]} in this extractor's type
      * @throws IllegalArgumentException if a feature is not a finite number of that type
      */
     public void compute(Tensor images, MemorySegment target) {

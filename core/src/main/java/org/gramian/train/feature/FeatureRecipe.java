@@ -1,5 +1,6 @@
 package org.gramian.train.feature;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -11,40 +12,37 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * How features are made from crops: all that they depend on besides the image and the crop.
+ * Everything that features depend on besides the image and the crop.
  *
- * <p>Features of two recipes never meet: the recipe is part of every key, and has a folder of its own in the cache, with
- * a {@code recipe.json} for people to read.
+ * <p>The recipe is part of every cache key and has its own folder in the cache, described by {@code recipe.json}.
  *
- * @param backbone name of the network
- * @param layer where it is cut
+ * @param backbone name of the backbone
+ * @param layer whose output is the feature
  * @param weights fingerprint of its weights
- * @param preprocessing what the bytes of an image become
+ * @param preprocessing of images
  * @param type {@link DType#F32}, or {@link DType#F16} at half the size
- * @param engine what computes: results of another one may differ in the last bits
+ * @param engine library, device and batch size, which change the last bits
  */
 public record FeatureRecipe(
         String backbone, String layer, String weights, Preprocessing preprocessing, DType type, String engine) {
     /**
-     * The version of everything between a file and its crop: decoding, resizing, where crops are cut. Raise it when the
-     * pixels of a crop change; a test watches over it.
+     * Version of decoding, resizing and cropping. Increment it when the pixels of a crop change; a test checks it.
      */
     static final int PIXELS = 1;
 
     /**
-     * The version of the networks' arithmetic: what a backbone computes of given pixels and weights. Raise it when features
-     * change by more than rounding; a test watches over it.
+     * Version of the backbones. Increment it when features change by more than rounding; a test checks it.
      */
     static final int NETWORKS = 1;
 
-    /** @throws IllegalArgumentException if the type is none that features are kept in */
+    /** @throws IllegalArgumentException if the type is neither F32 nor F16 */
     public FeatureRecipe {
         if (type != DType.F32 && type != DType.F16) {
             throw new IllegalArgumentException("expected features as f32 or f16, found " + type);
         }
     }
 
-    /** All parts by name. */
+    /** Returns all parts by name. */
     Map<String, String> parts() {
         Map<String, String> parts = new LinkedHashMap<>();
         parts.put("backbone", backbone);
@@ -58,14 +56,14 @@ public record FeatureRecipe(
         return parts;
     }
 
-    /** All parts, for people. */
+    /** Returns the content of {@code recipe.json}. */
     String json() {
         JsonMapper mapper =
                 JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
         return mapper.writeValueAsString(parts()) + "\n";
     }
 
-    /** The SHA-256 of all parts. */
+    /** Returns the SHA-256 of all parts. */
     public String fingerprint() {
         String text = parts().entrySet().stream()
                 .map(part -> part.getKey() + "=" + part.getValue().length() + ":" + part.getValue() + "\n")
@@ -73,7 +71,7 @@ public record FeatureRecipe(
         return Sha256.hex(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
     }
 
-    /** The name of its folder: for people first, then enough of the fingerprint to tell recipes apart. */
+    /** Returns the folder name: backbone, layer and the start of the fingerprint. */
     String folder() {
         String name = (backbone + "-" + layer).replaceAll("[^A-Za-z0-9._-]", "_");
         return name.substring(0, Math.min(60, name.length())) + "-"
@@ -81,13 +79,31 @@ public record FeatureRecipe(
     }
 
     /**
-     * The key of one crop's feature.
+     * Returns the cache key of a crop's feature.
      *
      * @param image SHA-256 of the image's file
      * @param crop {@link org.gramian.image.crop.Crops#key}
      */
-    FeatureKey key(byte[] image, String crop) {
+    Key key(byte[] image, String crop) {
         String text = fingerprint() + "\n" + Sha256.hex(image) + "\n" + crop;
-        return FeatureKey.of(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
+        return Key.of(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /** Cache key of a feature: the SHA-256 of recipe, image and crop. */
+    record Key(long first, long second, long third, long fourth) {
+        static final int BYTES = 4 * Long.BYTES;
+
+        static Key of(byte[] hash) {
+            return read(ByteBuffer.wrap(hash));
+        }
+
+        /** Reads a key at the position of a big-endian buffer. */
+        static Key read(ByteBuffer bytes) {
+            return new Key(bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong());
+        }
+
+        void write(ByteBuffer bytes) {
+            bytes.putLong(first).putLong(second).putLong(third).putLong(fourth);
+        }
     }
 }

@@ -9,12 +9,12 @@ import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 
 /**
- * What is known before the work: which features are kept already, and which are to be computed.
+ * Cached and missing features of images, found before any are computed.
  *
  * @param samples the images
  * @param crops of each image
- * @param hashes SHA-256 of each image's file; empty if it was not requested or the file could not be read
- * @param missing for each image, the crops whose features are to be computed
+ * @param hashes SHA-256 of each file; empty without a cache or if the file cannot be read
+ * @param missing crops of each image whose features are not cached
  */
 public record FeatureSurvey(
         List<Sample> samples, Crops crops, List<Optional<byte[]>> hashes, List<List<Integer>> missing) {
@@ -40,17 +40,17 @@ public record FeatureSurvey(
         return new FeatureSurvey(samples, crops, hashes, missing);
     }
 
-    /** Number of all features, kept or not. */
+    /** Returns the number of features. */
     public long count() {
         return (long) samples.size() * crops.count();
     }
 
-    /** Number of features to be computed. */
+    /** Returns the number of features to compute. */
     public long missingCount() {
         return missing.stream().mapToLong(List::size).sum();
     }
 
-    /** What is to be computed, in order. */
+    /** Returns the crops to compute, in order. */
     List<Work> work() {
         return IntStream.range(0, samples.size())
                 .filter(i -> !missing.get(i).isEmpty())

@@ -24,14 +24,14 @@ import org.gramian.tensor.library.LibtorchException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Features of all crops of some images, to be taken in any order: place {@code i} is crop {@code i mod n} of image
- * {@code i / n}, where each has n crops.
+ * Features of all crops of some images with random access: row {@code i} is crop {@code i mod n} of image {@code i / n} with n crops per
+ * image.
  *
- * <p>They lie where the cache has them, mapped into memory; only what it could not keep is held in memory of its own. For a
- * GPU they are brought there once, if they take half of its free memory at most.
+ * <p>Cached features stay mapped; only others are copied to memory. On a GPU all features are uploaded once if they take at most half of
+ * its free memory.
  */
 public final class FeatureTable implements AutoCloseable {
-    /** Rows that are brought to a GPU at a time. */
+    /** Rows per upload to a GPU. */
     private static final int CHUNK = 64;
 
     private final FeatureSurvey survey;
@@ -52,9 +52,9 @@ public final class FeatureTable implements AutoCloseable {
     }
 
     /**
-     * Collects the features that a survey asks for.
+     * Collects the features of a survey.
      *
-     * @param progress receives the number of images done so far
+     * @param progress receives the number of completed images
      * @throws IOException if an image cannot be read
      */
     public static FeatureTable collect(FeatureExtraction extraction, FeatureSurvey survey, LongConsumer progress)
@@ -73,8 +73,8 @@ public final class FeatureTable implements AutoCloseable {
         }
     }
 
-    /** Holds only what the cache did not keep. */
-    private final class Collector implements FeatureSink {
+    /** Copies only features that are not cached. */
+    private final class Collector implements FeatureExtraction.Sink {
         private final FeatureExtraction extraction;
 
         Collector(FeatureExtraction extraction) {
@@ -85,8 +85,7 @@ public final class FeatureTable implements AutoCloseable {
         public void feature(int sample, int crop, MemorySegment feature) {
             int place = place(sample, crop);
             if (feature.isMapped()) {
-                // From the cache, and checked just now. It was there before the work began, so that all such ones of a
-                // file are in one mapping, however much is added to it meanwhile.
+                // verified, and in the one mapping of its file
                 features[place] = feature;
                 return;
             }
@@ -118,7 +117,7 @@ public final class FeatureTable implements AutoCloseable {
         return sample * survey.crops().count() + crop;
     }
 
-    /** What was computed: once all are there, so that a file is mapped once and not again for each feature in it. */
+    /** Finds computed features in the cache after the last one: each file is mapped only once. */
     private void find(FeatureExtraction extraction) throws IOException {
         for (int place = 0; place < features.length; place++) {
             int sample = place / survey.crops().count();
@@ -135,7 +134,7 @@ public final class FeatureTable implements AutoCloseable {
         }
     }
 
-    /** All rows as one tensor; where there is not so much memory, rows go there batch by batch instead. */
+    /** Uploads all rows as one tensor; without enough memory, rows are uploaded in batches on demand. */
     private void bringToDevice() {
         long bytes = Math.multiplyExact(features.length, shape.elements() * type.bytes());
         if (!leavesRoom(bytes, Libtorch.load().cudaMemoryFree())) {
@@ -146,9 +145,9 @@ public final class FeatureTable implements AutoCloseable {
             all = Tensors.empty(rows(features.length), type, device);
         } catch (LibtorchException failed) {
             if (leavesRoom(bytes, Libtorch.load().cudaMemoryFree())) {
-                throw failed; // not for want of memory
+                throw failed; // not for lack of memory
             }
-            return; // somebody else took it meanwhile
+            return; // another process has taken the memory
         }
         Scope.detach(all);
         resident = all;
@@ -161,27 +160,27 @@ public final class FeatureTable implements AutoCloseable {
         }
     }
 
-    /** Whether a table takes half of what is free at most: training needs memory too. Where that is not known, it does not. */
+    /** Whether a table takes at most half of the free memory, if that is known: training needs memory too. */
     static boolean leavesRoom(long bytes, Optional<Long> free) {
         return free.isPresent() && bytes <= free.get() / 2;
     }
 
-    /** The images. */
+    /** Returns the images. */
     public List<Sample> samples() {
         return survey.samples();
     }
 
-    /** Crops of each image. */
+    /** Returns the number of crops per image. */
     public int crops() {
         return survey.crops().count();
     }
 
-    /** Number of rows. */
+    /** Returns the number of rows. */
     public int count() {
         return features.length;
     }
 
-    /** Rows {@code [n, c, h, w]} in single precision on the extractor's device; they belong to the current scope. */
+    /** Returns rows {@code [n, c, h, w]}, float32 on the extractor's device, in the current scope. */
     public Tensor rows(int[] places) {
         if (isResident()) {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
@@ -190,12 +189,12 @@ public final class FeatureTable implements AutoCloseable {
         return Tensors.to(Tensors.to(gathered(places), device), DType.F32);
     }
 
-    /** Whether all rows lie in the memory of a GPU. */
+    /** Whether all rows are in GPU memory. */
     public boolean isResident() {
         return resident != null;
     }
 
-    /** The same rows for places that a GPU knows, I64, where all rows are {@link #isResident}. */
+    /** Returns the same rows for I64 indices on the GPU; requires {@link #isResident}. */
     public Tensor rows(Tensor places) {
         return Tensors.to(Views.select(Objects.requireNonNull(resident, "rows on a GPU"), 0, places), DType.F32);
     }

@@ -14,15 +14,14 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 
 /**
- * A backbone with its weights, in single precision on a device: all that is needed to compute features, and the weights of
- * what follows the layer, where a head wants them.
+ * A backbone with its weights, float32 on a device, and the weights of its tail (the layers behind the cut) if the head uses them.
  *
- * @param backbone the network, cut at a layer
+ * @param backbone cut at a layer
  * @param parameters its weights; closed with this
- * @param tail weights of what follows the layer, under the network's names; none where nobody wants them; closed with this
- * @param preprocessing what they expect of images
- * @param fingerprint tells these weights from all others
- * @param device where they are
+ * @param tail weights of the layers behind the cut; empty if unused; closed with this
+ * @param preprocessing of images
+ * @param fingerprint of the weights
+ * @param device of the weights
  */
 public record FrozenBackbone(
         Backbone backbone,
@@ -32,7 +31,7 @@ public record FrozenBackbone(
         String fingerprint,
         Device device)
         implements AutoCloseable {
-    /** Of features alone. */
+    /** Creates a backbone without tail. */
     public FrozenBackbone(
             Backbone backbone,
             ParameterSet parameters,
@@ -48,7 +47,7 @@ public record FrozenBackbone(
                 device);
     }
 
-    /** A network with pretrained weights. */
+    /** Returns a backbone with pretrained weights. */
     public static FrozenBackbone of(Backbone backbone, Weights weights, Device device) {
         ParameterSet parameters = weights.load(backbone, DType.F32, device);
         String fingerprint = weights.provenance().fingerprint();
@@ -56,9 +55,9 @@ public record FrozenBackbone(
     }
 
     /**
-     * A network with pretrained weights, those of its tail among them.
+     * Returns a backbone with pretrained weights, including its tail.
      *
-     * @throws IllegalArgumentException if it has no tail, or the weights lack some of it; the message names them
+     * @throws IllegalArgumentException if it has no tail, or weights of it are missing; the message names them
      */
     public static FrozenBackbone withTail(Backbone backbone, Weights weights, Device device) {
         ParameterSet tail = weights.load(backbone.tail(), DType.F32, device);
@@ -72,14 +71,14 @@ public record FrozenBackbone(
         }
     }
 
-    /** A network whose parameters are fixed by formulas, as those of {@code filters} are. */
+    /** Returns a backbone with fixed parameters, such as {@code filters}. */
     public static FrozenBackbone withoutWeights(Backbone backbone, Device device) {
         ParameterSet parameters =
                 ParameterSet.initialize(backbone.parameters(), new SplittableRandom(0), DType.F32, device);
         return new FrozenBackbone(backbone, parameters, backbone.preprocessing(), fingerprint(parameters), device);
     }
 
-    /** Of the numbers themselves, so that a change of the formulas is noticed. */
+    /** Hashes the values, so that a change of the formulas changes the fingerprint. */
     private static String fingerprint(ParameterSet parameters) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         for (Parameter parameter : parameters.all()) {

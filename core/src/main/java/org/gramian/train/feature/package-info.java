@@ -1,11 +1,5 @@
 /**
- * Features of frozen backbones, computed once and kept.
- *
- * <p>A {@link org.gramian.train.feature.FrozenBackbone} is a network with its weights; a
- * {@link org.gramian.train.feature.FeatureExtractor} applies it to batches. A
- * {@link org.gramian.train.feature.FeatureExtraction} does so for all crops of many images, and looks into a
- * {@link org.gramian.train.feature.FeatureCache} first. What features depend on besides image and crop is their
- * {@link org.gramian.train.feature.FeatureRecipe}.
+ * Features of frozen backbones, computed once and cached on disk.
  *
  * <pre>{@code
  * FeatureExtractor extractor = new FeatureExtractor(FrozenBackbone.of(backbone, weights, device), 16, DType.F32);
@@ -16,9 +10,6 @@
  *     extraction.run(survey, sink, progress);                               // all features, in order
  * }
  * }</pre>
- *
- * <p>Inside, {@code ComputedFeatures} loads images, computes and keeps; {@code FeatureSegment} and {@code
- * FeatureSegmentWriter} read and write the files of a cache, record by record, each behind its {@code RecordHeader}.
  */
 @NullMarked
 package org.gramian.train.feature;

@@ -12,6 +12,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.loop.LoadedExamples.LoadedPass;
 import org.jspecify.annotations.Nullable;
 
 /** Batches of the steps of a CUDA graph. */

@@ -23,6 +23,8 @@ import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.loop.TrainableModel.HeadRates;
+import org.gramian.train.loop.TrainingProgress.EpochSums;
 
 /**
  * Steps on a GPU as a CUDA graph: captured once as {@link CapturedWork} over the batches of a {@link BatchSource}, then replayed several
@@ -127,7 +129,7 @@ final class CudaGraphSteps implements Steps {
             GpuStepState.Outcome outcome = cells.read();
             optimizer.taken(outcome.steps());
             next += outcome.steps() * batch;
-            EpochSums sums = progress.sums().plusSum(outcome.loss(), outcome.right(), outcome.steps() * batch);
+            EpochSums sums = progress.sums().plusSum(outcome.loss(), outcome.correct(), outcome.steps() * batch);
             ahead = outcome.wrong() ? 1 : batchSource.stepsAtOnce();
             return outcome.wrong()
                     ? alone(batch, progress.stepped(sums, outcome.steps()), outcome.steps(), learningRate)

@@ -21,18 +21,19 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
+import org.gramian.train.loop.TrainableModel.HeadRates;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.ValidationScore;
 
 /**
- * Stage 1 of Algorithm 1 with its crops on many machines: the gradient of each step is gathered from {@link HeadWorkers}, and the
+ * Stage 1 of Algorithm 1 with its crops on many machines: the gradient of each step is gathered from {@link Workers}, and the
  * (Riemannian) step is taken here. Order, learning rates, validation and checkpoints are those of {@link TwoStageTraining} on one
  * machine, so that both give the same parameters up to the order in which gradients are added.
  */
 public final class DistributedStage {
     private final Model model;
     private final Recipe recipe;
-    private final HeadWorkers workers;
+    private final Workers workers;
     private final TrainingContext<TrainEvent> context;
 
     /**
@@ -41,7 +42,7 @@ public final class DistributedStage {
      * @param model with random new layers; training ends with its best parameters
      * @throws IllegalArgumentException if the recipe or the head needs a single machine
      */
-    public DistributedStage(Model model, Recipe recipe, HeadWorkers workers, TrainingContext<TrainEvent> context) {
+    public DistributedStage(Model model, Recipe recipe, Workers workers, TrainingContext<TrainEvent> context) {
         requireSpreadable(recipe, model.head());
         this.model = model;
         this.recipe = recipe;
@@ -123,22 +124,19 @@ public final class DistributedStage {
 
     private double scale() {
         return recipe.stage1().perLength()
-                ? DescriptorLength.unitRate(
-                        model,
-                        workers.count(),
-                        workers::rows,
-                        recipe.optimizer().rule().momentum())
+                ? new HeadInference(model, workers::rows)
+                        .unitRate(workers.count(), recipe.optimizer().rule().momentum())
                 : 1;
     }
 
     /** Steps whose gradients come from the workers. */
     private static final class GatheredSteps implements Steps {
         private final TrainingStage stage;
-        private final HeadWorkers workers;
+        private final Workers workers;
         private final Optimizer optimizer;
         private final List<ParameterGroup> groups;
 
-        GatheredSteps(TrainingStage stage, HeadWorkers workers, Optimizer optimizer, HeadRates rates) {
+        GatheredSteps(TrainingStage stage, Workers workers, Optimizer optimizer, HeadRates rates) {
             this.stage = stage;
             this.workers = workers;
             this.optimizer = optimizer;
@@ -195,5 +193,35 @@ public final class DistributedStage {
 
         @Override
         public void close() {}
+    }
+
+    /**
+     * Workers that hold the features of training crops and compute gradients of the head on them: the machines of a cluster.
+     *
+     * <p>Place {@code i} is crop {@code i mod n} of image {@code i / n}, where each image has n crops, the first of which is the
+     * first of its test crops.
+     */
+    public interface Workers {
+        /** Returns the number of crops of all training images. */
+        int count();
+
+        /** Returns the number of crops of each image. */
+        int crops();
+
+        /** Returns features {@code [n, c, h, w]} of a few crops, float32 on the model's device, in the current scope. */
+        Tensor rows(int[] places);
+
+        /**
+         * Returns the sum of all parts of a step, by the current parameters of the head.
+         *
+         * @param dropout of their descriptors
+         */
+        StepPart step(int[] places, Dropout dropout);
+
+        /** Whether there is a validation set. */
+        boolean hasValidation();
+
+        /** Computes the score of the current model on the validation set. */
+        ValidationScore validate();
     }
 }

@@ -10,6 +10,8 @@ import org.gramian.train.ParameterGroup;
 import org.gramian.train.loop.BatchMixing.Mixed;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.loop.Examples.Pass;
+import org.gramian.train.loop.TrainableModel.HeadRates;
+import org.gramian.train.loop.TrainingProgress.EpochSums;
 
 /** Steps taken one by one on any device, each over one batch, or several by gradient accumulation. */
 final class EagerSteps implements Steps {

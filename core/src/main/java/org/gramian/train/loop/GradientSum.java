@@ -28,7 +28,7 @@ final class GradientSum implements AutoCloseable {
      * @param correct crops whose highest score is that of their label
      * @param nonFinite why the batch cannot be used; empty if it can
      */
-    record Batch(double loss, int correct, Optional<NonFiniteStep> nonFinite) {}
+    record Batch(double loss, int correct, Optional<NonFinite.InStep> nonFinite) {}
 
     private final Map<Parameter, Tensor> sums = new HashMap<>();
 
@@ -45,7 +45,7 @@ final class GradientSum implements AutoCloseable {
             double loss = gradient.loss().item();
             if (!Double.isFinite(loss)) {
                 NonFinite origin = model.origin(batch.input(), targets);
-                return new Batch(loss, 0, Optional.of(new NonFiniteStep(false, origin)));
+                return new Batch(loss, 0, Optional.of(new NonFinite.InStep(false, origin)));
             }
             int correct = correct(gradient.scores(), batch.labels());
             gradient.backward(
@@ -53,9 +53,9 @@ final class GradientSum implements AutoCloseable {
                     (reached, gradients) ->
                             reached.forEach((parameter, variable) -> add(parameter, variable, gradients)));
             // Checked while the parameters are still those that the gradients belong to.
-            Optional<NonFiniteStep> nonFinite = allFinite()
+            Optional<NonFinite.InStep> nonFinite = allFinite()
                     ? Optional.empty()
-                    : Optional.of(new NonFiniteStep(true, model.origin(batch.input(), targets)));
+                    : Optional.of(new NonFinite.InStep(true, model.origin(batch.input(), targets)));
             return new Batch(loss, correct, nonFinite);
         }
     }

@@ -1,12 +1,16 @@
 package org.gramian.train.loop;
 
+import java.util.Arrays;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.basis.EvenSample;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
@@ -17,6 +21,8 @@ import org.gramian.tensor.Tensor;
  * @param rows returns the features {@code [n, c, h, w]} at some places, float32 on the model's device
  */
 record HeadInference(Model model, Function<int[], Tensor> rows) {
+    private static final int SAMPLE = 64;
+
     /** Computes scores {@code [n, k]} and returns the result of {@code use}, after which they are freed. */
     <T> T scores(int[] places, Function<Tensor, T> use) {
         return run(places, (features, head) -> model.head().apply(features, head, Head.Mode.PREDICTING), use);
@@ -33,5 +39,32 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
             Bindings head = Bindings.of(model.headParameters().variables(tape));
             return use.apply(step.apply(tape.constant(rows.apply(places)), head).value());
         }
+    }
+
+    /**
+     * Returns the classifier's learning rate at which these descriptors v act like unit vectors at a learning rate of 1; 1 if they are
+     * all 0.
+     *
+     * <p>A step with learning rate λ on one example changes the score of a linear classifier by {@code λ·(p − y)·(‖v‖² + 1)}. Classes
+     * differ in the position of descriptors about their mean m, hence {@code λ = 1/mean ‖v − m‖²}. Gradient descent with momentum β
+     * diverges beyond {@code 2(1 + β)/L} (Polyak 1964), where cross-entropy has {@code L ≤ ‖v‖²/2}: λ is at most {@code 4(1 + β)/mean
+     * ‖v‖²}.
+     *
+     * @param count rows, of which {@value #SAMPLE} are used
+     * @param momentum β of the optimizer
+     */
+    double unitRate(int count, double momentum) {
+        int[] places = Arrays.stream(EvenSample.places(count, SAMPLE))
+                .mapToInt(Math::toIntExact)
+                .toArray();
+        double rate = descriptors(places, v -> {
+            Tensor mean = Elementwise.mul(Reductions.sum(v, 0), 1.0 / places.length);
+            return Math.min(1 / meanSquare(Elementwise.sub(v, mean)), 4 * (1 + momentum) / meanSquare(v));
+        });
+        return rate > 0 && Double.isFinite(rate) ? rate : 1;
+    }
+
+    private static double meanSquare(Tensor rows) {
+        return Reductions.sum(Elementwise.mul(rows, rows)).item() / rows.shape().at(0);
     }
 }

@@ -72,7 +72,7 @@ public record ImageDescriptors(Model model, Recipe recipe, TrainingData data, Tr
         pipeline.run(samples, Engine.Rows.DESCRIPTORS, (index, result) -> {
             switch (result) {
                 case ImageResult.Computed computed -> sink.accept(index, computed.of(Engine.Rows.DESCRIPTORS));
-                case ImageResult.Failed failed -> throw MissingImage.of(samples.get(index), failed.unreadable());
+                case ImageResult.Failed failed -> throw LoadedExamples.missing(samples.get(index), failed.unreadable());
             }
             context.measuring(new TrainEvent.Collecting(TASK, index + 1L, samples.size()));
         });

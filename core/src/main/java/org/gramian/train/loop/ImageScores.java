@@ -59,7 +59,8 @@ public interface ImageScores {
             pipeline.run(samples, Engine.Rows.SCORES, (index, result) -> {
                 switch (result) {
                     case ImageResult.Computed computed -> all.add(computed.logits());
-                    case ImageResult.Failed failed -> throw MissingImage.of(samples.get(index), failed.unreadable());
+                    case ImageResult.Failed failed ->
+                        throw LoadedExamples.missing(samples.get(index), failed.unreadable());
                 }
                 progress.accept(index + 1L);
             });

@@ -18,16 +18,17 @@ import org.gramian.tensor.CudaStream;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
 import org.gramian.train.Optimizer;
+import org.gramian.train.loop.TrainableModel.HeadRates;
+import org.gramian.train.loop.TrainingProgress.EpochSums;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Finds the learning rate of a stage by a range test (Smith, Cyclical Learning Rates for Training Neural Networks, WACV 2017;
- * {@code lr_find} of fastai).
+ * Learning rate range test (Smith, Cyclical Learning Rates for Training Neural Networks, WACV 2017; {@code lr_find} of fastai).
  *
- * <p>The test takes {@code n = min(100, steps of the stage)} steps of the training itself, with its batches, augmentation and
- * optimizer, while the learning rate rises exponentially from 1e-6 to 100 times the usual rate u:
+ * <p>Takes {@code n = min(100, steps of the stage)} training steps while the learning rate rises exponentially from 1e-6 to 100 times the
+ * default rate u:
  *
  * <pre>{@code
  * r_i = u · 1e-6 · 1e8^(i/(n−1)),                       i = 0 … n−1
@@ -35,35 +36,29 @@ import tools.jackson.databind.json.JsonMapper;
  * s_i = m_i / (1 − β^{i+1})                              (smoothed loss)
  * }</pre>
  *
- * <p>It ends early where the loss is not finite or {@code s_i > 4·min_j s_j}. The chosen rate is a third of that of the steepest
- * descent, rounded to two digits, with {@code h = n/20} and {@code t = n/3}:
+ * <p>It stops where the loss is not finite or {@code s_i > 4·min_j s_j}. The result is a third of the rate of steepest descent, since the
+ * smoothed loss lags behind, rounded to two digits; with {@code h = n/20} and {@code t = n/3}:
  *
  * <pre>{@code
  * rate = r_k / 3,   k = argmin_i (s_{i+h} − s_{i−h}),    t ≤ i ≤ argmin s
  * }</pre>
  *
- * Rates are evenly spaced in {@code log r}, so that the difference stands for the slope. Rates of the first t steps, at most u/2000,
- * change next to nothing, and only the noise of the loss is taken from them. The third makes up for the smoothed loss, which lags
- * behind by about 9 steps of 100.
- *
- * <p>The usual rate stays where the loss does not fall: {@code min s > 0.95·s_t}, or the steepest difference is within
- * {@value #SIGNIFICANT} standard deviations of what noise alone makes of it,
+ * <p>The first t steps measure only the noise σ of the loss. The default rate stays if {@code min s > 0.95·s_t}, if the steepest
+ * difference is within {@value #SIGNIFICANT} standard deviations of noise,
  *
  * <pre>{@code
  * var(s_{i+h} − s_{i−h}) = 2·(1 − β^{2h})·(1−β)/(1+β)·σ²,   σ² = var(ℓ_0 … ℓ_{t−1})
  * }</pre>
  *
- * It stays, too, in a stage of fewer than {@value #FEWEST_STEPS} steps.
+ * or if the stage has fewer than {@value #FEWEST_STEPS} steps.
  *
- * <p>Afterwards all parameters, statistics of batch normalization among them, have the values of before. The optimizer of the test
- * with its state and averaged weights is discarded; order, crops and dropout follow from seed and position and have no state. So the
- * training after it is that of a stage whose rate was given.
+ * <p>All parameters and batch-norm statistics are restored afterwards: training continues as with a given learning rate.
  */
 public final class LearningRateFinder {
-    /** The word that stands for this choice where a learning rate is expected. */
+    /** Value of the learning rate option that selects this test. */
     public static final String AUTO = "auto";
 
-    /** The file of a fold that holds its range tests. */
+    /** File of the results in a fold's folder. */
     public static final String FILE = "lr-range-test.json";
 
     private static final int MOST_STEPS = 100;
@@ -90,11 +85,11 @@ public final class LearningRateFinder {
     public record Point(double rate, double loss, double smoothed) {}
 
     /**
-     * What a test found.
+     * Result of a test.
      *
      * @param stage 1 or 2
      * @param rate learning rate of the stage
-     * @param found whether the test found it; false where the usual one stays
+     * @param found whether the test found it; false for the default rate
      * @param points its steps
      */
     public record Result(int stage, double rate, boolean found, List<Point> points) {
@@ -110,7 +105,7 @@ public final class LearningRateFinder {
         /**
          * Reads the tests of a fold, one per stage.
          *
-         * @throws IOException if the file is damaged; the message says what to do
+         * @throws IOException if the file is damaged
          */
         public static List<Result> read(Path file) throws IOException {
             try {
@@ -121,7 +116,7 @@ public final class LearningRateFinder {
             }
         }
 
-        /** Writes the tests of a fold as JSON, whole or not at all. */
+        /** Writes the tests of a fold as JSON, atomically. */
         public static void write(Path file, List<Result> all) throws IOException {
             AtomicFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(all)));
         }
@@ -129,26 +124,26 @@ public final class LearningRateFinder {
 
     private final TrainingStage stage;
     private final TrainingProgress start;
-    private final double usual;
+    private final double fallback;
     private final int steps;
 
     /** @param start of the stage */
     LearningRateFinder(TrainingStage stage, TrainingProgress start) {
         this.stage = stage;
         this.start = start;
-        this.usual = stage.stageRecipe().rate();
+        this.fallback = stage.stageRecipe().rate();
         this.steps = (int) Math.min(MOST_STEPS, (long) stage.stageRecipe().epochs() * stage.stepsPerEpoch());
     }
 
     /**
      * Runs the test.
      *
-     * @throws InterruptedTrainingException if the run is interrupted meanwhile; the parameters are then those of before, too
+     * @throws InterruptedTrainingException if the run is interrupted; the parameters are restored then, too
      */
     Result run() {
         List<Point> points = steps < FEWEST_STEPS ? List.of() : restoring();
         OptionalDouble rate = choose(points, steps);
-        return new Result(start.stage(), rate.orElse(usual), rate.isPresent(), points);
+        return new Result(start.stage(), rate.orElse(fallback), rate.isPresent(), points);
     }
 
     private List<Point> restoring() {
@@ -156,7 +151,7 @@ public final class LearningRateFinder {
         try (Snapshot before = Snapshot.of(parameters);
                 Optimizer optimizer = stage.recipe().optimizer().create();
                 Steps eager = stage.steps().eager(stage, optimizer, HeadRates.of(stage.stageRecipe(), start));
-                // That of the training, which then finds the memory of the test: libtorch keeps memory by stream.
+                // the stream of the training, which reuses its cached memory
                 CudaStream _ = CudaStream.open(stage.model().model().device())) {
             try {
                 return test(eager);
@@ -173,13 +168,13 @@ public final class LearningRateFinder {
             try (Steps.Epoch pass = eager.epoch(stage.order(epoch), stage.epochNumber(epoch))) {
                 for (int step = 0; step < stage.stepsPerEpoch() && points.size() < steps; step++) {
                     stage.context().preparing(new TrainEvent.Solving("learning rate range test", points.size(), steps));
-                    double rate = rate(usual, points.size(), steps);
+                    double rate = rate(fallback, points.size(), steps);
                     try {
                         double loss = loss(pass, step, rate);
                         points.add(new Point(rate, loss, smoothing.next(loss)));
                     } catch (NonFiniteLossException | LibtorchException failed) {
                         if (points.isEmpty()) {
-                            throw failed; // no rate helps
+                            throw failed; // not a matter of the learning rate
                         }
                         return points; // not finite, or a decomposition failed for that reason
                     }
@@ -194,7 +189,7 @@ public final class LearningRateFinder {
 
     private double loss(Steps.Epoch pass, int step, double rate) {
         TrainingProgress progress = start.stepped(EpochSums.NONE, step);
-        // The arithmetic of training: what cuDNN chose for a shape in this test serves the training, too.
+        // the arithmetic of training, which reuses the cuDNN algorithms
         return Libtorch.load()
                 .with(stage.math(step), () -> pass.take(progress, _ -> rate))
                 .sums()
@@ -202,11 +197,11 @@ public final class LearningRateFinder {
     }
 
     /** Returns the learning rate of a step of the test. */
-    static double rate(double usual, int step, int steps) {
-        return usual * LOWEST * StrictMath.pow(HIGHEST / LOWEST, (double) step / (steps - 1));
+    static double rate(double fallback, int step, int steps) {
+        return fallback * LOWEST * StrictMath.pow(HIGHEST / LOWEST, (double) step / (steps - 1));
     }
 
-    /** The moving average of the loss. */
+    /** Moving average of the loss. */
     static final class Smoothing {
         private final double decay;
         private double sum;
@@ -238,11 +233,11 @@ public final class LearningRateFinder {
     }
 
     /**
-     * Chooses the learning rate by the rule of this class.
+     * Returns the learning rate by the rule of this class; empty for the default rate.
      *
-     * @param points the steps of a test, perhaps ended early
-     * @param steps that the whole test has
-     * @return nothing where the loss does not fall
+     * @param points steps of a test, which may have stopped early
+     * @param steps of a complete test
+     *
      */
     static OptionalDouble choose(List<Point> points, int steps) {
         int first = steps / 3;
@@ -265,7 +260,7 @@ public final class LearningRateFinder {
         return OptionalDouble.of(rate.round(DIGITS).doubleValue());
     }
 
-    /** Returns the standard deviation of {@link #change} where nothing is learned. */
+    /** Returns the standard deviation of {@link #change} by noise alone. */
     private static double noise(List<Point> points, int steps, int half) {
         double[] losses =
                 points.stream().limit(steps / 3).mapToDouble(Point::loss).toArray();

@@ -1,7 +1,24 @@
 package org.gramian.train.loop;
 
+import java.io.UncheckedIOException;
+import java.util.AbstractList;
+import java.util.List;
+import java.util.function.IntFunction;
+import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.batch.Batch;
+import org.gramian.image.batch.BatchLoader;
+import org.gramian.image.batch.Place;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.batch.Work;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 import org.gramian.train.recipe.Recipe;
+import org.jspecify.annotations.Nullable;
 
 /** Training images that host threads render ahead in batches; frees decoded images when closed. */
 interface LoadedExamples extends Examples, AutoCloseable {
@@ -20,6 +37,13 @@ interface LoadedExamples extends Examples, AutoCloseable {
                 : StoredExamples.open(data, recipe, context);
     }
 
+    /** Returns the exception for an image that was readable when the run was planned and no longer is. */
+    static UncheckedIOException missing(Sample sample, Unreadable problem) {
+        String reason = "it was readable before and no longer is: " + problem.reason();
+        return new UncheckedIOException(
+                new UnreadableImageException(sample.file(), new Unreadable(problem.problem(), reason)));
+    }
+
     @Override
     default void close() {}
 
@@ -35,5 +59,122 @@ interface LoadedExamples extends Examples, AutoCloseable {
     @Override
     default Pass pass(int[] order, int batch, long epoch) {
         return loaded(order, batch, epoch);
+    }
+
+    /**
+     * Crops of training images, decoded ahead while the model computes.
+     *
+     * @param samples the images
+     * @param rendering from files to crops
+     * @param threads decode; their number does not change the batches
+     * @param device of the batches
+     */
+    record ImageExamples(List<Sample> samples, Rendering rendering, int threads, Device device)
+            implements LoadedExamples {
+        private static final int AHEAD = 4;
+
+        @Override
+        public int count() {
+            return Math.multiplyExact(samples.size(), rendering.crops().count());
+        }
+
+        @Override
+        public int label(int place) {
+            return samples.get(place / rendering.crops().count()).label();
+        }
+
+        @Override
+        public int size() {
+            return rendering.crops().size();
+        }
+
+        @Override
+        public LoadedPass loaded(int[] order, int batch, long epoch) {
+            List<Work> list = new EpochCrops(order, samples, rendering.crops().count());
+            BatchLoader loader = new BatchLoader(rendering, list, new Prefetch(batch, threads, AHEAD));
+            return new LoadedPass(loader, index -> list.get(index).sample(), device);
+        }
+
+        /** The crops of an epoch, created on access: an epoch may have millions. */
+        private static final class EpochCrops extends AbstractList<Work> {
+            private final int[] order;
+            private final List<Sample> samples;
+            private final int crops;
+
+            EpochCrops(int[] order, List<Sample> samples, int crops) {
+                this.order = order;
+                this.samples = samples;
+                this.crops = crops;
+            }
+
+            @Override
+            public Work get(int index) {
+                int place = order[index];
+                return new Work(samples.get(place / crops), List.of(place % crops));
+            }
+
+            @Override
+            public int size() {
+                return order.length;
+            }
+        }
+    }
+
+    /** A pass over images that a {@link BatchLoader} renders ahead; holds one batch until the next one. */
+    final class LoadedPass implements Examples.Pass {
+        private final BatchLoader loader;
+        private final IntFunction<Sample> samples;
+        private final Device device;
+        private @Nullable Batch held;
+
+        LoadedPass(BatchLoader loader, IntFunction<Sample> samples, Device device) {
+            this.loader = loader;
+            this.samples = samples;
+            this.device = device;
+        }
+
+        @Override
+        public boolean hasNext() {
+            return loader.hasNext();
+        }
+
+        @Override
+        public Examples.Minibatch next() {
+            Batch batch = take();
+            List<Place> places = batch.places();
+            Tensor used = Views.slice(batch.tensor(), 0, 0, places.size());
+            int[] labels = places.stream()
+                    .mapToInt(place -> samples.apply(place.work()).label())
+                    .toArray();
+            return new Examples.Minibatch(Tensors.to(used, device), labels);
+        }
+
+        /** Returns the next batch in host memory, valid until the following call. */
+        Batch take() {
+            release();
+            Batch batch = loader.next();
+            held = batch;
+            batch.places().forEach(this::requireReadable);
+            return batch;
+        }
+
+        private void requireReadable(Place place) {
+            place.problem().ifPresent(problem -> {
+                throw missing(samples.apply(place.work()), problem);
+            });
+        }
+
+        private void release() {
+            if (held != null) {
+                held.close();
+                held = null;
+            }
+        }
+
+        @Override
+        public void close() {
+            release();
+            loader.close();
+        }
     }
 }

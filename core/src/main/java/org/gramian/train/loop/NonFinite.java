@@ -58,4 +58,19 @@ public record NonFinite(Kind kind, String place, String before, double largest) 
                         Locale.ROOT, ". The value before it is %s, with a largest magnitude of %.3g", before, largest);
         return where + former + ". What to try: " + kind.advice() + ".";
     }
+
+    /**
+     * A non-finite loss or gradient of a step, found before the parameters change.
+     *
+     * @param gradient whether it is a gradient, not the loss
+     * @param origin of the value
+     */
+    public record InStep(boolean gradient, NonFinite origin) implements Serializable {
+        /** Returns the exception at a step. */
+        NonFiniteLossException in(TrainingProgress progress) {
+            return gradient
+                    ? NonFiniteLossException.ofGradient(progress, origin)
+                    : NonFiniteLossException.ofLoss(progress, origin);
+        }
+    }
 }

@@ -31,11 +31,11 @@ import org.jspecify.annotations.Nullable;
  * <p>The order is that of the computation: targets, parameters, the batch, each layer of the backbone, each stage of the pooling,
  * scores, loss, gradients.
  */
-public final class NonFiniteSearch {
+final class NonFiniteSearch {
     /** Content of a batch. */
-    public enum Batch {
+    enum Batch {
         /** Images {@code [n, 3, h, w]} in the type of the backbone. */
-        PICTURES,
+        IMAGES,
         /** Features {@code [n, c, h, w]} of the backbone. */
         FEATURES
     }
@@ -62,7 +62,7 @@ public final class NonFiniteSearch {
      * @param batch images or features on the model's device
      * @param targets of the loss {@code [n, k]}
      */
-    public static NonFinite find(Model model, Batch kind, Tensor batch, Tensor targets) {
+    static NonFinite find(Model model, Batch kind, Tensor batch, Tensor targets) {
         NonFiniteSearch search = new NonFiniteSearch(model, kind, targets);
         try (Scope _ = Scope.open()) {
             search.checkInputs(batch);
@@ -80,12 +80,12 @@ public final class NonFiniteSearch {
     private void checkInputs(Tensor batch) {
         see(Kind.TARGETS, "the targets", targets);
         before = ""; // the following values do not depend on them
-        if (kind == Batch.PICTURES) {
+        if (kind == Batch.IMAGES) {
             parameters("backbone", model.backboneParameters());
         }
         parameters("head", model.headParameters());
         before = "";
-        see(Kind.INPUT, kind == Batch.PICTURES ? "the images" : "the input features", batch);
+        see(Kind.INPUT, kind == Batch.IMAGES ? "the images" : "the input features", batch);
     }
 
     private void parameters(String part, ParameterSet parameters) {
@@ -127,7 +127,7 @@ public final class NonFiniteSearch {
 
     private Var loss(Var batch, Bindings backbone, Bindings head) {
         Var features = batch;
-        if (kind == Batch.PICTURES) {
+        if (kind == Batch.IMAGES) {
             String network = model.backbone().name();
             features = Arithmetic.cast(
                     model.backbone().trace(batch, backbone, seeing(Kind.BACKBONE, "the layer ", " of " + network)),

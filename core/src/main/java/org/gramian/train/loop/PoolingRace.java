@@ -41,34 +41,30 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Chooses a pooling for a dataset: computes the descriptors of several poolings from frozen features and compares them by the
- * leave-one-out accuracy of a linear classifier on training images ({@link LeaveOneOut}). Near-duplicates are left out
- * together. Test images play no part.
+ * Selects the pooling for a dataset: compares candidates on frozen features by the leave-one-out accuracy of a linear classifier on
+ * training images ({@link LeaveOneOut}), near-duplicates left out together. The test set is not used.
  *
- * <p>The candidates cover first order, the second-order family and their joins on the layers of the backbone's cut. A join of
- * poolings costs nothing extra: the Gram matrix of descriptors side by side is the sum of their Gram matrices.
- *
- * <p>Why a race: on frozen EfficientNet-Lite4 features no pooling wins everywhere. B-CNN is best on materials and textures,
- * iSQRT-COV of an earlier layer is 24 points ahead of average pooling on car models, average pooling needs a descriptor a
- * hundred times shorter (docs/results.md).
+ * <p>Candidates are first-order and second-order poolings of the layers of the cut and their joins. The Gram matrix of concatenated
+ * descriptors is the sum of their Gram matrices, so joins need no further features. docs/results.md has the measurements: B-CNN is best
+ * on materials and textures, iSQRT-COV of an earlier layer on car models.
  */
 public final class PoolingRace {
-    /** The name that stands for this choice where a pooling is expected. */
+    /** Value of the pooling option that selects this comparison. */
     public static final String AUTO = "auto";
 
-    /** The file of a fold that holds the table of its race. */
+    /** File of the result in a fold's folder. */
     public static final String FILE = "poolings.json";
 
     private static final JsonMapper MAPPER =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
-    /** Standard length of centred descriptors that a chosen pooling starts with, so that one learning rate suits all of them. */
+    /** Root mean square norm of the centred descriptors of the selected pooling: one learning rate then suits all poolings. */
     private static final double LENGTH = 5;
 
-    /** More channels than this are reduced by PCA before a matrix of channels × channels is formed from them. */
+    /** More channels are reduced by PCA before second-order pooling. */
     private static final long MOST_CHANNELS = 320;
 
-    /** B-CNN of more channels than this is sketched: its descriptor would have more than 131,328 elements. */
+    /** B-CNN of more channels uses a sketch: the descriptor would exceed 131,328 elements. */
     private static final long MOST_BILINEAR_CHANNELS = 512;
 
     private static final int FEWEST_IMAGES = 1000;
@@ -77,10 +73,10 @@ public final class PoolingRace {
     private static final int BATCH = 32;
 
     /**
-     * A pooling that takes part.
+     * A compared pooling.
      *
-     * @param name for tables, as {@code iSQRT-COV of block20}
-     * @param poolings one pooling, or several that are joined
+     * @param name in tables, e.g. {@code iSQRT-COV of block20}
+     * @param poolings one, or several that are joined
      */
     public record Candidate(String name, List<String> poolings) {
         public Candidate {
@@ -89,9 +85,9 @@ public final class PoolingRace {
     }
 
     /**
-     * How a candidate did.
+     * Result of a candidate.
      *
-     * @param name for tables
+     * @param name in tables
      * @param pooling text form
      * @param size length of its descriptor
      * @param accuracy leave-one-out accuracy on training images
@@ -99,10 +95,10 @@ public final class PoolingRace {
     public record Entry(String name, String pooling, long size, double accuracy) {}
 
     /**
-     * The table of a race.
+     * Result of the comparison.
      *
      * @param entries all candidates, the best first
-     * @param images training images that it was run on
+     * @param images number of training images used
      */
     public record Result(List<Entry> entries, int images) {
         public Result {
@@ -112,15 +108,15 @@ public final class PoolingRace {
             }
         }
 
-        /** The chosen one. */
+        /** Returns the selected pooling. */
         public Entry best() {
             return entries.getFirst();
         }
 
         /**
-         * Reads a table that {@link #write} wrote.
+         * Reads a result of {@link #write}.
          *
-         * @throws IOException if the file is damaged; the message says what to do
+         * @throws IOException if the file is damaged
          */
         public static Result read(Path file) throws IOException {
             try {
@@ -133,7 +129,7 @@ public final class PoolingRace {
             }
         }
 
-        /** Writes the table as JSON, whole or not at all. */
+        /** Writes the result as JSON, atomically. */
         public void write(Path file) throws IOException {
             AtomicFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(this)));
         }
@@ -147,11 +143,11 @@ public final class PoolingRace {
     private final long seed;
 
     /**
-     * Prepares a race; nothing is computed yet.
+     * Prepares a comparison.
      *
      * @param classes number of classes
-     * @param solver of the classifier that follows; poolings whose descriptors it cannot hold take no part
-     * @param seed of random first values and fitting
+     * @param solver of the classifier; poolings whose descriptors it cannot hold are left out
+     * @param seed of initialization and fitting
      */
     public PoolingRace(
             TrainingData data,
@@ -167,13 +163,13 @@ public final class PoolingRace {
         this.seed = seed;
     }
 
-    /** The candidates for a backbone, the first-order baseline first. */
+    /** Returns the candidates for a backbone, the first-order baseline first. */
     public static List<Candidate> candidates(Backbone backbone) {
         List<String> layers = List.of(backbone.layer().split("\\+"));
         List<Long> channels = backbone.channelsOfLayers();
+        boolean several = layers.size() > 1;
         String fine = layers.getFirst();
         String deep = layers.getLast();
-        boolean several = layers.size() > 1;
         long deepChannels = channels.getLast();
         String ofDeep = several ? "layer:" + deep + "/" : "";
         String ofFine = several ? "layer:" + fine + "/" : "";
@@ -181,10 +177,9 @@ public final class PoolingRace {
         String bilinear = ofDeep
                 + (deepChannels > MOST_BILINEAR_CHANNELS ? "bilinear/sketch:8192/root/l2" : "bilinear/triu/root/l2");
         String isqrtDeep = ofDeep + reduction(deepChannels) + "covariance/isqrt:5/triu";
-        String isqrtFine = ofFine + reduction(channels.getFirst()) + "covariance/isqrt:5/triu";
-        String kernel = ofDeep + reduction(deepChannels) + "rbf/triu/root/l2";
-        long square = Math.min(deepChannels, 256);
-        String spd = ofDeep + reduction(deepChannels) + "rbf/spd:" + Math.min(128, square) + "/relu/triu/root/l2";
+        String isqrtFine = ofFine + reduction(channels.getFirst()) + "covariance/isqrt:5/triu"; // = deep if one layer
+        String rbf = ofDeep + reduction(deepChannels) + "rbf/";
+        String isqrtName = "iSQRT-COV of " + fine;
         List<Candidate> all = new ArrayList<>();
         all.add(new Candidate("average of " + deep, List.of(average)));
         if (several) {
@@ -193,27 +188,26 @@ public final class PoolingRace {
         all.add(new Candidate("B-CNN of " + deep, List.of(bilinear)));
         all.add(new Candidate("iSQRT-COV of " + deep, List.of(isqrtDeep)));
         if (several) {
-            all.add(new Candidate("iSQRT-COV of " + fine, List.of(isqrtFine)));
+            all.add(new Candidate(isqrtName, List.of(isqrtFine)));
         }
-        all.add(new Candidate("RBF kernel of " + deep, List.of(kernel)));
-        all.add(new Candidate("SPD (RBF kernel, untrained W) of " + deep, List.of(spd)));
-        String second = several ? isqrtFine : isqrtDeep;
-        String secondName = "iSQRT-COV of " + (several ? fine : deep);
-        all.add(new Candidate("average of " + deep + " + " + secondName, List.of(average, second)));
-        all.add(new Candidate("B-CNN of " + deep + " + " + secondName, List.of(bilinear, second)));
+        all.add(new Candidate("RBF kernel of " + deep, List.of(rbf + "triu/root/l2")));
+        all.add(new Candidate(
+                "SPD (RBF kernel, untrained W) of " + deep,
+                List.of(rbf + "spd:" + Math.min(128, deepChannels) + "/relu/triu/root/l2")));
+        all.add(new Candidate("average of " + deep + " + " + isqrtName, List.of(average, isqrtFine)));
+        all.add(new Candidate("B-CNN of " + deep + " + " + isqrtName, List.of(bilinear, isqrtFine)));
         if (several) {
             all.add(new Candidate(
-                    "B-CNN and iSQRT-COV of " + deep + " + " + secondName, List.of(bilinear, isqrtDeep, second)));
+                    "B-CNN and iSQRT-COV of " + deep + " + " + isqrtName, List.of(bilinear, isqrtDeep, isqrtFine)));
         }
         return all;
     }
 
-    /** Networks whose own layers after the cut end in an average of convolutions, and are worth keeping. */
+    /** Backbones whose layers behind the cut are convolutions with average pooling. */
     private static final Set<String> USEFUL_TAILS = Set.of("efficientnet-lite4", "googlenet");
 
     /**
-     * The head for fine-tuning: first order by the network's own last layers where it has some, joined with iSQRT-COV of all
-     * layers of the cut behind a 1×1 convolution.
+     * Returns the pooling for fine-tuning: the tail of the backbone or average pooling, joined with a 1×1 convolution and iSQRT-COV of all layers of the cut.
      */
     public static Pooling fineTuned(Backbone backbone) {
         boolean several = backbone.channelsOfLayers().size() > 1;
@@ -228,17 +222,16 @@ public final class PoolingRace {
         return channels > MOST_CHANNELS ? "pca:256/" : "";
     }
 
-    /** The first-order candidate, which fits any number of images: for plans and estimates before the race. */
+    /** Returns the first-order candidate, which fits any number of images, for plans and estimates. */
     public static Pooling baseline(Backbone backbone) {
         return Pooling.parse(candidates(backbone).getFirst().poolings().getFirst());
     }
 
     /**
-     * Runs the race on at most 2,000 training images. Under a time budget it ends with the best so far when half of the time
-     * that is left is used.
+     * Compares the candidates on at most {@value #MOST_IMAGES} training images. With a time budget it stops when half of the remaining time is used.
      *
      * @throws IOException if an image cannot be read
-     * @throws InterruptedTrainingException if the run is cancelled meanwhile
+     * @throws InterruptedTrainingException if the run is cancelled
      */
     public Result run() throws IOException {
         int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
@@ -259,7 +252,7 @@ public final class PoolingRace {
             Optional<Duration> left = context.cancellation().remaining();
             for (Candidate candidate : candidates) {
                 if (!entries.isEmpty() && mostIsUsed(left)) {
-                    break; // the other half is for the classifier
+                    break; // leaves time for the classifier
                 }
                 context.preparing(new TrainEvent.Solving("comparing poolings", entries.size(), candidates.size()));
                 List<Member> parts = candidate.poolings().stream()
@@ -269,7 +262,7 @@ public final class PoolingRace {
                 entries.add(entry);
                 context.preparing(new TrainEvent.PoolingCompared(entry));
             }
-            // of equals the shorter descriptor
+            // ties: the shorter descriptor first
             entries.sort(Comparator.comparingDouble(Entry::accuracy).reversed().thenComparingLong(Entry::size));
             return new Result(entries, some.size());
         }
@@ -291,14 +284,14 @@ public final class PoolingRace {
     }
 
     /**
-     * A pooling that takes part alone or in joins.
+     * A pooling of one or more candidates.
      *
      * @param text form
      * @param size length of its descriptor
      * @param gram of its centred descriptors on the training images
      */
     private record Member(String text, long size, Gram gram) {
-        /** With a factor behind it that brings centred descriptors to a length. */
+        /** Returns the pooling with a final scale to a root mean square norm. */
         String scaled(double length) {
             return text + "/scale:" + shortest(length / Math.sqrt(gram.meanSquare()));
         }
@@ -308,7 +301,7 @@ public final class PoolingRace {
         }
     }
 
-    /** Whether more than half of the time that was left before the first candidate is used. */
+    /** Whether more than half of the time that remained at the start is used. */
     private boolean mostIsUsed(Optional<Duration> left) {
         return context.cancellation()
                 .remaining()

@@ -18,6 +18,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 

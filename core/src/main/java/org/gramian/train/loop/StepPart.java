@@ -31,7 +31,8 @@ public record StepPart(
         double loss,
         int correct,
         int crops,
-        @Nullable NonFiniteStep nonFinite) implements Serializable {
+        NonFinite.@Nullable InStep nonFinite)
+        implements Serializable {
     /**
      * The step that parts belong to.
      *

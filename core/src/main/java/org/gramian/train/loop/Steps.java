@@ -4,6 +4,8 @@ import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.Optimizer;
+import org.gramian.train.loop.TrainableModel.HeadRates;
+import org.gramian.train.loop.TrainingProgress.EpochSums;
 
 /** Optimizer steps of a stage: eager, replayed as a CUDA graph, or with gradients from other machines. */
 interface Steps extends AutoCloseable {

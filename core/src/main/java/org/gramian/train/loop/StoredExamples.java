@@ -19,6 +19,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.loop.LoadedExamples.LoadedPass;
 import org.gramian.train.recipe.Recipe;
 import org.jspecify.annotations.Nullable;
 
@@ -81,7 +82,7 @@ final class StoredExamples implements LoadedExamples {
                 rendering.reader(),
                 crops,
                 ImageStore.Options.of(size, context.threads(), folder),
-                MissingImage::of,
+                LoadedExamples::missing,
                 done -> context.preparing(
                         new TrainEvent.Collecting("decoding training images", done, training.size())));
         try {

@@ -7,11 +7,11 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 
 /**
- * Targets of the cross-entropy: a row {@code q [k]} for each label, by a {@link LossRecipe}.
+ * Targets of the cross-entropy: a row {@code q [k]} for each label, by a {@link Recipe.Loss}.
  *
  * <p>Label smoothing gives the true class {@code 1 − ε + ε/k} and every other {@code ε/k}. With balanced classes the row
  * of class c is multiplied by {@code n / (k·n_c)}, where n_c of the n training images are of class c: then every class
@@ -32,7 +32,7 @@ public final class Targets {
      * @param counts training images of each class, used by balanced class weights only
      * @throws IllegalArgumentException if class weights are balanced and a class has no image
      */
-    public static Targets of(LossRecipe recipe, long[] counts) {
+    public static Targets of(Recipe.Loss recipe, long[] counts) {
         if (counts.length < 2) {
             throw new IllegalArgumentException("expected at least 2 classes, found " + counts.length);
         }

@@ -23,6 +23,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.recipe.Recipe.Precision;
+import org.gramian.train.recipe.StageRecipe;
 
 /**
  * The part of a model that a stage trains: in stage 1 the head on features, in stage 2 all layers on images. Layers of the head
@@ -154,6 +155,26 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
             return NonFiniteSearch.find(model, NonFiniteSearch.Batch.FEATURES, input, targets);
         }
         Tensor images = precision == Precision.BF16 ? Tensors.to(input, DType.BF16) : input;
-        return NonFiniteSearch.find(model, NonFiniteSearch.Batch.PICTURES, images, targets);
+        return NonFiniteSearch.find(model, NonFiniteSearch.Batch.IMAGES, images, targets);
+    }
+
+    /**
+     * Factors on the learning rates of a head, which differ from 1 for long descriptors.
+     *
+     * <p>That of the classifier follows from their length, see {@link HeadInference#unitRate}. For descriptors s times as long, a classifier
+     * 1/s times as large gives the same scores, so that gradients of the layers before it do not depend on s. But these layers need a
+     * lower rate than a pooling that ends in l2, which bounds the scores. {@value #BEFORE_LONG} was best for iSQRT-COV on validation
+     * images (docs/adr/0011), against the classifier's own rate and 1.
+     *
+     * @param pooling factor of the layers before the classifier
+     * @param classifier factor of the classifier
+     */
+    record HeadRates(double pooling, double classifier) {
+        private static final double BEFORE_LONG = 0.01;
+
+        /** Returns the factors of a stage. */
+        static HeadRates of(StageRecipe stage, TrainingProgress progress) {
+            return new HeadRates(stage.perLength() ? BEFORE_LONG : 1, progress.scale());
+        }
     }
 }

@@ -86,7 +86,7 @@ public record TrainingData(
                 extraction.with(threads), survey, done -> progress.accept(new Collecting(task, done, samples.size())));
     }
 
-    /** Counts by itself: numbers of several threads may overtake one another. */
+    /** Counts calls: numbers of several threads may arrive out of order. */
     private static LongConsumer looking(int all, Consumer<Collecting> progress) {
         return new LongConsumer() {
             private long seen;

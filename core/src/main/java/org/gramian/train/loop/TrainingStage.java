@@ -1,11 +1,15 @@
 package org.gramian.train.loop;
 
+import java.util.List;
 import org.gramian.image.batch.Shuffle;
+import org.gramian.model.Logits;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
+import org.gramian.train.loop.TrainableModel.HeadRates;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.StageRecipe;
+import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,5 +93,23 @@ record TrainingStage(
     /** Sends an event to the listener. */
     void send(TrainEvent event) {
         context.listener().accept(event);
+    }
+
+    /** Computes the score of the current model on the validation set. */
+    @FunctionalInterface
+    interface Validator {
+        ValidationScore validate();
+
+        /** Returns a validator by the scores of the validation images. */
+        static Validator of(ImageScores scores, int[] labels) {
+            return () -> {
+                List<Logits> all = scores.compute();
+                ValidationCounts counts = ValidationCounts.NONE;
+                for (int i = 0; i < labels.length; i++) {
+                    counts = counts.plus(all.get(i), labels[i]);
+                }
+                return counts.score();
+            };
+        }
     }
 }

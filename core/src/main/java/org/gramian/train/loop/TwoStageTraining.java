@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.gramian.image.batch.Prefetch;
+import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.Engine;
@@ -20,6 +21,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.Checkpointing.Checkpoint;
+import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
@@ -119,12 +121,8 @@ public final class TwoStageTraining {
         }
         List<Sample> some = data.some(Fitting.images(pooling));
         try (Scope _ = Scope.open();
-                FeatureTable table = data.features(
-                        "features for fitting",
-                        some,
-                        data.testCrops().first(),
-                        context.threads(),
-                        context::preparing)) {
+                FeatureTable table =
+                        features("features for fitting", some, data.testCrops().first())) {
             int[] all = IntStream.range(0, table.count()).toArray();
             String stages = String.join(", ", Fitting.stages(pooling));
             context.preparing(new TrainEvent.Collecting("fitting " + stages, 0, some.size()));
@@ -138,8 +136,9 @@ public final class TwoStageTraining {
 
     /** Solves the classifier in place of stage 1. No checkpoint is written: a resumed run solves it again. */
     private void solve(LinearSolver solver, StageEnd ends) throws IOException {
-        try (FeatureTable training = trainingFeatures();
-                FeatureTable validation = validationFeatures()) {
+        try (FeatureTable training = features("training features", data.parts().training(), data.trainingCrops());
+                FeatureTable validation =
+                        features("validation features", data.parts().validation(), data.testCrops())) {
             new SolvedHead(model, context, data)
                     .solve(solver, training, targets, recipe.batching().batch());
             ends.stageDone(1, new Scores(featureScores(validation), this::testScores));
@@ -148,8 +147,9 @@ public final class TwoStageTraining {
 
     /** Trains the head on the features of the frozen backbone (stage 1). */
     private Ended trainHead(@Nullable Checkpoint checkpoint, StageEnd ends) throws IOException {
-        try (FeatureTable training = trainingFeatures();
-                FeatureTable validation = validationFeatures()) {
+        try (FeatureTable training = features("training features", data.parts().training(), data.trainingCrops());
+                FeatureTable validation =
+                        features("validation features", data.parts().validation(), data.testCrops())) {
             ImageScores scores = featureScores(validation);
             TrainingStage stage = new TrainingStage(
                     new TrainableModel(model, 1, 1, Recipe.Precision.F32),
@@ -160,11 +160,9 @@ public final class TwoStageTraining {
                     Steps.over(new Steps.Source(new FeatureExamples(training), this::targets)));
             boolean scaled = checkpoint == null && recipe.stage1().perLength(); // a checkpoint holds the scale
             double scale = scaled
-                    ? DescriptorLength.unitRate(
-                            model,
-                            training.count(),
-                            training::rows,
-                            recipe.optimizer().rule().momentum())
+                    ? new HeadInference(model, training::rows)
+                            .unitRate(
+                                    training.count(), recipe.optimizer().rule().momentum())
                     : 1;
             return train(
                     stage,
@@ -253,22 +251,8 @@ public final class TwoStageTraining {
         return ended;
     }
 
-    private FeatureTable trainingFeatures() throws IOException {
-        return data.features(
-                "training features",
-                data.parts().training(),
-                data.trainingCrops(),
-                context.threads(),
-                context::preparing);
-    }
-
-    private FeatureTable validationFeatures() throws IOException {
-        return data.features(
-                "validation features",
-                data.parts().validation(),
-                data.testCrops(),
-                context.threads(),
-                context::preparing);
+    private FeatureTable features(String task, List<Sample> samples, Crops crops) throws IOException {
+        return data.features(task, samples, crops, context.threads(), context::preparing);
     }
 
     private List<Logits> testScores() {

@@ -4,6 +4,8 @@ import java.util.Optional;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.linear.LinearSolver;
+import org.gramian.train.Optimizer;
+import org.gramian.train.OptimizerOptions;
 
 /**
  * The recipe of a training: Algorithm 1 of the paper with its constants.
@@ -26,7 +28,7 @@ public record Recipe(
         StageRecipe stage2,
         OptimizerRecipe optimizer,
         Batching batching,
-        LossRecipe loss,
+        Loss loss,
         Precision precision,
         Augmenting augmenting,
         Optional<LinearSolver> solver,
@@ -76,7 +78,7 @@ public record Recipe(
         private StageRecipe stage2;
         private OptimizerRecipe optimizer;
         private Batching batching;
-        private LossRecipe loss = new LossRecipe(0, LossRecipe.ClassWeights.NONE);
+        private Loss loss = new Loss(0, Loss.ClassWeights.NONE);
         private Precision precision = Precision.F32;
         private Augmenting augmenting = Augmenting.NONE;
         private Optional<LinearSolver> solver = Optional.empty();
@@ -116,7 +118,7 @@ public record Recipe(
         }
 
         /** Sets the loss. */
-        public Builder loss(LossRecipe value) {
+        public Builder loss(Loss value) {
             loss = value;
             return this;
         }
@@ -145,7 +147,7 @@ public record Recipe(
             return this;
         }
 
-        /** Sets the share of descriptor elements that are dropped. */
+        /** Sets the dropout rate of descriptors. */
         public Builder dropout(double value) {
             dropout = value;
             return this;
@@ -180,7 +182,7 @@ public record Recipe(
         /** No augmentation: the crops of the crop plan. */
         public static final Augmenting NONE = new Augmenting(Augmentation.NONE, CropPlan.DEFAULT_SIZE, 0, 0);
 
-        /** Beyond that all shares are about a half. */
+        /** Larger values give shares of about one half. */
         private static final double LARGEST = 1000;
 
         public Augmenting {
@@ -198,7 +200,7 @@ public record Recipe(
      * @param accumulate batches of gradient accumulation per step
      */
     public record Batching(int batch, int accumulate) {
-        /** More crops than that no training has, and counts stay far from their bounds. */
+        /** Keeps counts far from overflow. */
         private static final int MOST = 1 << 30;
 
         public Batching {
@@ -224,5 +226,50 @@ public record Recipe(
          * meant for CUDA, slow elsewhere.
          */
         BF16
+    }
+
+    /**
+     * The loss: cross-entropy with optional label smoothing and class weights.
+     *
+     * @param smoothing ε of label smoothing: the true class gets {@code 1 − ε + ε/k}, every other {@code ε/k} (Szegedy et al., 2016)
+     * @param weights of the classes
+     */
+    public record Loss(double smoothing, ClassWeights weights) {
+        /** Class weights. */
+        public enum ClassWeights {
+            /** Every image counts the same. */
+            NONE,
+            /** Every class counts the same: an image of class k has the weight {@code n / (classes · n_k)}. */
+            BALANCED
+        }
+
+        public Loss {
+            if (!(smoothing >= 0 && smoothing < 1)) {
+                throw new IllegalArgumentException("label smoothing must lie in [0, 1), found " + smoothing);
+            }
+        }
+    }
+
+    /**
+     * The optimizer of a recipe.
+     *
+     * @param rule SGD or AdamW with their constants; the stages set the learning rate
+     * @param clip largest norm of the gradient over all parameters; 0 for no clipping
+     * @param ema decay of the exponential moving average of weights, which validation and the model then use; 0 for none
+     */
+    public record OptimizerRecipe(OptimizerOptions rule, double clip, double ema) {
+        /** Neither clips gradients nor averages weights. */
+        public OptimizerRecipe(OptimizerOptions rule) {
+            this(rule, 0, 0);
+        }
+
+        public OptimizerRecipe {
+            new Optimizer(rule, clip, ema).close(); // checks the constants
+        }
+
+        /** Creates the optimizer of a stage, without state. */
+        public Optimizer create() {
+            return new Optimizer(rule, clip, ema);
+        }
     }
 }

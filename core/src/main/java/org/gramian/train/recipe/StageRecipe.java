@@ -13,8 +13,7 @@ import java.util.List;
  * @param warmup epochs of linear warm-up from 0, fractions allowed; 0 for none
  * @param layerDecay factor on the backbone's learning rate for each stage of the network between a parameter and the cut, so that
  *     early layers move less; 1 for none, no meaning in stage 1
- * @param perLength whether the classifier's rate is divided by the squared length of the first descriptors about their mean: its
- *     gradient is as long as they are, and so is what its step changes in the scores; layers before it then take a hundredth
+ * @param perLength whether the classifier's rate is divided by the mean squared norm of the centred initial descriptors; layers before it then take a hundredth of the rate
  * @param extend whether it goes on past its epochs while the loss still falls, see {@link #epochs(List)}; has no
  *     effect with a schedule of fixed length
  */
@@ -28,19 +27,19 @@ public record StageRecipe(
         double layerDecay,
         boolean perLength,
         boolean extend) {
-    /** A stage that extends does so by a quarter of its epochs at a time. */
+    /** A stage is extended by a quarter of its epochs at a time. */
     private static final int PORTIONS = 4;
 
     /** A stage has at most so many times its epochs. */
     private static final int LONGEST = 2;
 
-    /** Without layer-wise decay and extension. */
+    /** Creates a stage without layer-wise decay and extension. */
     public StageRecipe(
             int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {
         this(epochs, rate, false, backboneRate, schedule, warmup, 1, perLength, false);
     }
 
-    /** With the rate as it is. */
+    /** Creates a stage without division by the descriptor norm. */
     public StageRecipe(int epochs, double rate, double backboneRate, Schedule schedule, double warmup) {
         this(epochs, rate, backboneRate, schedule, warmup, false);
     }
@@ -96,7 +95,7 @@ public record StageRecipe(
     }
 
     private static void require(String what, double value) {
-        // Tensors hold it in single precision, where more than that is infinite.
+        // infinite in float32 otherwise
         if (!(value >= 0 && value <= Float.MAX_VALUE)) {
             throw new IllegalArgumentException(
                     what + " must be a number from 0 to " + Float.MAX_VALUE + ", found " + value);

@@ -26,8 +26,8 @@ import org.gramian.testing.Seed;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
-import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 import org.junit.jupiter.api.Test;
@@ -64,7 +64,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void nothingNeedsToBeSaid() {
+    void defaultsSufficeWithoutOptions() {
         Settings all = Choices.complete(Settings.NONE, at(Device.Kind.CPU));
         assertThat(all.values()).containsOnlyKeys(Keys.names());
         RunConfig config = RunConfig.of(all);
@@ -83,7 +83,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void theBestBackboneAtHandIsTaken() {
+    void bestInstalledBackboneIsChosen() {
         Settings all = Choices.complete(
                 Settings.NONE, at(Device.Kind.CUDA, "squeezenet-1.1", "googlenet-bvlc", "efficientnet-lite4"));
         assertThat(all.get(Keys.BACKBONE)).isEqualTo("efficientnet-lite4");
@@ -94,7 +94,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void aStageOfGivenLengthOrFixedScheduleIsNotExtended() {
+    void givenEpochsOrFixedSchedulesAreNotExtended() {
         Settings trained = Settings.NONE.with(Keys.CLASSIFIER, Optional.empty());
         DefaultsContext images = many(Device.Kind.CPU, 3000);
         Settings open = Choices.complete(trained, images);
@@ -115,12 +115,12 @@ final class ChoicesTest {
                 .isFalse();
         assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15).with(Keys.STAGE1_EXTEND, true), images)
                         .get(Keys.STAGE1_EXTEND))
-                .as("asked for")
+                .as("given")
                 .isTrue();
     }
 
     @Test
-    void theClassifierIsSolvedAgainWhereStage1TrainsItAndTheRecipeIsNotThePapers() {
+    void trainedHeadIsRefittedUnlessFaithfulToThePaper() {
         Settings trained = Settings.NONE.with(Keys.CLASSIFIER, Optional.empty());
         assertThat(Choices.complete(trained, many(Device.Kind.CPU, 3000)).get(Keys.STAGE1_REFIT))
                 .contains(LinearSolver.parse("svm"));
@@ -138,7 +138,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void aSolvedClassifierThatWasGivenIsNotFineTunedAndTakesTheLayersOfTheRace() {
+    void givenSolverDisablesFineTuning() {
         Settings all = Choices.complete(
                 Settings.NONE.with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("lda"))),
                 many(Device.Kind.CUDA, 3000));
@@ -152,7 +152,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void enoughImagesAreFineTunedOnAGpu() {
+    void manyImagesAreFineTunedOnAGpu() {
         Settings all = Choices.complete(Settings.NONE, many(Device.Kind.CUDA, 3000));
         assertThat(all.get(Keys.STAGE2_EPOCHS)).isEqualTo(20);
         assertThat(all.get(Keys.LAYER)).isEqualTo("block20+block29");
@@ -179,7 +179,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void aTrainedHeadHasThePoolingOfThePaper() {
+    void trainedHeadUsesTheDefaultPooling() {
         for (String pair : List.of("stage1.epochs=3", "stage1.rate=0.5", "network.classifier=softmax")) {
             assertThat(RunConfig.of(Choices.complete(requested(pair), at(Device.Kind.CPU, "googlenet")))
                             .network()
@@ -191,7 +191,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void weightsOfAnotherNameAreTakenWhereThereAreNoneOfTheNetworksOwn() {
+    void otherWeightsOfTheBackboneAreFallback() {
         assertThat(Choices.complete(Settings.NONE, at(Device.Kind.CPU, "googlenet-bvlc"))
                         .get(Keys.WEIGHTS))
                 .contains("googlenet-bvlc");
@@ -201,7 +201,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void aNetworkThatWasAskedForIsTakenWithOrWithoutWeightsAtHand() {
+    void givenBackboneIsUsedWithOrWithoutWeights() {
         Settings all = Choices.complete(requested("network.backbone=vgg16"), at(Device.Kind.CPU, "googlenet"));
         assertThat(all.get(Keys.WEIGHTS)).contains("vgg16");
         assertThat(all.get(Keys.LAYER)).isEqualTo("conv5_3");
@@ -209,7 +209,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void weightsSayWhichNetworkTheyAreFor() {
+    void weightsDetermineTheBackbone() {
         DefaultsContext here = at(Device.Kind.CPU, "efficientnet-lite4");
         assertThat(Choices.complete(requested("network.weights=googlenet-bvlc"), here)
                         .get(Keys.BACKBONE))
@@ -220,13 +220,13 @@ final class ChoicesTest {
     }
 
     @Test
-    void everyNetworkWithWeightsHasARank() {
+    void everyBackboneWithWeightsHasARank() {
         assertThat(BackboneRanking.BEST_FIRST).containsExactlyInAnyOrderElementsOf(WeightName.architectures());
         assertThat(Backbones.names()).contains(BackboneRanking.WITHOUT_WEIGHTS);
     }
 
     @Test
-    void theRateBelongsToThePooling() {
+    void rateDependsOnThePooling() {
         for (String normalized : List.of("bcnn", "kernel", "default", "paper")) {
             assertThat(rate("network.pooling=" + normalized)).isEqualTo(1);
         }
@@ -266,7 +266,7 @@ final class ChoicesTest {
 
     @ParameterizedTest
     @CsvSource({"fidelity=paper, 0.1, 0.001", "fidelity=authors, 1e-5, 1e-5", "network.pooling=netvlad, 0.1, 0.001"})
-    void autoFallsBackToTheRateThatWouldBeChosen(String pair, double first, double second) {
+    void autoFallsBackToTheDefaultRate(String pair, double first, double second) {
         Recipe recipe = RunConfig.of(Choices.complete(
                         requested(pair, "stage1.rate=auto", "stage2.rate=auto", "network.classifier=softmax"),
                         at(Device.Kind.CPU)))
@@ -283,7 +283,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void adamWBringsItsOwnRates() {
+    void adamWHasItsOwnRates() {
         Settings settings = Choices.complete(requested("optimizer.name=adamw"), at(Device.Kind.CUDA, "googlenet"));
         Recipe recipe = RunConfig.of(settings).recipe();
         assertThat(recipe.optimizer()).isEqualTo(new OptimizerRecipe(AdamWOptions.defaults(0.002)));
@@ -335,7 +335,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void theAuthorsMoveAllLayersAtOnce() {
+    void authorsTrainAllLayersTogether() {
         RunConfig config =
                 RunConfig.of(Choices.complete(requested("fidelity=authors"), at(Device.Kind.CPU, "googlenet")));
         assertThat(config.recipe().stage1().epochs()).isZero();
@@ -351,17 +351,16 @@ final class ChoicesTest {
     /** The text is saved beside the fidelity, and read under it again. */
     @ParameterizedTest
     @EnumSource(Fidelity.class)
-    void whatIsWrittenOfAPoolingWinsOverTheFidelityAlsoWhenReadAgain(Fidelity fidelity) {
+    void givenPoolingArgumentsOverrideTheFidelity(Fidelity fidelity) {
         Settings settings = Choices.complete(
                 requested("fidelity=" + fidelity.text(), "network.pooling=conv:9/rbf:sigma=mean/spd:9/triu/root:1e-5"),
                 at(Device.Kind.CPU, "googlenet"));
         Pooling pooling = RunConfig.of(settings).network().pooling();
         assertThat(pooling).isEqualTo(Pooling.parse("conv:9/rbf:sigma=mean/spd:9/triu/root:1e-5", fidelity));
         assertThat(Pooling.parse(settings.get(Keys.POOLING), fidelity)).isEqualTo(pooling);
-        assertThat(RunConfig.of(RunConfig.of(settings).settings())).isEqualTo(RunConfig.of(settings));
     }
 
-    /** Whatever is followed, something is trained, and a network that has nothing to train is not fine-tuned. */
+    /** Every fidelity trains something, and a backbone without parameters is not fine-tuned. */
     @ParameterizedTest
     @EnumSource
     void filtersAreNeverFineTuned(Fidelity fidelity) {
@@ -376,11 +375,11 @@ final class ChoicesTest {
         }
     }
 
-    /** What was asked for stands, with its origin; and to complete what is complete changes nothing. */
+    /** Given settings keep their origin; completing complete settings changes nothing. */
     @RandomTest(times = 50)
-    void whatWasAskedForStands(Seed seed) {
+    void givenSettingsAreKept(Seed seed) {
         SplittableRandom random = seed.random();
-        Settings whole = new RandomConfigs(random).next().settings();
+        Settings whole = new RandomConfigs(random).next();
         Settings requested = Settings.NONE;
         for (Setting setting : whole.values().values()) {
             boolean network =
@@ -395,9 +394,9 @@ final class ChoicesTest {
         assertThat(Choices.complete(all, at(Device.Kind.CPU))).isEqualTo(all);
     }
 
-    /** A rate of one pooling and a layer of one network mean nothing to another. */
+    /** The rate of a pooling and the layer of a backbone do not fit others. */
     @Test
-    void whatWasChosenIsChosenAnewWhereSomethingElseIsAskedFor() {
+    void chosenSettingsAreChosenAgainForOtherOptions() {
         DefaultsContext here = at(Device.Kind.CPU);
         Settings before = Choices.complete(requested("stage1.epochs=9"), here);
         Settings again = ConfigFileTest.parse(ConfigFile.text(before)).wanted();
@@ -414,7 +413,7 @@ final class ChoicesTest {
     }
 
     @Test
-    void whatDoesNotGoTogetherIsSaid() {
+    void contradictingSettingsAreRefused() {
         assertWrong(
                 "network.backbone=googlenet network.layer=inception_4f",
                 facts("network.layer", "googlenet", "inception_4f"));

@@ -47,7 +47,7 @@ class ClassifierChoiceTest {
     }
 
     @Test
-    void aClassifierIsSolvedForUnlessSomethingBeforeItIsTrained() {
+    void solverIsDefaultUnlessThePoolingIsTrained() {
         assertThat(text(complete(requested("network.pooling=average/l2")), Keys.CLASSIFIER))
                 .isEqualTo("svm");
         assertThat(text(complete(requested()), Keys.CLASSIFIER)).isEqualTo("svm");
@@ -62,7 +62,7 @@ class ClassifierChoiceTest {
     }
 
     @Test
-    void aMethodComesWithItsOwnClassifier() {
+    void methodHasItsOwnClassifier() {
         for (Method method : Methods.all()) {
             for (String name : List.of(method.name(), " " + method.name().toUpperCase(Locale.ROOT))) {
                 String layer = method.name().equals("cross-layer") ? "conv5_2+conv5_3" : "conv5_3";
@@ -79,7 +79,7 @@ class ClassifierChoiceTest {
     }
 
     @Test
-    void anotherClassifierMayBeAskedForBesideAMethod() {
+    void givenClassifierOverridesThatOfTheMethod() {
         assertThat(text(complete(requested("network.pooling=mdm", "network.classifier=svm:C=10")), Keys.CLASSIFIER))
                 .isEqualTo("svm:C=10");
         Settings trained = complete(requested("network.pooling=mdm", "network.classifier=softmax"));
@@ -88,7 +88,7 @@ class ClassifierChoiceTest {
 
     @ParameterizedTest
     @EnumSource(Fidelity.class)
-    void aClassifierThatIsSolvedForHasNoEpochs(Fidelity fidelity) {
+    void solverHasNoEpochs(Fidelity fidelity) {
         Settings all =
                 complete(requested("network.classifier=lda", "network.pooling=average", "fidelity=" + fidelity.text()));
         assertThat(all.get(Keys.STAGE1_EPOCHS)).isZero();
@@ -102,19 +102,18 @@ class ClassifierChoiceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"svm", "svm:C=0.5", "mean", "lda", "lda:shrinkage=0.25", "logistic", "logistic:C=2"})
-    void aConfigurationIsReadBackFromItsFile(String classifier) throws IOException {
+    void configurationWithSolverRoundTrips(String classifier) throws IOException {
         Settings all = complete(requested("network.classifier=" + classifier, "network.pooling=average"));
         RunConfig config = RunConfig.of(all);
         assertThat(config.recipe().solver()).contains(LinearSolver.parse(classifier));
-        assertThat(RunConfig.of(config.settings())).isEqualTo(config);
         Path file = folder.resolve("run.yaml");
         ConfigFile.write(file, all);
         assertThat(RunConfig.of(ConfigFile.read(file))).isEqualTo(config);
     }
 
-    /** In the file the pooling is spelt out: the name that brought the classifier is gone. */
+    /** The file has the stages of the pooling instead of the name of the method. */
     @Test
-    void aMethodsClassifierStaysWhereItsFileIsUsedAgain() throws IOException {
+    void classifierOfAMethodSurvivesItsFile() throws IOException {
         Path file = folder.resolve("run.yaml");
         ConfigFile.write(file, complete(requested("network.pooling=mdm")));
         Settings again = complete(requested("seed=5").over(ConfigFile.read(file).wanted()));
@@ -128,7 +127,7 @@ class ClassifierChoiceTest {
                     network.classifier=mean network.logit-norm=true | network.logit-norm false network.classifier=mean
                     network.classifier=lda optimizer.label-smoothing=0.1 | optimizer.label-smoothing 0 network.classifier=lda
                     """)
-    void whatHasNoPlaceBesideItIsSaid(String pairs, String values) {
+    void optionsThatDoNotApplyToASolverAreRefused(String pairs, String values) {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> complete(requested(pairs.split(" "))))
                 .has(facts((Object[]) values.split(" ")))
@@ -142,7 +141,7 @@ class ClassifierChoiceTest {
                     softmax:2 | softmax
                     svm:C=x   | C x
                     """)
-    void aWordThatIsNoneIsRefused(String text, String values) {
+    void unknownClassifierIsRefused(String text, String values) {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> requested("network.classifier=" + text))
                 .withMessageStartingWith("network.classifier: ")

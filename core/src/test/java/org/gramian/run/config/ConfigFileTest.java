@@ -29,24 +29,27 @@ final class ConfigFileTest {
     Path folder;
 
     @RandomTest(times = 200)
-    void whatIsWrittenIsReadBack(Seed seed) {
-        RunConfig config = new RandomConfigs(seed.random()).next();
-        assertThat(RunConfig.of(parse(ConfigFile.text(config.settings())))).isEqualTo(config);
-        assertThat(RunConfig.of(config.settings())).isEqualTo(config);
+    void configurationRoundTrips(Seed seed) {
+        Settings settings = new RandomConfigs(seed.random()).next();
+        assertThat(RunConfig.of(parse(ConfigFile.text(settings)))).isEqualTo(RunConfig.of(settings));
     }
 
     @RandomTest(times = 3)
     void writingTwiceGivesTheSameBytes(Seed seed) throws IOException {
-        Settings settings = new RandomConfigs(seed.random()).next().settings();
+        Settings settings = new RandomConfigs(seed.random()).next();
         Path first = folder.resolve("a.yaml");
         Path second = folder.resolve("b.yaml");
         ConfigFile.write(first, settings);
-        ConfigFile.write(second, RunConfig.of(ConfigFile.read(first)).settings());
+        Settings read = Settings.NONE;
+        for (Setting setting : ConfigFile.read(first).values().values()) {
+            read = read.with(setting.key(), setting.text(), Origin.CODE);
+        }
+        ConfigFile.write(second, read);
         assertThat(second).hasSameBinaryContentAs(first);
     }
 
     @RandomTest
-    void everyKeyCanBeSaidAloneInItsSectionOrWithADot(Seed seed) {
+    void everyKeyCanBeWrittenInASectionOrWithADot(Seed seed) {
         for (Key<?> key : Keys.all()) {
             String text = new RandomConfigs(seed.random()).text(key);
             Settings wanted = Settings.NONE.with(key.name(), text, Origin.CODE);
@@ -56,11 +59,11 @@ final class ConfigFileTest {
         }
     }
 
-    /** A file of a file of a run is as good as the first, however often it is read and written. */
+    /** Reading and writing a file any number of times loses nothing. */
     @RandomTest(times = 50)
-    void whatNobodyAskedForIsStillKnownAfterReading(Seed seed) {
+    void chosenKeysAreKnownAfterReading(Seed seed) {
         SplittableRandom random = seed.random();
-        Settings whole = new RandomConfigs(random).next().settings();
+        Settings whole = new RandomConfigs(random).next();
         for (String key : Keys.names()) {
             whole = random.nextBoolean() ? whole.unwanted(key) : whole;
         }
@@ -71,14 +74,14 @@ final class ConfigFileTest {
     }
 
     @Test
-    void theListOfTheChosenMayStandAnywhere() {
+    void listOfChosenKeysMayBeAnywhere() {
         Settings settings = parse("chosen:\n  - seed\n  - stage1.rate\nseed: 3\nstage1:\n  epochs: 4\n");
         assertThat(texts(settings)).isEqualTo("[stage1.epochs=4, seed=3]");
         assertThat(texts(settings.wanted())).isEqualTo("[stage1.epochs=4]");
     }
 
     static Settings parse(String text) {
-        return YamlSettings.read(text, Path.of("run.yaml"));
+        return ConfigFile.Reader.read(text, Path.of("run.yaml"));
     }
 
     private static String texts(Settings settings) {
@@ -89,7 +92,7 @@ final class ConfigFileTest {
     }
 
     @Test
-    void theOriginIsTheFilesNameAndTheLine() throws IOException {
+    void originIsFileNameAndLine() throws IOException {
         Settings settings = read("# mine\nseed: 3\nstage1:\n  rate: 0.5 # high\n");
         assertThat(settings.values().get("seed"))
                 .isEqualTo(new Setting("seed", "3", new Origin("run.yaml, line 2", true)));
@@ -98,7 +101,7 @@ final class ConfigFileTest {
     }
 
     @Test
-    void originsStandBehindTheValues() throws IOException {
+    void originsFollowTheValues() throws IOException {
         Path file = folder.resolve("out.yaml");
         ConfigFile.write(
                 file,
@@ -119,13 +122,13 @@ final class ConfigFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "\n", "# nothing\n", "---\n", "{}", "---\n...\n"})
-    void anEmptyFileSaysNothing(String text) throws IOException {
+    void emptyFileHasNoSettings(String text) throws IOException {
         assertThat(read(text)).isEqualTo(Settings.NONE);
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("faults")
-    void aFaultIsSaidWithLineAndKey(String text, Facts message) {
+    void errorsNameLineAndKey(String text, Facts message) {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> read(text))
                 .withMessageStartingWith(folder.resolve("run.yaml").toString())
@@ -202,7 +205,7 @@ final class ConfigFileTest {
     }
 
     @Test
-    void aBillionLaughsAreNotHeard() {
+    void yamlAliasesAreRefused() {
         StringBuilder text = new StringBuilder("a: &a [lol]\n");
         for (char c = 'b'; c < 'k'; c++) {
             text.append(c + ": &" + c + " [" + ("*" + (char) (c - 1) + ",").repeat(9) + "]\n");
@@ -211,7 +214,7 @@ final class ConfigFileTest {
     }
 
     @Test
-    void whatIsNoFileOrNoTextIsRefused() throws IOException {
+    void missingAndBinaryFilesAreRefused() throws IOException {
         Path file = folder.resolve("run.yaml");
         Files.write(file, "seed: é".getBytes(StandardCharsets.ISO_8859_1));
         assertRefused(file, facts("UTF-8"));

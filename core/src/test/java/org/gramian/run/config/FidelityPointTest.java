@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The list of points says what the mathematics of the paper's three fidelities is, and leaves nothing out. */
+/** The list of points is complete. */
 class FidelityPointTest {
     private static List<FidelityPoint> points(String way) {
         return Stream.concat(FidelityPoint.mathematics().stream(), FidelityPoint.recipe().stream())
@@ -50,7 +50,7 @@ class FidelityPointTest {
 
     @ParameterizedTest
     @EnumSource(Fidelity.class)
-    void everySettingThatAFidelityAsksForIsAPointOrTheWayOfOne(Fidelity fidelity) {
+    void everySettingOfAFidelityIsListed(Fidelity fidelity) {
         String ways = Stream.concat(FidelityPoint.mathematics().stream(), FidelityPoint.recipe().stream())
                 .map(FidelityPoint::way)
                 .toList()
@@ -61,7 +61,7 @@ class FidelityPointTest {
 
     @ParameterizedTest
     @EnumSource(Fidelity.class)
-    void everyArgumentThatAFidelityDecidesIsAPoint(Fidelity fidelity) {
+    void everyArgumentOfAFidelityIsListed(Fidelity fidelity) {
         for (String word : List.of("conv", "rbf", "spd", "triu", "root")) {
             assertThat(fidelity.arguments(word)).isNotEmpty();
             fidelity.arguments(word)
@@ -74,7 +74,7 @@ class FidelityPointTest {
     }
 
     @Test
-    void everyPointOfTheMathematicsTellsTwoFidelitiesApart() {
+    void everyMathematicalPointDiffersBetweenFidelities() {
         assertThat(FidelityPoint.mathematics())
                 .hasSize(12)
                 .allMatch(point -> point.differs(Fidelity.PAPER, Fidelity.CORRECTED)

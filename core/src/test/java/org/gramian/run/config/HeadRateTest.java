@@ -23,15 +23,14 @@ class HeadRateTest {
         "deepten:4, 0.1, true",
         "vlad:4/l2, 1, false"
     })
-    void ratesAreOfDescriptorsOfLengthOneAndSmallerWhereWordsAreTrained(
-            String pooling, double rate, boolean perLength) {
+    void rateDependsOnNormAndTrainedCodewords(String pooling, double rate, boolean perLength) {
         Settings settings = HeadRate.choose(Settings.NONE, Pooling.parse(pooling));
         assertThat(settings.get(Keys.STAGE1_RATE)).hasValue(rate);
         assertThat(settings.get(Keys.PER_LENGTH)).isEqualTo(perLength);
     }
 
     @Test
-    void aRateThatSomebodyGaveIsTakenAsItIs() {
+    void givenRateIsNotDividedByTheNorm() {
         Settings settings = HeadRate.choose(
                 Settings.NONE.with(Keys.STAGE1_RATE, OptionalDouble.of(0.01)), Pooling.parse("average"));
         assertThat(settings.get(Keys.STAGE1_RATE)).hasValue(0.01);

@@ -21,7 +21,8 @@ final class RandomConfigs {
             "resnet18 layer4 - a",
             "resnet50 layer3 ../weights/Größe\t*&!.bin");
 
-    RunConfig next() {
+    /** Returns valid values of all keys. */
+    Settings next() {
         String[] network = pick(NETWORKS.toArray(String[]::new)).split(" ", 3);
         Settings settings = Settings.NONE
                 .with("network.backbone", network[0], Origin.CODE)
@@ -32,10 +33,10 @@ final class RandomConfigs {
                 settings = settings.with(key.name(), text(key), Origin.CODE);
             }
         }
-        return RunConfig.of(settings);
+        return NetworkConfig.spellOut(settings);
     }
 
-    /** Some text that the key reads. */
+    /** Returns a valid text of a key. */
     String text(Key<?> key) {
         return switch (key.name()) {
             case "data.layout" ->

@@ -13,7 +13,7 @@ final class SettingsTest {
     @RandomTest
     void theUpperLayerWins(Seed seed) {
         RandomConfigs configs = new RandomConfigs(seed.random());
-        Settings lower = configs.next().settings();
+        Settings lower = configs.next();
         for (Key<?> key : Keys.all()) {
             Settings upper = Settings.NONE.with(key.name(), configs.text(key), Origin.flag("--x"));
             Settings both = upper.over(lower);
@@ -26,7 +26,7 @@ final class SettingsTest {
     }
 
     @RandomTest
-    void textsAreKeptAsTheKeyItselfWritesThem(Seed seed) {
+    void textsAreNormalized(Seed seed) {
         RandomConfigs configs = new RandomConfigs(seed.random());
         for (Key<?> key : Keys.all()) {
             String text = key.normalize(configs.text(key));
@@ -46,7 +46,7 @@ final class SettingsTest {
     }
 
     @Test
-    void aKeyThatIsNoneIsRefusedWithTheOneThatWasMeant() {
+    void unknownKeyIsRefusedWithASuggestion() {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> Settings.NONE.with("stage2.warm-up", "1", Origin.CODE))
                 .has(facts("stage2.warm-up", "stage2.warmup"));

@@ -6,7 +6,7 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.train.recipe.Schedule;
 import org.junit.jupiter.api.Test;
 
-/** How long stage 1 goes on. */
+/** Length of stage 1. */
 final class StageLengthTest {
     @Test
     void fewImagesGetMoreEpochs() {
@@ -14,20 +14,20 @@ final class StageLengthTest {
     }
 
     @Test
-    void theRateFallsByItselfWhereEpochsAreTooShortToTellAPlateau() {
+    void shortEpochsUseCosineDecay() {
         assertThat(new StageLength(24).schedule()).isEqualTo(new Schedule.Cosine());
         assertThat(new StageLength(25).schedule()).isEqualTo(new Schedule.Plateau(2, 2));
     }
 
     @Test
-    void manyImagesGetTheBound() {
+    void manyImagesGetFifteenEpochs() {
         StageLength large = new StageLength(30_000);
         assertThat(large.epochs()).isEqualTo(15);
         assertThat(large.schedule()).isEqualTo(new Schedule.Plateau(2, 2));
     }
 
     @Test
-    void inBetweenThereAreEnoughSteps() {
+    void epochsGiveEnoughSteps() {
         for (int steps = 3; steps <= 10; steps++) {
             assertThat(steps * new StageLength(steps).epochs()).isBetween(150, 150 + steps);
         }
@@ -36,11 +36,11 @@ final class StageLengthTest {
     @Test
     void fewCropsMakeSmallBatches() {
         Settings settings = Settings.NONE.with(Keys.CROPS, CropPlan.parse("center"));
-        assertThat(BatchSize.choose(settings, 319).get(Keys.BATCH)).isEqualTo(8);
-        assertThat(BatchSize.choose(settings, 320).get(Keys.BATCH)).isEqualTo(32);
-        assertThat(BatchSize.choose(settings.with(Keys.BATCH, 5), 319).get(Keys.BATCH))
+        assertThat(StageLength.batch(settings, 319).get(Keys.BATCH)).isEqualTo(8);
+        assertThat(StageLength.batch(settings, 320).get(Keys.BATCH)).isEqualTo(32);
+        assertThat(StageLength.batch(settings.with(Keys.BATCH, 5), 319).get(Keys.BATCH))
                 .isEqualTo(5);
-        assertThat(BatchSize.choose(settings.with(Keys.CROPS, CropPlan.parse("paper")), 319)
+        assertThat(StageLength.batch(settings.with(Keys.CROPS, CropPlan.parse("paper")), 319)
                         .get(Keys.BATCH))
                 .isEqualTo(32);
     }

@@ -23,7 +23,7 @@ class MemoryEstimateTest {
     }
 
     @Test
-    void whatCannotFitIsRefusedAndWhatMayNotFitIsWarnedOf() {
+    void tooLargeRunsAreRefusedOrWarnedOf() {
         assertThat(trained(false).requireFits(8 * GB, Long.MAX_VALUE)).isEmpty();
         assertThat(trained(false).requireFits(4 * GB, Long.MAX_VALUE))
                 .hasValueSatisfying(text -> assertThat(text).has(facts("4.0 GB", "--batch")));

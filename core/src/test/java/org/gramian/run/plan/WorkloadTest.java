@@ -23,6 +23,7 @@ import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.Origin;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
+import org.gramian.run.plan.Probe.Pace;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.train.feature.FrozenBackbone;
@@ -47,7 +48,7 @@ final class WorkloadTest {
     }
 
     @Test
-    void theEndingIsTestGalleryAndReportOfOneFold() {
+    void endingIsEvaluationGalleryAndReportOfOneFold() {
         Pace pace = new Pace(0, 1, 0, 0, 0);
         Workload frozen = work(config("data.protocol=thirds:3", "data.crops=resize:96"));
         int test = frozen.folds().getFirst().test();
@@ -63,15 +64,15 @@ final class WorkloadTest {
         return work(config, 4);
     }
 
-    private static Workload work(RunConfig config, int heldBack) {
+    private static Workload work(RunConfig config, int validation) {
         SequencedMap<String, Parts> folds = new LinkedHashMap<>();
         for (Fold fold : config.data().protocol().folds(DATASET, Duplicates.NONE, 0)) {
             List<Sample> training = samples(fold.train());
             folds.put(
                     fold.name(),
                     new Parts(
-                            training.subList(heldBack, training.size()),
-                            training.subList(0, heldBack),
+                            training.subList(validation, training.size()),
+                            training.subList(0, validation),
                             samples(fold.test())));
         }
         return Workload.of(config, DATASET.classes().size(), folds);
@@ -85,8 +86,8 @@ final class WorkloadTest {
     void imagesOfAFoldAreCountedOnce() {
         Workload work = work(config("data.protocol=thirds:3"));
         assertThat(work.folds()).hasSize(3).allSatisfy(fold -> {
-            assertThat(fold.training() + fold.heldBack() + fold.test()).isEqualTo(60);
-            assertThat(fold.heldBack()).isEqualTo(4);
+            assertThat(fold.training() + fold.validation() + fold.test()).isEqualTo(60);
+            assertThat(fold.validation()).isEqualTo(4);
             assertThat(fold.test()).isEqualTo(20);
         });
     }
@@ -100,7 +101,7 @@ final class WorkloadTest {
     }
 
     @Test
-    void cropsToTestWithAreAmongThoseToTrainOn() {
+    void testCropsAreAmongTrainingCrops() {
         Sample sample = DATASET.samples().getFirst();
         for (String plan : List.of("paper", "paper+flips", "center", "center+flips", "ten", "resize")) {
             var crops = config("data.crops=" + plan).data().crops();
@@ -150,15 +151,15 @@ final class WorkloadTest {
                 .isZero();
     }
 
-    /** 36 images to train on; judging and testing are not counted in either case. */
+    /** 36 training images; validation and test images do not count. */
     @Test
-    void aClassifierThatIsSolvedForTakesOnePassOverTheFeatures() {
+    void solverTakesOnePassOverTheFeatures() {
         Workload work = work(config("data.protocol=thirds:1", "network.classifier=svm", "network.pooling=average"));
         assertThat(work.features()).isEqualTo(60);
         assertThat(Estimate.of(work, new Pace(0, 0, 1, 0, 1), 2).stage1()).isEqualTo(Duration.ofSeconds(36));
     }
 
-    /** 36 images to train on with 15 crops each, 4 to judge; an epoch is 17 steps of 32 crops. */
+    /** 36 training images with 15 crops each, 4 validation images; an epoch has 17 steps of 32 crops. */
     @Test
     void withoutAugmentationEveryCropIsDecodedAndEveryStepUpdatesParameters() {
         Workload work = work(config(
@@ -184,7 +185,7 @@ final class WorkloadTest {
     }
 
     @Test
-    void aProbeMeasuresAndLeavesTheModelAsItIs() {
+    void probeDoesNotChangeTheModel() {
         RunConfig config = config(
                 "network.backbone=filters",
                 "data.crops=center:32",

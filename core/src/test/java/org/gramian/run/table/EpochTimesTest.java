@@ -41,7 +41,7 @@ class EpochTimesTest {
         times.accept(new RunEvent.Training(new StageStarted(stage, 9, 4, 32)));
     }
 
-    /** An epoch of which steps are seen from some step on. */
+    /** An epoch whose first steps are missing. */
     private void epoch(EpochTimes times, int stage, int epoch, int firstStep, int took) {
         for (int step = firstStep; step <= 4; step++) {
             times.accept(new RunEvent.Training(new Stepped(stage, epoch, step, 8 * step, 1, 0.5)));
@@ -52,7 +52,7 @@ class EpochTimesTest {
     }
 
     @Test
-    void theMedianOfTheEpochsOfStageOneIsKept() throws IOException {
+    void medianEpochOfStageOneIsStored() throws IOException {
         EpochTimes times = open();
         assertThat(times.perEpoch()).isEmpty();
         fold(times, 1);
@@ -70,7 +70,7 @@ class EpochTimesTest {
     }
 
     @Test
-    void anEpochThatABreakCutInTwoIsNotKnown() throws IOException {
+    void interruptedEpochHasNoTime() throws IOException {
         EpochTimes times = open();
         fold(times, 1);
         stage(times, 1);
@@ -81,7 +81,7 @@ class EpochTimesTest {
     }
 
     @Test
-    void anEpochThatWasLostCountsOnce() throws IOException {
+    void repeatedEpochCountsOnce() throws IOException {
         for (int took : List.of(100, 6)) {
             EpochTimes times = open();
             fold(times, 1);

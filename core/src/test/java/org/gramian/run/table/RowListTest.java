@@ -43,7 +43,7 @@ class RowListTest {
     }
 
     @Test
-    void whatIsNoRowIsRefusedWithTheNearestMethod() {
+    void invalidRowIsRefusedWithTheNearestMethod() {
         assertThatThrownBy(() -> RowList.parse("average,bcn"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("bcn", "bcnn", "gramian methods", "gramian pool --help"));
@@ -54,7 +54,7 @@ class RowListTest {
     }
 
     @Test
-    void aRowsOwnSettingsGoBeforeThoseOfTheTable() {
+    void ownSettingsOverrideThoseOfTheTable() {
         TableRow row = RowList.parse("isqrt").getFirst().with("stage1.rate", "0.5");
         Settings requested = row.requested(
                 Settings.NONE.with(Keys.STAGE1_RATE, OptionalDouble.of(0.1)).with(Keys.STAGE1_EPOCHS, 7));
@@ -64,12 +64,12 @@ class RowListTest {
     }
 
     @Test
-    void capitalsNameTheSameMethod() {
+    void methodNamesIgnoreCase() {
         assertThat(RowList.parse("FV-CNN, Bcnn")).isEqualTo(RowList.parse("fv-cnn,bcnn"));
     }
 
     @Test
-    void whatMakesResultsComparableIsTheSameForAllRows() {
+    void sharedKeysCannotDifferBetweenRows() {
         TableRow row = RowList.parse("average").getFirst();
         for (String key : List.of("data.layout", "data.protocol", "data.crops", "data.validation", "seed")) {
             assertThatThrownBy(() -> row.with(key, "1")).hasMessageContaining(key);
@@ -80,7 +80,7 @@ class RowListTest {
     }
 
     @Test
-    void rowsAreDistinctAndTheNamedOnesAreThere() {
+    void rowsMustBeDistinctAndNamedRowsMustExist() {
         List<TableRow> rows = RowList.parse("average,bcnn");
         TablePlan plan = TablePlan.of(rows, Settings.NONE);
         assertThat(plan.baseline()).isEmpty();

@@ -80,7 +80,7 @@ class TablePresetTest {
     }
 
     @Test
-    void onlyTheTailOfVggIsCalledByItsName() {
+    void onlyTheTailOfVggHasItsName() {
         Backbone vgg = Backbone.of("vgg16");
         Backbone googlenet = Backbone.of("googlenet", "inception_4e");
         TableRow tail = TablePreset.TABLE2.rows().get(0);
@@ -99,7 +99,7 @@ class TablePresetTest {
     }
 
     @Test
-    void onlyAWholeDataSetIsThatOfThePaper() {
+    void onlyACompleteDatasetIsThatOfThePaper() {
         assertThat(PaperData.of(dataset(classes(47), 5640, "dtd:lists"))).hasValue(PaperData.DTD);
         assertThat(PaperData.of(dataset(classes(10), 1200, "dtd")))
                 .as("10 of its 47 classes")

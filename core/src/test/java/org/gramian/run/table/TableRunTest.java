@@ -109,7 +109,7 @@ class TableRunTest {
     }
 
     @Test
-    void rowsShareFoldsAndCropsAndAreHeldAgainstTheBaseline() throws IOException, InterruptedException {
+    void rowsShareFoldsAndAreComparedWithTheBaseline() throws IOException, InterruptedException {
         TableRun run = trained(plan("average,cov=pca:4/covariance/triu"));
         List<TableEntry> entries = run.entries();
         assertThat(entries)
@@ -142,7 +142,7 @@ class TableRunTest {
     }
 
     @Test
-    void theFeaturesOfTheFirstRowServeAllOthers() throws IOException, InterruptedException {
+    void featuresAreSharedByAllRows() throws IOException, InterruptedException {
         TableRun run = run(plan("average,cov=pca:4/covariance/triu"));
         List<Set<String>> kept = new ArrayList<>();
         run.train(context(_ -> {}, Cancellation.onRequest()), new TableRun.Listener() {
@@ -169,7 +169,7 @@ class TableRunTest {
     }
 
     @Test
-    void whatIsFinishedIsNotTrainedAgain() throws IOException, InterruptedException {
+    void finishedRowsAreNotTrainedAgain() throws IOException, InterruptedException {
         TablePlan plan = plan("average,cov=pca:4/covariance/triu");
         ResultTable table = trained(plan).table();
         assertThat(steppedWhile(plan)).isFalse();
@@ -180,7 +180,7 @@ class TableRunTest {
     }
 
     @Test
-    void aBrokenTableEndsLikeAnUnbrokenOne() throws IOException, InterruptedException {
+    void interruptedTableEndsWithTheSameResults() throws IOException, InterruptedException {
         TablePlan plan = plan("average,cov=pca:4/covariance/triu");
         TableRun broken = run(plan);
         Cancellation breaks = Cancellation.onRequest();
@@ -250,7 +250,7 @@ class TableRunTest {
     }
 
     @Test
-    void aRowThatCannotBeTrainedDoesNotEndTheOthers() throws IOException, InterruptedException {
+    void failingRowDoesNotEndTheOthers() throws IOException, InterruptedException {
         TablePlan rows = plan("large=pca:4/covariance/spd:9/triu,average,absent=average");
         TablePlan plan = new TablePlan(
                 List.of(
@@ -274,7 +274,7 @@ class TableRunTest {
     }
 
     @Test
-    void aRowThatDoesNotGoWithThatManyImagesFailsAlone() throws IOException, InterruptedException {
+    void rowWithTooFewImagesFailsAlone() throws IOException, InterruptedException {
         List<TableRow> rows = new ArrayList<>(RowList.parse("average,axes=average/pca:8"));
         rows.add(RowList.parse("large=conv:20000/bilinear/flat")
                 .getFirst()
@@ -288,7 +288,7 @@ class TableRunTest {
     }
 
     @Test
-    void aRowHasTheClassifierOfItsMethodUnlessTheTableHasOne() throws IOException, InterruptedException {
+    void rowUsesTheClassifierOfItsMethodByDefault() throws IOException, InterruptedException {
         Settings solving = Settings.NONE
                 .with(Keys.BACKBONE, "filters")
                 .with(Keys.CROPS, COMMON.get(Keys.CROPS))
@@ -309,14 +309,14 @@ class TableRunTest {
     }
 
     @Test
-    void imagesThatDoNotAllowTheProtocolEndTheTable() {
+    void imagesThatDoNotFitTheProtocolEndTheTable() {
         Settings tooMany = COMMON.with(Keys.PROTOCOL, Protocols.parse("kfold:9"));
         assertThatThrownBy(() -> run(TablePlan.of(RowList.parse("average"), tooMany)))
                 .isInstanceOf(UnfitDataException.class);
     }
 
     @Test
-    void anotherConfigurationOrOtherImagesAreRefusedByName() throws IOException, InterruptedException {
+    void otherConfigurationOrImagesAreRefused() throws IOException, InterruptedException {
         trained(plan("average"));
         TablePlan longer = TablePlan.of(RowList.parse("average"), COMMON.with(Keys.STAGE1_EPOCHS, 3));
         assertThatThrownBy(() -> run(longer)).isInstanceOf(IOException.class).has(facts("stage1.epochs", "3", "2"));
@@ -327,7 +327,7 @@ class TableRunTest {
     }
 
     @Test
-    void everyDataSetIsAColumnOfItsOwn() throws IOException, InterruptedException {
+    void everyDatasetIsAColumn() throws IOException, InterruptedException {
         data = List.of(data("first", 6, 6), data("second", 5, 6, 7));
         TableRun run = trained(plan("average,cov=pca:4/covariance/triu"));
         ResultTable table = run.table();
@@ -364,7 +364,7 @@ class TableRunTest {
     }
 
     @Test
-    void rowsThatAreSolvedForStandBesideTrainedOnesWithARemark() throws IOException, InterruptedException {
+    void solvedRowsHaveARemark() throws IOException, InterruptedException {
         List<TableRow> rows = new ArrayList<>(RowList.parse("average,near=average,blind=conv:4/covariance/triu"));
         rows.set(1, rows.get(1).with("network.classifier", "mean"));
         rows.set(2, rows.get(2).with("network.classifier", "mean"));
@@ -377,7 +377,7 @@ class TableRunTest {
     }
 
     @Test
-    void aFolderOfImagesIsTakenOnce() {
+    void repeatedFolderIsRefused() {
         Path place = root.resolve("first");
         assertThatThrownBy(() -> TableData.open(List.of(place, root.resolve("first/../first")), Optional.empty()))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -385,7 +385,7 @@ class TableRunTest {
     }
 
     @Test
-    void theStagesAreShownOneByOne() throws IOException, InterruptedException {
+    void stagesAreReportedSeparately() throws IOException, InterruptedException {
         TablePlan plan = TablePlan.of(
                 RowList.parse("average").stream()
                         .map(row -> row.with("stage2.epochs", "1"))

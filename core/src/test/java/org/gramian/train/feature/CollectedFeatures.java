@@ -12,7 +12,7 @@ import java.util.Objects;
 import org.gramian.image.ReadResult.Unreadable;
 
 /** All features that came, as bytes, in order. */
-final class CollectedFeatures implements FeatureSink {
+final class CollectedFeatures implements FeatureExtraction.Sink {
     private final List<String> places = new ArrayList<>();
     private final List<byte[]> features = new ArrayList<>();
     private final Map<Integer, Unreadable> unreadable = new LinkedHashMap<>();

@@ -33,17 +33,18 @@ class FeatureCacheTest {
     private final List<String> warnings = new ArrayList<>();
 
     private FeatureCache open() throws IOException {
-        return FeatureCache.open(root, MadeUpFeatures.recipe(), warnings::add);
+        return FeatureCache.open(root, SyntheticFeatures.recipe(), warnings::add);
     }
 
     private static Optional<byte[]> find(FeatureCache cache, int number) {
-        return cache.find(MadeUpFeatures.image(number), MadeUpFeatures.CROP).map(found -> found.toArray(JAVA_BYTE));
+        return cache.find(SyntheticFeatures.image(number), SyntheticFeatures.CROP)
+                .map(found -> found.toArray(JAVA_BYTE));
     }
 
     private void fill(int from, int to) throws IOException {
         try (FeatureCache cache = open()) {
             for (int number = from; number < to; number++) {
-                MadeUpFeatures.put(cache, number);
+                SyntheticFeatures.put(cache, number);
             }
         }
     }
@@ -58,28 +59,28 @@ class FeatureCacheTest {
     }
 
     @Test
-    void whatWasPutIsFoundAtOnceAndLater() throws IOException {
+    void storedFeaturesAreFound() throws IOException {
         try (FeatureCache cache = open()) {
             for (int number = 0; number < COUNT; number++) {
                 assertThat(find(cache, number)).isEmpty();
-                MadeUpFeatures.put(cache, number);
-                assertThat(find(cache, number)).contains(MadeUpFeatures.feature(number));
+                SyntheticFeatures.put(cache, number);
+                assertThat(find(cache, number)).contains(SyntheticFeatures.feature(number));
             }
         }
         try (FeatureCache cache = open()) {
             assertThat(cache.size()).isEqualTo(COUNT);
             for (int number = 0; number < COUNT; number++) {
-                assertThat(find(cache, number)).contains(MadeUpFeatures.feature(number));
+                assertThat(find(cache, number)).contains(SyntheticFeatures.feature(number));
             }
         }
     }
 
     @Test
-    void featuresBeginAtMultiplesOfSixtyFourBytesAndCannotBeWrittenTo() throws IOException {
+    void featuresAreAlignedAndReadOnly() throws IOException {
         fill(0, COUNT);
         try (FeatureCache cache = open()) {
             for (int number = 0; number < COUNT; number++) {
-                MemorySegment feature = cache.find(MadeUpFeatures.image(number), MadeUpFeatures.CROP)
+                MemorySegment feature = cache.find(SyntheticFeatures.image(number), SyntheticFeatures.CROP)
                         .orElseThrow();
                 assertThat(feature.address() % 64).isZero();
                 assertThat(feature.isReadOnly()).isTrue();
@@ -91,10 +92,11 @@ class FeatureCacheTest {
     void nothingIsFoundUnderAnotherKey() throws IOException {
         fill(0, 1);
         try (FeatureCache cache = open()) {
-            assertThat(cache.find(MadeUpFeatures.image(0), "another crop")).isEmpty();
-            assertThat(cache.find(MadeUpFeatures.image(1), MadeUpFeatures.CROP)).isEmpty();
+            assertThat(cache.find(SyntheticFeatures.image(0), "another crop")).isEmpty();
+            assertThat(cache.find(SyntheticFeatures.image(1), SyntheticFeatures.CROP))
+                    .isEmpty();
         }
-        FeatureRecipe recipe = MadeUpFeatures.recipe();
+        FeatureRecipe recipe = SyntheticFeatures.recipe();
         List<FeatureRecipe> others = List.of(
                 with(recipe, "other", recipe.layer(), recipe.weights(), recipe.preprocessing()),
                 with(recipe, recipe.backbone(), "top/layer2", recipe.weights(), recipe.preprocessing()),
@@ -105,10 +107,11 @@ class FeatureCacheTest {
                 // The same letters, divided otherwise:
                 new FeatureRecipe("made-up-top", "layer", "0123abcd", Preprocessing.CAFFE, DType.F32, "none"));
         Set<String> folders = new HashSet<>(Set.of(recipe.folder()));
-        Set<FeatureKey> keys = new HashSet<>(Set.of(recipe.key(MadeUpFeatures.image(0), MadeUpFeatures.CROP)));
+        Set<FeatureRecipe.Key> keys =
+                new HashSet<>(Set.of(recipe.key(SyntheticFeatures.image(0), SyntheticFeatures.CROP)));
         for (FeatureRecipe other : others) {
             assertThat(folders.add(other.folder())).as("%s", other).isTrue();
-            assertThat(keys.add(other.key(MadeUpFeatures.image(0), MadeUpFeatures.CROP)))
+            assertThat(keys.add(other.key(SyntheticFeatures.image(0), SyntheticFeatures.CROP)))
                     .isTrue();
             try (FeatureCache cache = FeatureCache.open(root, other, warnings::add)) {
                 assertThat(find(cache, 0)).isEmpty();
@@ -122,16 +125,16 @@ class FeatureCacheTest {
     }
 
     @Test
-    void theFolderSaysWhatIsInIt() throws IOException {
+    void folderDescribesItsRecipe() throws IOException {
         fill(0, 1);
-        Path folder = root.resolve(MadeUpFeatures.recipe().folder());
+        Path folder = root.resolve(SyntheticFeatures.recipe().folder());
         assertThat(folder.getFileName().toString()).startsWith("made-up-top_layer-");
         assertThat(Files.readString(folder.resolve("recipe.json")))
                 .contains("\"backbone\" : \"made-up\"", "\"preprocessing\" : \"" + Preprocessing.CAFFE.text() + "\"");
     }
 
     @Test
-    void aFileCutAnywhereLosesItsEndAndNothingElse() throws IOException {
+    void truncatedFileLosesOnlyItsEnd() throws IOException {
         fill(1, 4); // short ones
         Path file = segments().getFirst();
         byte[] whole = Files.readAllBytes(file);
@@ -142,7 +145,7 @@ class FeatureCacheTest {
                 int found = 0;
                 for (int number = 1; number < 4; number++) {
                     Optional<byte[]> feature = find(cache, number);
-                    assertThat(feature.isEmpty() || Arrays.equals(feature.get(), MadeUpFeatures.feature(number)))
+                    assertThat(feature.isEmpty() || Arrays.equals(feature.get(), SyntheticFeatures.feature(number)))
                             .isTrue();
                     found += feature.isPresent() ? 1 : 0;
                 }
@@ -154,7 +157,7 @@ class FeatureCacheTest {
     }
 
     @RandomTest(times = 10)
-    void aDamagedFeatureIsNotFoundAndCanBeReplaced(Seed seed) throws IOException {
+    void damagedFeatureIsReplaced(Seed seed) throws IOException {
         fill(0, COUNT);
         SplittableRandom random = seed.random();
         Path file = segments().getFirst();
@@ -167,9 +170,9 @@ class FeatureCacheTest {
             for (int number = 0; number < COUNT; number++) {
                 Optional<byte[]> feature = find(cache, number);
                 if (feature.isPresent()) {
-                    assertThat(feature.get()).isEqualTo(MadeUpFeatures.feature(number));
+                    assertThat(feature.get()).isEqualTo(SyntheticFeatures.feature(number));
                 }
-                MadeUpFeatures.put(cache, number);
+                SyntheticFeatures.put(cache, number);
             }
         }
         long size = size();
@@ -177,7 +180,7 @@ class FeatureCacheTest {
         assertThat(size()).as("nothing is missing any more, nothing is added").isEqualTo(size);
         try (FeatureCache cache = open()) {
             for (int number = 0; number < COUNT; number++) {
-                assertThat(find(cache, number)).contains(MadeUpFeatures.feature(number));
+                assertThat(find(cache, number)).contains(SyntheticFeatures.feature(number));
             }
         }
     }
@@ -191,9 +194,9 @@ class FeatureCacheTest {
     }
 
     @Test
-    void filesOfOthersInTheFolderDoNoHarm() throws IOException {
+    void foreignFilesAreIgnored() throws IOException {
         fill(0, COUNT);
-        Path folder = root.resolve(MadeUpFeatures.recipe().folder());
+        Path folder = root.resolve(SyntheticFeatures.recipe().folder());
         byte[] noise = new byte[1000];
         new SplittableRandom(1).nextBytes(noise);
         Files.write(folder.resolve("noise.features"), noise);
@@ -209,50 +212,50 @@ class FeatureCacheTest {
         try (FeatureCache one = open();
                 FeatureCache two = open()) {
             for (int number = 0; number < COUNT; number++) {
-                MadeUpFeatures.put(number % 2 == 0 ? one : two, number);
+                SyntheticFeatures.put(number % 2 == 0 ? one : two, number);
             }
             assertThat(find(two, 0)).isEmpty();
             one.refresh();
             two.refresh();
             for (int number = 0; number < COUNT; number++) {
-                assertThat(find(one, number)).contains(MadeUpFeatures.feature(number));
-                assertThat(find(two, number)).contains(MadeUpFeatures.feature(number));
+                assertThat(find(one, number)).contains(SyntheticFeatures.feature(number));
+                assertThat(find(two, number)).contains(SyntheticFeatures.feature(number));
             }
-            MadeUpFeatures.put(one, COUNT);
+            SyntheticFeatures.put(one, COUNT);
             two.refresh();
-            assertThat(find(two, COUNT)).contains(MadeUpFeatures.feature(COUNT));
+            assertThat(find(two, COUNT)).contains(SyntheticFeatures.feature(COUNT));
         }
         assertThat(segments()).hasSize(2);
     }
 
     @Test
-    void aCacheThatCannotBeWrittenSaysSoOnceAndGoesOn() throws IOException {
+    void unwritableCacheWarnsOnce() throws IOException {
         try (FeatureCache cache = open()) {
             Files.delete(cache.folder().resolve("recipe.json"));
             Files.delete(cache.folder());
-            MadeUpFeatures.put(cache, 0);
-            MadeUpFeatures.put(cache, 1);
+            SyntheticFeatures.put(cache, 0);
+            SyntheticFeatures.put(cache, 1);
             assertThat(find(cache, 0)).isEmpty();
         }
         assertThat(warnings).singleElement().asString().has(facts(root));
     }
 
     @Test
-    void aFolderThatCannotBeMadeIsSaidWithWhatToTry() throws IOException {
+    void folderThatCannotBeCreatedIsReportedWithAdvice() throws IOException {
         Path file = Files.createFile(root.resolve("file"));
-        assertThatThrownBy(() -> FeatureCache.open(file, MadeUpFeatures.recipe(), warnings::add))
+        assertThatThrownBy(() -> FeatureCache.open(file, SyntheticFeatures.recipe(), warnings::add))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("--cache-dir")
                 .hasMessageContaining("--no-cache");
     }
 
     @Test
-    void theSizeIsKnownBeforehand() throws IOException {
+    void sizeIsKnownBeforehand() throws IOException {
         try (FeatureCache cache = open()) {
             long bytes = 0;
             for (int number = 0; number < COUNT; number++) {
-                bytes += FeatureCache.bytes(1, MadeUpFeatures.feature(number).length);
-                MadeUpFeatures.put(cache, number);
+                bytes += FeatureCache.bytes(1, SyntheticFeatures.feature(number).length);
+                SyntheticFeatures.put(cache, number);
             }
             assertThat(size()).isEqualTo(bytes);
             assertThat(FeatureCache.bytes(1000, 652_288)).isEqualTo(1000 * 652_352L);
@@ -269,11 +272,11 @@ class FeatureCacheTest {
     void aClosedCacheIsNotWrittenTo() throws IOException {
         FeatureCache cache = open();
         cache.close();
-        assertThatThrownBy(() -> MadeUpFeatures.put(cache, 0)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> SyntheticFeatures.put(cache, 0)).isInstanceOf(IllegalStateException.class);
     }
 
     @Test
-    void onlyFloatsAreKept() {
+    void onlyFloatsAreCached() {
         assertThatThrownBy(() -> new FeatureRecipe("a", "b", "c", Preprocessing.CAFFE, DType.I64, "d"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("f32", "f16"));

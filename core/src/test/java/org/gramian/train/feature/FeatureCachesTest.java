@@ -31,7 +31,7 @@ final class FeatureCachesTest {
     private Path fill(FeatureRecipe recipe, int number, int daysAgo) throws IOException {
         List<Path> before = files();
         try (FeatureCache cache = FeatureCache.open(root, recipe, _ -> {})) {
-            MadeUpFeatures.put(cache, number);
+            SyntheticFeatures.put(cache, number);
         }
         Path file = files().stream()
                 .filter(one -> !before.contains(one))
@@ -48,7 +48,7 @@ final class FeatureCachesTest {
     }
 
     @Test
-    void theLeastRecentlyUsedGoFirst() throws IOException {
+    void leastRecentlyUsedFilesAreRemovedFirst() throws IOException {
         Path oldest = fill(OLD, 1, 3);
         Path middle = fill(NEW, 2, 2);
         Path newest = fill(NEW, 3, 1);
@@ -72,18 +72,19 @@ final class FeatureCachesTest {
     }
 
     @Test
-    void readingIsUse() throws IOException {
+    void readingCountsAsUse() throws IOException {
         Path read = fill(OLD, 1, 9);
         Path unread = fill(NEW, 2, 1);
         try (FeatureCache cache = FeatureCache.open(root, OLD, _ -> {})) {
-            assertThat(cache.find(MadeUpFeatures.image(1), MadeUpFeatures.CROP)).isPresent();
+            assertThat(cache.find(SyntheticFeatures.image(1), SyntheticFeatures.CROP))
+                    .isPresent();
         }
         FeatureCaches.prune(root, Rule.atMost(Files.size(read)));
         assertThat(files()).containsExactly(read).doesNotContain(unread);
     }
 
     @Test
-    void whatThisProcessHasOpenStays() throws IOException {
+    void filesOpenInThisProcessAreKept() throws IOException {
         Path open = fill(OLD, 1, 9);
         fill(NEW, 2, 1);
         try (FeatureCache first = FeatureCache.open(root, OLD, _ -> {})) {
@@ -99,7 +100,7 @@ final class FeatureCachesTest {
     }
 
     @Test
-    void whatAnotherProcessHasOpenStays() throws IOException, InterruptedException {
+    void filesOpenInAnotherProcessAreKept() throws IOException, InterruptedException {
         Process writer = FeatureWritingProcess.start(root, 0);
         try {
             assertThat(writer.inputReader().readLine()).isEqualTo("writing");
@@ -113,7 +114,7 @@ final class FeatureCachesTest {
     }
 
     @Test
-    void theLimitIsAVariableOrFollowsFromTheDisk() throws IOException {
+    void limitComesFromTheVariableOrTheDisk() throws IOException {
         assertThat(FeatureCaches.limit("2GB")).isEqualTo(2_000_000_000L);
         assertThat(FeatureCaches.limit("none")).isEqualTo(Long.MAX_VALUE);
         assertThatThrownBy(() -> FeatureCaches.limit("much"))

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FeatureExtractionTest {
-    private static final int PICTURES = 5;
+    private static final int IMAGES = 5;
     private static final int BATCH = 8;
 
     @TempDir
@@ -51,7 +51,7 @@ class FeatureExtractionTest {
 
     @BeforeEach
     void paint() throws IOException {
-        for (int i = 0; i < PICTURES; i++) {
+        for (int i = 0; i < IMAGES; i++) {
             Path file = folder.resolve(i + ".png");
             paint(file, i);
             samples.add(new Sample(i + ".png", 0, file));
@@ -110,7 +110,7 @@ class FeatureExtractionTest {
 
     /** There is more to decode than batches to fill, so that all of one kind are waiting when the first feature comes. */
     @Test
-    void forEachThreadThatIsAskedForThereAreTwoThatTakeTurns() throws IOException {
+    void eachRequestedThreadIsTwoAlternatingThreads() throws IOException {
         FeatureExtraction extraction =
                 new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.empty());
         for (int threads : new int[] {1, 3}) {
@@ -121,8 +121,8 @@ class FeatureExtractionTest {
         }
     }
 
-    private static FeatureSink counting(List<Long> seen) {
-        return new FeatureSink() {
+    private static FeatureExtraction.Sink counting(List<Long> seen) {
+        return new FeatureExtraction.Sink() {
             @Override
             public void feature(int sample, int crop, MemorySegment feature) {
                 seen.add(Thread.getAllStackTraces().keySet().stream()
@@ -138,23 +138,23 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void featuresComeInOrderAndAreTheSameWithAndWithoutTheCache() throws IOException {
+    void featuresAreInOrderAndTheSameWithAndWithoutCache() throws IOException {
         for (DType type : List.of(DType.F32, DType.F16)) {
             CollectedFeatures plain = without(type);
             assertThat(plain.places())
-                    .hasSize(PICTURES * crops.count())
+                    .hasSize(IMAGES * crops.count())
                     .startsWith("0/0", "0/1")
                     .endsWith("4/14");
             long bytes = extractor(type).bytes(crops);
             assertThat(plain.features())
                     .allSatisfy(feature -> assertThat((long) feature.length).isEqualTo(bytes));
-            through(type, PICTURES * crops.count()).requireSameAs(plain);
+            through(type, IMAGES * crops.count()).requireSameAs(plain);
             through(type, 0).requireSameAs(plain);
         }
     }
 
     @Test
-    void aHalfIsTheRoundedSingle() throws IOException {
+    void float16IsRoundedFloat32() throws IOException {
         byte[] single = without(DType.F32).features().getFirst();
         byte[] half = without(DType.F16).features().getFirst();
         ByteBuffer numbers = ByteBuffer.wrap(single).order(ByteOrder.nativeOrder());
@@ -165,7 +165,7 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void theBitsOfAFeatureDoNotDependOnItsNeighbours() throws IOException {
+    void bitsOfAFeatureDoNotDependOnTheBatch() throws IOException {
         CollectedFeatures all = without(DType.F32);
         samples.subList(0, 3).clear();
         CollectedFeatures some = without(DType.F32);
@@ -175,8 +175,8 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void aChangedFileIsComputedAnewAndARenamedOneForItsRandomCropsOnly() throws IOException {
-        through(DType.F32, PICTURES * crops.count());
+    void changedFileIsRecomputedAndARenamedOneForRandomCropsOnly() throws IOException {
+        through(DType.F32, IMAGES * crops.count());
         paint(samples.get(2).file(), 99);
         CollectedFeatures plain = without(DType.F32);
         through(DType.F32, crops.count()).requireSameAs(plain);
@@ -188,20 +188,20 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void anImageThatCannotBeReadIsNamedAndTheOthersAreNot() throws IOException {
-        Files.writeString(samples.get(1).file(), "no picture");
+    void unreadableImageIsReported() throws IOException {
+        Files.writeString(samples.get(1).file(), "not an image");
         Files.delete(samples.get(4).file());
         CollectedFeatures plain = without(DType.F32);
         assertThat(plain.unreadable().keySet()).containsExactly(1, 4);
         assertThat(plain.problem(1).problem()).isEqualTo(Problem.UNKNOWN_FORMAT);
         assertThat(plain.problem(4).problem()).isEqualTo(Problem.INACCESSIBLE);
-        assertThat(plain.places()).hasSize((PICTURES - 2) * crops.count());
-        through(DType.F32, PICTURES * crops.count()).requireSameAs(plain);
+        assertThat(plain.places()).hasSize((IMAGES - 2) * crops.count());
+        through(DType.F32, IMAGES * crops.count()).requireSameAs(plain);
         through(DType.F32, 2 * crops.count()).requireSameAs(plain);
     }
 
     @Test
-    void aFileChangedBetweenHashingAndDecodingIsFoundOut() throws IOException {
+    void fileChangedBetweenHashingAndDecodingIsDetected() throws IOException {
         try (FeatureCache cache = cache(DType.F32)) {
             FeatureExtraction extraction =
                     new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.of(cache));
@@ -215,8 +215,8 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void featuresDamagedAfterTheSurveyAreComputedAfterAll() throws IOException {
-        CollectedFeatures plain = through(DType.F32, PICTURES * crops.count());
+    void featuresDamagedAfterTheSurveyAreRecomputed() throws IOException {
+        CollectedFeatures plain = through(DType.F32, IMAGES * crops.count());
         try (FeatureCache cache = cache(DType.F32)) {
             FeatureExtraction extraction =
                     new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.of(cache));
@@ -238,19 +238,19 @@ class FeatureExtractionTest {
                     .orElseThrow();
             try (SeekableByteChannel channel = Files.newByteChannel(file, StandardOpenOption.WRITE)) {
                 long record = FeatureCache.bytes(1, extractor(DType.F32).bytes(crops));
-                channel.position(2 * record + RecordHeader.BYTES + 100);
+                channel.position(2 * record + FeatureSegment.Header.BYTES + 100);
                 channel.write(ByteBuffer.wrap(new byte[] {1, 2, 3, 4}));
             }
         }
     }
 
     @Test
-    void aCacheRemovedAfterTheSurveyIsSaidSoOnceAndItsFeaturesAreComputedAgain() throws IOException {
+    void cacheRemovedAfterTheSurveyWarnsOnceAndIsRecomputed() throws IOException {
         List<String> warnings = new ArrayList<>();
         FeatureExtractor extractor = extractor(DType.F32);
         try (FeatureCache cache = FeatureCache.open(folder.resolve("removed"), extractor.recipe(), warnings::add)) {
             FeatureExtraction extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache));
-            run(extraction, PICTURES * crops.count());
+            run(extraction, IMAGES * crops.count());
             FeatureSurvey survey = extraction.survey(samples, crops, _ -> {});
             assertThat(survey.missingCount()).isZero();
             remove(cache.folder());
@@ -272,7 +272,7 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void featuresTooLargeForHalvesAreRefusedAndSinglesAreNot() throws IOException {
+    void featuresTooLargeForFloat16AreRefused() throws IOException {
         try (FrozenBackbone loud = FrozenBackbone.withoutWeights(Backbone.of("filters"), Device.CPU);
                 Scope _ = Scope.open()) {
             enlarge(loud, 1e6);
@@ -285,7 +285,7 @@ class FeatureExtractionTest {
             FeatureExtractor single = new FeatureExtractor(loud, BATCH, DType.F32);
             assertThat(run(new FeatureExtraction(single, ImageLimits.DEFAULT, Optional.empty()), -1)
                             .features())
-                    .hasSize(PICTURES * crops.count());
+                    .hasSize(IMAGES * crops.count());
             enlarge(loud, Double.POSITIVE_INFINITY);
             assertThatThrownBy(() -> run(new FeatureExtraction(single, ImageLimits.DEFAULT, Optional.empty()), -1))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -300,7 +300,7 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void whatIsComputedOnAGpuSaysThatItIsWithoutShortcuts() {
+    void gpuEngineNamesExactArithmetic() {
         FrozenBackbone elsewhere = new FrozenBackbone(
                 network.backbone(), network.parameters(), network.preprocessing(), "0", Device.cuda(0));
         assertThat(new FeatureExtractor(elsewhere, BATCH, DType.F32).recipe().engine())
@@ -308,19 +308,19 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void theSameImageTwiceIsKeptOnce() throws IOException {
+    void sameImageIsCachedOnce() throws IOException {
         Crops centre = CropPlan.parse("center:14").testing();
         Files.copy(samples.get(0).file(), samples.get(1).file(), StandardCopyOption.REPLACE_EXISTING);
         try (FeatureCache cache = cache(DType.F32)) {
             FeatureExtraction extraction =
                     new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.of(cache));
             extraction.run(extraction.survey(samples, centre, _ -> {}), new CollectedFeatures(), _ -> {});
-            assertThat(cache.size()).isEqualTo(PICTURES - 1);
+            assertThat(cache.size()).isEqualTo(IMAGES - 1);
         }
     }
 
     @Test
-    void aCacheOfAnotherRecipeIsRefused() throws IOException {
+    void cacheOfAnotherRecipeIsRefused() throws IOException {
         try (FeatureCache cache = cache(DType.F16)) {
             assertThatThrownBy(
                             () -> new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.of(cache)))
@@ -332,7 +332,7 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void noImagesAreNoFeatures() throws IOException {
+    void noImagesGiveNoFeatures() throws IOException {
         samples.clear();
         assertThat(through(DType.F32, 0).places()).isEmpty();
     }

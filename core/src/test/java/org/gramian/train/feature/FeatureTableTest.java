@@ -47,7 +47,7 @@ class FeatureTableTest {
 
     @BeforeEach
     void paint() throws IOException {
-        samples = PaintedImages.folders(folder.resolve("pictures"), 2, 2).samples();
+        samples = PaintedImages.folders(folder.resolve("images"), 2, 2).samples();
     }
 
     @AfterEach
@@ -77,7 +77,7 @@ class FeatureTableTest {
     }
 
     @Test
-    void rowsAreTheFeaturesThatAnExtractionDelivers() throws IOException {
+    void rowsAreTheExtractedFeatures() throws IOException {
         CollectedFeatures collected = new CollectedFeatures();
         FeatureExtraction extraction =
                 new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.empty());
@@ -119,7 +119,7 @@ class FeatureTableTest {
     }
 
     @Test
-    void aCachePlaysNoPartInTheRows() throws IOException {
+    void cacheDoesNotChangeTheRows() throws IOException {
         for (DType type : List.of(DType.F32, DType.F16)) {
             try (FeatureTable plain = table(type, Optional.empty())) {
                 int[] all = IntStream.range(0, plain.count()).toArray();
@@ -161,7 +161,7 @@ class FeatureTableTest {
 
     /** Every second image is kept already, in the file that features of the others are added to in between. */
     @Test
-    void aFileOfTheCacheThatGrowsIsMappedAFewTimesOnly() throws IOException {
+    void growingCacheFileIsMappedAFewTimesOnly() throws IOException {
         Path maps = Path.of("/proc/self/maps");
         Assumptions.assumeTrue(Files.exists(maps), "needs the list of mappings that Linux keeps");
         List<Sample> all = samples;
@@ -180,7 +180,7 @@ class FeatureTableTest {
 
     private static Path onlyFeatures(Path folder) throws IOException {
         try (Stream<Path> all = Files.list(folder)) {
-            return all.filter(file -> file.toString().endsWith(FeatureSegmentWriter.SUFFIX))
+            return all.filter(file -> file.toString().endsWith(FeatureSegment.Writer.SUFFIX))
                     .reduce((_, _) -> {
                         throw new AssertionError("more than one file");
                     })
@@ -188,7 +188,7 @@ class FeatureTableTest {
         }
     }
 
-    /** In place, so that whoever has mapped the file sees it. */
+    /** In place, so that existing mappings see it. */
     private static void overwrite(Path file, byte[] content) {
         try {
             Files.write(file, content, StandardOpenOption.WRITE);
@@ -198,14 +198,14 @@ class FeatureTableTest {
     }
 
     @Test
-    void aTableThatWouldLeaveTooLittleMemoryToTrainStaysOffTheGpu() {
+    void tooLargeTableStaysOffTheGpu() {
         assertThat(FeatureTable.leavesRoom(100, Optional.of(200L))).isTrue();
         assertThat(FeatureTable.leavesRoom(101, Optional.of(200L))).isFalse();
         assertThat(FeatureTable.leavesRoom(1, Optional.empty())).isFalse();
     }
 
     @Test
-    void rowsAreSinglesWhateverIsKept() throws IOException {
+    void rowsAreFloat32ForAnyStoredType() throws IOException {
         try (FeatureTable table = table(DType.F16, Optional.empty());
                 Scope _ = Scope.open()) {
             assertThat(table.rows(new int[] {0, 1}).type()).isEqualTo(DType.F32);
@@ -213,7 +213,7 @@ class FeatureTableTest {
     }
 
     @Test
-    void copiesOfAnImageHaveTheSameRows() throws IOException {
+    void duplicatesHaveTheSameRows() throws IOException {
         Files.copy(samples.get(0).file(), samples.get(3).file(), StandardCopyOption.REPLACE_EXISTING);
         try (FeatureCache cache = cache(DType.F32);
                 FeatureTable table = table(DType.F32, Optional.of(cache))) {
@@ -232,19 +232,19 @@ class FeatureTableTest {
     }
 
     @Test
-    void progressIsToldImageByImage() throws IOException {
+    void progressIsReportedForEachImage() throws IOException {
         FeatureExtraction extraction =
                 new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.empty());
-        List<Long> told = new ArrayList<>();
-        FeatureTable.collect(extraction, extraction.survey(samples, crops, _ -> {}), told::add)
+        List<Long> reported = new ArrayList<>();
+        FeatureTable.collect(extraction, extraction.survey(samples, crops, _ -> {}), reported::add)
                 .close();
-        assertThat(told)
+        assertThat(reported)
                 .isEqualTo(LongStream.rangeClosed(1, samples.size()).boxed().toList());
     }
 
     @Test
-    void anImageThatCannotBeReadIsNamed() throws IOException {
-        Files.writeString(samples.get(2).file(), "no picture");
+    void unreadableImageIsNamed() throws IOException {
+        Files.writeString(samples.get(2).file(), "not an image");
         for (boolean cached : List.of(false, true)) {
             try (FeatureCache cache = cache(DType.F32)) {
                 assertThatThrownBy(() -> table(DType.F32, cached ? Optional.of(cache) : Optional.empty()))

@@ -4,16 +4,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A program that writes made-up features into a cache without end: what the tests kill. */
+/** Writes synthetic features into a cache until it is killed by a test. */
 final class FeatureWritingProcess {
     private FeatureWritingProcess() {}
 
     /** Arguments: folder of the cache, number of the first feature. */
     public static void main(String[] arguments) throws IOException {
         int first = Integer.parseInt(arguments[1]);
-        try (FeatureCache cache = FeatureCache.open(Path.of(arguments[0]), MadeUpFeatures.recipe(), _ -> {})) {
+        try (FeatureCache cache = FeatureCache.open(Path.of(arguments[0]), SyntheticFeatures.recipe(), _ -> {})) {
             for (int number = first; ; number++) {
-                MadeUpFeatures.put(cache, number);
+                SyntheticFeatures.put(cache, number);
                 if (number == first) {
                     System.out.println("writing");
                     System.out.flush();

@@ -26,17 +26,17 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Real images, a real network: the cache gives the same bits, twenty times as fast. */
 class FmdFeaturesTest {
-    private static final int PICTURES = 200;
+    private static final int IMAGES = 200;
 
     @TempDir
     private Path folder = Path.of("");
 
     @Test
-    void featuresThroughTheCacheEqualThoseWithoutItBitForBitAndComeTwentyTimesAsFast() throws IOException {
+    void cachedFeaturesAreBitIdenticalAndTwentyTimesAsFast() throws IOException {
         Dataset dataset = Layouts.open(SharedFolder.require("data/fmd"));
         Path weights = SharedFolder.require("weights/googlenet-bvlc.safetensors");
-        int step = dataset.samples().size() / PICTURES;
-        List<Sample> samples = IntStream.range(0, PICTURES)
+        int step = dataset.samples().size() / IMAGES;
+        List<Sample> samples = IntStream.range(0, IMAGES)
                 .mapToObj(i -> dataset.samples().get(i * step))
                 .toList();
         Crops crops = CropPlan.parse("center").testing();
@@ -48,7 +48,7 @@ class FmdFeaturesTest {
             FeatureExtractor extractor = new FeatureExtractor(network, FeatureExtractor.DEFAULT_BATCH, DType.F32);
             Timed first = through(extractor, samples, crops);
             Timed second = through(extractor, samples, crops);
-            assertThat(first.features().places()).hasSize(PICTURES);
+            assertThat(first.features().places()).hasSize(IMAGES);
             second.features().requireSameAs(first.features()); // which were computed as they came
             requireSameWithout(extractor, samples, crops, second.features());
             assertThat(first.seconds() / second.seconds())
@@ -59,7 +59,7 @@ class FmdFeaturesTest {
                     String.format(
                             Locale.ROOT,
                             "%d features of GoogLeNet: %.1f s computed, %.2f s from the cache, equal bit for bit",
-                            PICTURES,
+                            IMAGES,
                             first.seconds(),
                             second.seconds()));
         }

@@ -46,13 +46,13 @@ class KilledWriterTest {
         assertThat(segments()).hasSizeGreaterThanOrEqualTo(KILLS / AT_ONCE);
         try (FeatureCache again = open()) {
             assertThat(requireRightFrom(0, again)).isEqualTo(next);
-            MadeUpFeatures.put(again, next);
+            SyntheticFeatures.put(again, next);
             assertThat(requireRightFrom(next, again)).isEqualTo(1);
         }
     }
 
     private FeatureCache open() throws IOException {
-        return FeatureCache.open(root, MadeUpFeatures.recipe(), problem -> {
+        return FeatureCache.open(root, SyntheticFeatures.recipe(), problem -> {
             throw new AssertionError(problem);
         });
     }
@@ -83,7 +83,7 @@ class KilledWriterTest {
         int number = first;
         Optional<MemorySegment> found = find(cache, number);
         while (found.isPresent()) {
-            MemorySegment truth = MemorySegment.ofArray(MadeUpFeatures.feature(number));
+            MemorySegment truth = MemorySegment.ofArray(SyntheticFeatures.feature(number));
             assertThat(found.get().mismatch(truth))
                     .as("first wrong byte of feature %d", number)
                     .isEqualTo(-1);
@@ -94,6 +94,6 @@ class KilledWriterTest {
     }
 
     private static Optional<MemorySegment> find(FeatureCache cache, int number) {
-        return cache.find(MadeUpFeatures.image(number), MadeUpFeatures.CROP);
+        return cache.find(SyntheticFeatures.image(number), SyntheticFeatures.CROP);
     }
 }

@@ -51,16 +51,16 @@ class NetworksTest {
     }
 
     @Test
-    void theNumbersHereAreThoseOfTheVersion() {
+    void goldenValuesBelongToTheVersion() {
         assertThat(FeatureRecipe.NETWORKS)
                 .as("the version that the numbers of this test belong to")
                 .isEqualTo(VERSION);
-        assertThat(MadeUpFeatures.recipe().parts()).containsEntry("networks", "" + VERSION);
+        assertThat(SyntheticFeatures.recipe().parts()).containsEntry("networks", "" + VERSION);
     }
 
     @ParameterizedTest
     @MethodSource("names")
-    void theFeaturesOfEveryBackboneAreThoseOfTheirVersion(String name) {
+    void featuresOfEveryBackboneMatchTheirVersion(String name) {
         double[] found = summary(features(Backbone.of(name)));
         double[] expected = Objects.requireNonNull(FEATURES.get(name), () -> name + " " + Arrays.toString(found));
         for (int i = 0; i < found.length; i++) {

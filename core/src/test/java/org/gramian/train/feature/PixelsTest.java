@@ -26,7 +26,7 @@ class PixelsTest {
      * that no feature of the former pixels is used again, and put the new hash here.
      */
     @Test
-    void thePixelsOfCropsAreThoseOfTheirVersion() throws IOException {
+    void pixelsOfCropsMatchTheirVersion() throws IOException {
         StringBuilder all = new StringBuilder("version " + FeatureRecipe.PIXELS + ":");
         for (String format : new String[] {"png", "jpg"}) {
             Image image = painted(format);

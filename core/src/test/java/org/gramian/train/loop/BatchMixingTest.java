@@ -17,6 +17,8 @@ import org.gramian.tensor.Tensors;
 import org.gramian.testing.Gpu;
 import org.gramian.train.loop.BatchMixing.Draw;
 import org.gramian.train.loop.BatchMixing.Mixed;
+import org.gramian.train.loop.LoadedExamples.LoadedPass;
+import org.gramian.train.loop.TrainingProgress.EpochSums;
 import org.gramian.train.recipe.Recipe.Augmenting;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;

@@ -14,7 +14,7 @@ final class CancellationTest {
     }
 
     @Test
-    void whatIsReservedIsLeftForTestAndReport() {
+    void reservedTimeIsLeftForEvaluationAndReport() {
         Cancellation breaks = Cancellation.after(Duration.ofSeconds(100), clock::get);
         assertThat(breaks.reserve(Duration.ofSeconds(30))).hasSeconds(30);
         assertThat(breaks.remaining()).contains(Duration.ofSeconds(70));

@@ -34,9 +34,8 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.train.loop.Examples.Minibatch;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,11 +45,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DistributedStageTest {
     private static final int CLASSES = 3;
     private static final int CROPS = 22;
-    private static final Targets TARGETS = Targets.of(new LossRecipe(0.1, ClassWeights.BALANCED), new long[] {8, 7, 7});
+    private static final Targets TARGETS =
+            Targets.of(new Recipe.Loss(0.1, ClassWeights.BALANCED), new long[] {8, 7, 7});
 
     /** Several who hold a part of the crops each: those whose place leaves the same remainder. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Several(Model model, double[] numbers, int workers, boolean forgetful) implements HeadWorkers {
+    private record Several(Model model, double[] numbers, int workers, boolean forgetful)
+            implements DistributedStage.Workers {
         static Several of(Model model, int workers) {
             long size = CROPS * model.backbone().channels() * 4;
             double[] numbers = new SplittableRandom(1).doubles(size).toArray();
@@ -107,7 +108,7 @@ class DistributedStageTest {
 
         @Override
         public ValidationScore validate() {
-            throw new AssertionError("nobody judges");
+            throw new AssertionError("no validation");
         }
 
         /** The same crops as one machine goes through them. */
@@ -159,7 +160,7 @@ class DistributedStageTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.4})
-    void howManyComputeChangesTheOrderOfSumsAndNothingElse(double dropout) throws IOException {
+    void numberOfWorkersChangesOnlyTheOrderOfSums(double dropout) throws IOException {
         double[] alone;
         try (Model model = model("conv:6/rbf/spd:4/relu/triu/root/l2", false)) {
             Recipe recipe = Recipes.withDropout(Recipes.first(3, 0.5), dropout);
@@ -185,7 +186,7 @@ class DistributedStageTest {
     }
 
     @Test
-    void eachCheckpointIsToldOnceItIsWritten(@TempDir Path folder) throws IOException {
+    void copyIsCalledAfterEachCheckpoint(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("checkpoint.safetensors");
         List<Long> copies = new ArrayList<>();
         Checkpointing checkpointing =
@@ -199,7 +200,7 @@ class DistributedStageTest {
     }
 
     @Test
-    void aRangeTestFindsTheLearningRateOfManyMachines() throws IOException {
+    void rangeTestWorksWithWorkers() throws IOException {
         List<TrainEvent> events = new ArrayList<>();
         double[][] models = new double[2][];
         Recipe auto =
@@ -225,10 +226,10 @@ class DistributedStageTest {
     }
 
     @Test
-    void featuresThatWereLostAreNotPassedOver() {
+    void missingFeaturesAreReported() {
         try (Model model = model("average", false)) {
             Several several = Several.of(model, 2);
-            HeadWorkers forgetful = new Several(model, several.numbers, 2, true);
+            DistributedStage.Workers forgetful = new Several(model, several.numbers, 2, true);
             DistributedStage stage =
                     new DistributedStage(model, Recipes.first(1, 0.5), forgetful, context(Optional.empty()));
 
@@ -237,7 +238,7 @@ class DistributedStageTest {
     }
 
     @Test
-    void aLossThatIsNoNumberIsToldAsOnOneMachineAndTravels() throws IOException {
+    void nonFiniteLossOfAWorkerIsReported() throws IOException {
         try (Model model = model("average", false)) {
             Parameter weight = model.headParameters().get("classifier.weight");
             try (Scope _ = Scope.open()) {
@@ -258,7 +259,7 @@ class DistributedStageTest {
     }
 
     @Test
-    void whatOnlyOneMachineCanTrainIsRefused() {
+    void recipesForOneMachineAreRefused() {
         Recipe recipe = Recipes.first(1, 0.5);
         Head normalized = new Head(Pooling.parse("average"), CLASSES, true);
 

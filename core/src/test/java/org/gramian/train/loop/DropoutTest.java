@@ -32,7 +32,7 @@ class DropoutTest {
 
     /** SplittableRandom draws mix(seed + γ), mix(seed + 2γ), … by the same finalizer. */
     @Test
-    void theDrawsAreThoseOfSplitMix() {
+    void drawsAreThoseOfSplitMix() {
         Dropout dropout = Dropout.of(0.25, 7, 1, 3);
         int[] places = {0, 5, 123_456};
         double[] factors = dropout.factors(places, 40);
@@ -48,7 +48,7 @@ class DropoutTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0.1, 0.5, 0.9})
-    void theShareIsDroppedAndTheMeanStays(double rate) {
+    void dropoutKeepsTheMean(double rate) {
         double[] factors = factors(rate, 1, 1, 0);
         double spread = 5 * Math.sqrt(rate * (1 - rate) / factors.length); // 5 standard deviations
         double dropped = (double) Arrays.stream(factors).filter(f -> f == 0).count() / factors.length;
@@ -115,7 +115,7 @@ class DropoutTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {-0.1, 1, Double.NaN})
-    void aShareOutsideIsRefused(double rate) {
+    void invalidDropoutRateIsRefused(double rate) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Dropout.of(rate, 1, 1, 0))
                 .has(facts(rate));

@@ -18,19 +18,18 @@ import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
-import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Augmenting;
 import org.gramian.train.recipe.Recipe.Batching;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
+import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A break costs nothing: whenever it comes, what goes on from the checkpoint ends with the same bytes. */
+/** A training that is interrupted at any time and resumed ends with the same bytes. */
 class ExactResumeTest {
     private static final Duration NEVER = Duration.ofDays(1);
 
@@ -56,7 +55,7 @@ class ExactResumeTest {
             SmallTraining on(Parts parts) {
                 Recipe recipe =
                         Recipes.withoutMomentum(Recipes.of(stage(2, 0.5, "steps:1", 0), stage(1, 0.02, "constant", 0)));
-                return SmallTraining.of(Recipes.with(recipe, new LossRecipe(0.1, ClassWeights.BALANCED)), parts)
+                return SmallTraining.of(Recipes.with(recipe, new Recipe.Loss(0.1, ClassWeights.BALANCED)), parts)
                         .with(new Parts(parts.training(), List.of(), parts.test()));
             }
         },
@@ -113,12 +112,12 @@ class ExactResumeTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
     }
 
     @ParameterizedTest
     @EnumSource
-    void aBreakAfterAnyStepChangesNoByteOfTheModel(Kind kind) throws IOException {
+    void interruptionAfterAnyStepChangesNoByteOfTheModel(Kind kind) throws IOException {
         SmallTraining training = kind.on(parts);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
@@ -131,7 +130,7 @@ class ExactResumeTest {
             assertThat(stopped || step == steps)
                     .as("a break after step %d", step)
                     .isTrue();
-            requireSame(last, whole, "broken after step " + step);
+            requireSame(last, whole, "interrupted after step " + step);
             checkpointing.remove();
         }
     }
@@ -144,17 +143,18 @@ class ExactResumeTest {
 
     @ParameterizedTest
     @EnumSource
-    void manyBreaksChangeNoByteOfTheModel(Kind kind) throws IOException {
+    void manyInterruptionsChangeNoByteOfTheModel(Kind kind) throws IOException {
         SmallTraining training = kind.on(parts);
         Outcome whole = training.run();
         for (int every : List.of(1, 4)) {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
-            requireSame(training.brokenEvery(every, checkpointing), whole, "broken every " + every + " steps");
+            requireSame(
+                    training.interruptedEvery(every, checkpointing), whole, "interrupted every " + every + " steps");
             checkpointing.remove();
         }
     }
 
-    /** The power fails: nobody asks, and what was done since the last checkpoint is lost. */
+    /** A power failure: work since the last checkpoint is lost. */
     @ParameterizedTest
     @EnumSource
     void aCrashAtAnyEventChangesNoByteOfTheModel(Kind kind) throws IOException {
@@ -195,19 +195,19 @@ class ExactResumeTest {
     }
 
     @Test
-    void epochsAreToldAlikeWithAndWithoutBreaks() throws IOException {
+    void epochsAreReportedAlikeWithAndWithoutInterruptions() throws IOException {
         SmallTraining training = Kind.BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP.on(parts);
         List<EpochDone> whole = training.run().events(EpochDone.class);
         for (Duration every : List.of(NEVER, Duration.ZERO)) {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, every);
-            List<EpochDone> told = new ArrayList<>();
+            List<EpochDone> reported = new ArrayList<>();
             for (boolean over = false; !over; ) {
                 Cancellation breaks = Cancellation.onRequest();
                 try {
                     over = training.run(
                                     event -> {
                                         if (event instanceof EpochDone done) {
-                                            told.add(done);
+                                            reported.add(done);
                                         } else if (event instanceof Stepped) {
                                             breaks.cancel();
                                         }
@@ -220,14 +220,14 @@ class ExactResumeTest {
                     over = false;
                 }
             }
-            assertThat(Stream.of(told, whole).map(List::size)).containsOnly(4);
-            assertThat(told).isEqualTo(whole);
+            assertThat(Stream.of(reported, whole).map(List::size)).containsOnly(4);
+            assertThat(reported).isEqualTo(whole);
             checkpointing.remove();
         }
     }
 
     @Test
-    void aBreakWhileEpochsAreJudgedKeepsAllStepsOfTheEpoch() throws IOException {
+    void interruptionDuringValidationKeepsTheSteps() throws IOException {
         SmallTraining training =
                 SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(1, 0.02, "constant", 0)), parts);
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
@@ -237,6 +237,6 @@ class ExactResumeTest {
                 .hasValue(Cancellation.Reason.CANCELLED);
         Outcome rest = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
         assertThat(rest.events(Stepped.class)).isEmpty();
-        requireSame(rest, whole, "broken while judging");
+        requireSame(rest, whole, "interrupted during validation");
     }
 }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A stage whose loss still falls at its last epoch goes on, or says so. */
+/** A stage whose loss still falls at its last epoch is extended, or reports it. */
 class ExtendedStageTest {
     private static final StageRecipe NONE = stage(0, 0, "constant", 0);
 
@@ -52,7 +52,7 @@ class ExtendedStageTest {
     }
 
     @Test
-    void aStageThatStillImprovesGoesOnAsOneOfMoreEpochs() throws IOException {
+    void extendedStageEqualsOneOfMoreEpochs() throws IOException {
         Outcome extended = training(extending(4, 0.3, "constant")).run();
         int epochs = extended.events(EpochDone.class).size();
         assertThat(epochs).isBetween(5, 8);
@@ -67,7 +67,7 @@ class ExtendedStageTest {
     }
 
     @Test
-    void aStageOfGivenLengthSaysThatItStillImproves() throws IOException {
+    void stageOfFixedLengthReportsImprovement() throws IOException {
         for (String schedule : List.of("constant", "steps:9")) {
             Outcome outcome = training(stage(4, 0.3, schedule, 0)).run();
             assertThat(outcome.events(StageExtended.class)).isEmpty();
@@ -80,7 +80,7 @@ class ExtendedStageTest {
     }
 
     @Test
-    void aStageThatLearnsNothingNeitherGoesOnNorSaysSo() throws IOException {
+    void stageWithoutImprovementIsNeitherExtendedNorReported() throws IOException {
         Outcome outcome = training(extending(4, 0, "constant")).run();
         assertThat(outcome.events(StageExtended.class)).isEmpty();
         assertThat(outcome.events(EpochDone.class)).hasSize(4);
@@ -88,7 +88,7 @@ class ExtendedStageTest {
     }
 
     @Test
-    void aBreakAfterAnyStepChangesNeitherTheLengthNorAByte() throws IOException {
+    void interruptionAfterAnyStepChangesNeitherLengthNorBytes() throws IOException {
         SmallTraining training = training(extending(4, 0.3, "plateau"), extending(2, 0.02, "constant"));
         Outcome whole = training.run();
         assertThat(whole.events(StageExtended.class)).isNotEmpty();
@@ -97,16 +97,16 @@ class ExtendedStageTest {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
             training.brokenAfter(step, checkpointing);
             Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
-            assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
+            assertThat(last.model()).as("interrupted after step %d", step).isEqualTo(whole.model());
             assertThat(last.events(StageDone.class).getLast())
-                    .as("broken after step %d", step)
+                    .as("interrupted after step %d", step)
                     .isEqualTo(whole.events(StageDone.class).getLast());
             checkpointing.remove();
         }
     }
 
     @Test
-    void aResumedStageTellsItsExtendedLength() throws IOException {
+    void resumedStageReportsItsExtendedLength() throws IOException {
         SmallTraining training = training(extending(4, 0.3, "constant"));
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
         int steps = training.run().events(StageStarted.class).getFirst().steps();

@@ -34,7 +34,7 @@ class FittedTrainingTest {
 
     @Test
     void onlyTheFirstCropOfEachImageIsFittedTo() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 6, 7));
+        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 6, 7));
         assertThat(FIVE.testing().count()).isEqualTo(5);
         try (FrozenBackbone network = FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), Device.CPU);
                 Model model = model(network)) {

@@ -33,7 +33,7 @@ class GpuTrainingTest {
     private SmallTraining on(Device device, Recipe recipe) throws IOException {
         Means means = new Means(2, Optional.empty(), device);
         return SmallTraining.of(
-                        recipe, SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 9, 10, 11)))
+                        recipe, SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 9, 10, 11)))
                 .with(means);
     }
 
@@ -49,7 +49,7 @@ class GpuTrainingTest {
     }
 
     @Test
-    void lossesAndScoresAreThoseOfTheProcessor() throws IOException {
+    void lossesAndScoresEqualThoseOfTheCpu() throws IOException {
         Device gpu = Gpu.required();
         requireClose(
                 on(gpu, Recipes.usual()).run(), on(Device.CPU, Recipes.usual()).run(), 1e-3);
@@ -58,7 +58,7 @@ class GpuTrainingTest {
     /** Images that are rendered and mixed on the GPU, in a CUDA graph, against those of the CPU. */
     @ParameterizedTest
     @CsvSource({"standard, 0, 0", "strong, 0.4, 1", "none, 0.4, 1"})
-    void augmentedTrainingIsThatOfTheCpu(String policy, double mixup, double cutmix) throws IOException {
+    void augmentedTrainingEqualsThatOfTheCpu(String policy, double mixup, double cutmix) throws IOException {
         Device gpu = Gpu.required();
         Recipe recipe =
                 Recipes.with(Recipes.usual(), new Recipe.Augmenting(Augmentation.parse(policy), 16, mixup, cutmix));
@@ -74,14 +74,14 @@ class GpuTrainingTest {
 
     @ParameterizedTest
     @EnumSource(Recipe.Precision.class)
-    void coarserArithmeticChangesLittle(Recipe.Precision precision) throws IOException {
+    void lowerPrecisionChangesLittle(Recipe.Precision precision) throws IOException {
         Device gpu = Gpu.required();
         Recipe recipe = Recipes.with(Recipes.usual(), precision);
         requireClose(on(gpu, recipe).run(), on(gpu, Recipes.usual()).run(), 0.03);
     }
 
     @Test
-    void reproducibleAlgorithmsGiveTheSameBitsOnceMore() throws IOException {
+    void deterministicAlgorithmsGiveTheSameBits() throws IOException {
         Device gpu = Gpu.required();
         Outcome first = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu));
         Outcome again = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu));
@@ -90,7 +90,7 @@ class GpuTrainingTest {
 
     /** The range test takes eager steps, the training after it CUDA graphs: from the same parameters. */
     @Test
-    void aRangeTestLeavesTheTrainingThatOfTheSameRateByHand() throws IOException {
+    void rangeTestDoesNotChangeTheTraining() throws IOException {
         Device gpu = Gpu.required();
         StageRecipe first = Recipes.stage(5, 0.5, "constant", 0);
         StageRecipe second = Recipes.stage(5, 0.05, "constant", 0);
@@ -119,7 +119,7 @@ class GpuTrainingTest {
     }
 
     @Test
-    void aStepThatGoesWrongAmongOthersIsToldAsOnTheProcessor() throws IOException {
+    void nonFiniteStepIsReportedAsOnTheCpu() throws IOException {
         Device gpu = Gpu.required();
         Recipe wild = Recipes.of(Recipes.stage(0, 0, "constant", 0), Recipes.stage(2, 1e30, "constant", 0));
         assertThatThrownBy(() -> on(gpu, wild).run())

@@ -16,9 +16,8 @@ import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.StageDone;
 import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,7 +32,7 @@ class KeptParametersTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
     }
 
     private Parts unjudged() {
@@ -42,7 +41,7 @@ class KeptParametersTest {
 
     /** Held-back images teach nothing, so without them training passes through the same parameters. */
     @Test
-    void theParametersOfTheBestJudgedEpochAreKept() throws IOException {
+    void parametersOfTheBestEpochAreKept() throws IOException {
         int epochs = 4;
         Set<Integer> seen = new TreeSet<>();
         for (long seed = 0; seed < 5; seed++) {
@@ -71,7 +70,7 @@ class KeptParametersTest {
     }
 
     @Test
-    void withoutHeldBackImagesTheLastParametersAreKept() throws IOException {
+    void withoutAValidationSetTheLastParametersAreKept() throws IOException {
         Outcome three = SmallTraining.of(Recipes.first(3, 3), unjudged()).run();
         assertThat(three.events(StageDone.class))
                 .singleElement()
@@ -84,7 +83,7 @@ class KeptParametersTest {
     }
 
     @Test
-    void aSecondStageThatMakesThingsWorseIsUndone() throws IOException {
+    void worseSecondStageIsUndone() throws IOException {
         Recipe recipe = Recipes.of(stage(10, 2, "constant", 0), stage(2, 1e3, "constant", 0));
         Outcome outcome = SmallTraining.of(recipe, parts).run();
         List<StageDone> ends = outcome.events(StageDone.class);
@@ -94,7 +93,7 @@ class KeptParametersTest {
     }
 
     @Test
-    void aSecondStageThatMakesThingsBetterIsKept() throws IOException {
+    void betterSecondStageIsKept() throws IOException {
         Parts same = new Parts(parts.training(), parts.training(), parts.test());
         Recipe recipe = Recipes.of(stage(1, 1e-6, "constant", 0), stage(3, 0.5, "constant", 0));
         Outcome outcome = SmallTraining.of(recipe, same).run();
@@ -105,14 +104,14 @@ class KeptParametersTest {
     }
 
     @Test
-    void theRateRisesFromZeroWhileItWarmsUp() throws IOException {
+    void rateRisesDuringWarmUp() throws IOException {
         Recipe recipe = Recipes.of(stage(4, 0.4, "constant", 2), stage(0, 0, "constant", 0));
         List<EpochDone> epochs = SmallTraining.of(recipe, parts).run().events(EpochDone.class);
         assertThat(epochs).extracting(EpochDone::learningRate).containsExactly(0.2, 0.4, 0.4, 0.4);
     }
 
     @Test
-    void theRateFollowsItsSchedule() throws IOException {
+    void rateFollowsTheSchedule() throws IOException {
         Recipe recipe = Recipes.of(stage(4, 1, "steps:1,3", 0), stage(2, 1, "cosine", 0));
         List<EpochDone> epochs = SmallTraining.of(recipe, unjudged()).run().events(EpochDone.class);
         // Two steps in an epoch: the last of four steps is at three quarters of half a cosine.
@@ -124,7 +123,7 @@ class KeptParametersTest {
     }
 
     @Test
-    void aPlateauEndsAStageThatLearnsNothing() throws IOException {
+    void plateauStopsAStageWithoutImprovement() throws IOException {
         Recipe recipe = Recipes.of(stage(20, 0, "plateau:2,1", 0), stage(0, 0, "constant", 0));
         Outcome outcome = SmallTraining.of(recipe, parts).run();
         // The first epoch is the best; two after it bring a tenth, two more the end.
@@ -143,7 +142,7 @@ class KeptParametersTest {
         Parts same = new Parts(parts.training(), List.of(), parts.training());
         for (ClassWeights weights : ClassWeights.values()) {
             for (double smoothing : List.of(0.0, 0.3)) {
-                Recipe recipe = Recipes.with(Recipes.first(1, 0), new LossRecipe(smoothing, weights));
+                Recipe recipe = Recipes.with(Recipes.first(1, 0), new Recipe.Loss(smoothing, weights));
                 Outcome outcome = SmallTraining.of(recipe, same).run();
                 double loss = outcome.events(EpochDone.class).getFirst().loss();
                 assertThat(loss)

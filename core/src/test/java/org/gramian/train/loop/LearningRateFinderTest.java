@@ -25,10 +25,10 @@ import org.gramian.train.loop.TrainEvent.RateFound;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Augmenting;
 import org.gramian.train.recipe.Recipe.Batching;
+import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.gramian.train.recipe.StageRecipe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,7 +63,7 @@ class LearningRateFinderTest {
     }
 
     @Test
-    void ratesRiseExponentiallyFromAMillionthToAHundredTimesTheUsualOne() {
+    void ratesRiseExponentially() {
         assertThat(LearningRateFinder.rate(2, 0, 100)).isEqualTo(2e-6);
         assertThat(LearningRateFinder.rate(2, 99, 100)).isBetween(199.99, 200.01);
         double quotient = LearningRateFinder.rate(2, 50, 100) / LearningRateFinder.rate(2, 49, 100);
@@ -72,7 +72,7 @@ class LearningRateFinderTest {
     }
 
     @Test
-    void theSmoothedLossIsAMeanFromTheFirstStepOn() {
+    void smoothedLossIsBiasCorrected() {
         Smoothing smoothing = new Smoothing(100);
         assertThat(smoothing.next(3)).isBetween(2.999999, 3.000001);
         assertThat(smoothing.next(1)).isBetween(1.947, 1.948); // (0.9·3 + 1)/1.9
@@ -87,7 +87,7 @@ class LearningRateFinderTest {
     /** The steepest place of the smoothed loss lies a little later than that of the loss; a third makes up for it. */
     @ParameterizedTest
     @ValueSource(ints = {20, 30, 50, 100})
-    void theRateOfADescentIsNearItsSteepestPlace(int steps) {
+    void rateIsNearTheSteepestDescent(int steps) {
         List<Point> points = curve(steps, LearningRateFinderTest::descent);
         assertThat(LearningRateFinder.choose(points, steps)).isPresent();
         assertThat(LearningRateFinder.choose(points, steps).orElseThrow()).isBetween(USUAL / 4, USUAL * 4);
@@ -98,14 +98,14 @@ class LearningRateFinderTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void noiseOfBatchesMovesItLittle(long seed) {
+    void noiseChangesTheRateLittle(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         List<Point> points = curve(100, rate -> descent(rate) + random.nextGaussian(0, 0.15));
         assertThat(LearningRateFinder.choose(points, 100).orElseThrow()).isBetween(USUAL / 8, USUAL * 8);
     }
 
     @Test
-    void aLossThatNeverFallsGivesNoRate() {
+    void lossThatNeverFallsGivesNoRate() {
         assertThat(LearningRateFinder.choose(curve(100, _ -> 2.3), 100)).isEmpty();
         assertThat(LearningRateFinder.choose(curve(100, rate -> 2.3 + rate), 100))
                 .isEmpty();
@@ -115,7 +115,7 @@ class LearningRateFinderTest {
     }
 
     @Test
-    void aLossThatIsNoNumberAtOnceGivesNoRate() {
+    void nonFiniteLossGivesNoRate() {
         for (int finite = 0; finite <= 8; finite++) {
             int last = finite;
             int[] step = {0};
@@ -133,7 +133,7 @@ class LearningRateFinderTest {
     }
 
     @Test
-    void whatWasFoundIsReadBackAndSaidInOneLine() throws IOException {
+    void resultRoundTripsAndHasOneLine() throws IOException {
         Result found = new Result(2, 1.3e-5, true, curve(30, LearningRateFinderTest::descent));
         Result usual = new Result(1, 0.002, false, found.points());
         Path file = folder.resolve(LearningRateFinder.FILE);
@@ -216,7 +216,7 @@ class LearningRateFinderTest {
 
     @ParameterizedTest
     @EnumSource
-    void theTrainingIsThatOfTheSameRateByHand(Kind kind) throws IOException {
+    void trainingEqualsThatOfTheSameGivenRate(Kind kind) throws IOException {
         Outcome auto = kind.auto(parts()).run();
         List<RateFound> found = auto.events(RateFound.class);
         assertThat(found).isNotEmpty();
@@ -235,7 +235,7 @@ class LearningRateFinderTest {
 
     @ParameterizedTest
     @EnumSource
-    void anInterruptedTestLeavesTheParametersAndIsRunAgain(Kind kind) throws IOException {
+    void interruptedTestRestoresParametersAndRunsAgain(Kind kind) throws IOException {
         Outcome whole = kind.auto(parts()).run();
         int tests = whole.events(RateFound.class).size();
         for (int test = 1; test <= tests; test++) {
@@ -268,7 +268,7 @@ class LearningRateFinderTest {
 
     @ParameterizedTest
     @EnumSource
-    void aResumedTrainingDoesNotSearchAgain(Kind kind) throws IOException {
+    void resumedTrainingDoesNotRepeatTheTest(Kind kind) throws IOException {
         Outcome whole = kind.auto(parts()).run();
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
         assertThat(kind.auto(parts()).brokenAfter(1, checkpointing)).isPresent();
@@ -291,7 +291,7 @@ class LearningRateFinderTest {
 
     /** The power fails right after the test, before anything else is kept. */
     @Test
-    void aKilledTrainingGoesOnWithTheSameBytes() throws IOException {
+    void killedTrainingResumesWithTheSameBytes() throws IOException {
         Kind kind = Kind.ADAMW_AVERAGED_WEIGHTS_AND_AUGMENTATION;
         Outcome whole = kind.auto(parts()).run();
         for (Class<?> at : List.of(Solving.class, RateFound.class, Stepped.class)) {
@@ -316,7 +316,7 @@ class LearningRateFinderTest {
     }
 
     @Test
-    void aStageOfFewStepsKeepsItsUsualRate() throws IOException {
+    void stageOfFewStepsKeepsTheDefaultRate() throws IOException {
         Recipe recipe = Recipes.of(stage(2, 0.5, "constant", 0).withAutoRate(), stage(0, 0, "constant", 0));
         Outcome outcome = SmallTraining.of(recipe, parts()).run();
         Result result = outcome.events(RateFound.class).getFirst().result();

@@ -28,8 +28,8 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.train.loop.NonFinite.Kind;
 import org.gramian.train.loop.NonFiniteSearch.Batch;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,7 +70,7 @@ class NonFiniteSearchTest {
     }
 
     private static Tensor targets() {
-        Targets targets = Targets.of(new LossRecipe(0, ClassWeights.NONE), new long[CLASSES]);
+        Targets targets = Targets.of(new Recipe.Loss(0, ClassWeights.NONE), new long[CLASSES]);
         return targets.rows(new int[] {2, 0}, Device.CPU);
     }
 
@@ -82,7 +82,7 @@ class NonFiniteSearchTest {
     }
 
     private static NonFinite find(Model model, Tensor images) {
-        return NonFiniteSearch.find(model, Batch.PICTURES, images, targets());
+        return NonFiniteSearch.find(model, Batch.IMAGES, images, targets());
     }
 
     private static NonFinite findInFeatures(String pooling, Map<String, Double> spoilt, Tensor features) {
@@ -97,7 +97,7 @@ class NonFiniteSearchTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void inASoundStepNothingIsFoundAndNothingChanged(boolean normalized) {
+    void finiteStepFindsAndChangesNothing(boolean normalized) {
         try (Model model = model(POOLING, normalized)) {
             byte[] before = bytes(model.headParameters());
             assertThat(find(model, images()).kind()).isEqualTo(Kind.NOWHERE);
@@ -114,7 +114,7 @@ class NonFiniteSearchTest {
 
     @ParameterizedTest
     @CsvSource({"NaN", "Infinity", "-Infinity"})
-    void aSpoiltImageOrFeatureIsNamed(double number) {
+    void nonFiniteInputIsNamed(double number) {
         try (Model model = model(POOLING, false)) {
             NonFinite found = find(model, spoilt(images(), number));
             assertThat(found.kind()).isEqualTo(Kind.INPUT);
@@ -127,7 +127,7 @@ class NonFiniteSearchTest {
     }
 
     @Test
-    void spoiltParametersAreNamedAndCounted() {
+    void nonFiniteParametersAreNamedAndCounted() {
         try (Model model = model(POOLING, false)) {
             Parameter weight = model.headParameters().get("pooling.spd0.weight");
             weight.set(spoilt(weight.value(), Double.NaN));
@@ -143,7 +143,7 @@ class NonFiniteSearchTest {
     }
 
     @Test
-    void aParameterOfAFrozenBackboneHasNoPartInAStepOnFeatures() {
+    void parametersOfAFrozenBackboneAreNotChecked() {
         try (Model model = model(POOLING, false)) {
             Parameter first = model.backboneParameters().all().iterator().next();
             first.set(spoilt(first.value(), Double.NaN));
@@ -155,7 +155,7 @@ class NonFiniteSearchTest {
 
     /** 3e38 is the largest number in single precision: an image of 1e37 is finite, what filters make of it is not. */
     @Test
-    void theLayerOfTheBackboneThatOverflowsIsNamedWithWhatWasBefore() {
+    void overflowingLayerOfTheBackboneIsNamed() {
         try (Model model = model(POOLING, false)) {
             Parameter late = model.backboneParameters().all().stream()
                     .filter(parameter -> parameter.name().contains("expand1x1")
@@ -184,7 +184,7 @@ class NonFiniteSearchTest {
                 "conv:6/bilinear/relu/spd:4/triu | pooling.spd0.weight | 3e38 | 1e3 | POOLING 2 spd:4",
                 "average               | classifier.weight  | 3e38 | 1e3  | SCORES score"
             })
-    void theStageThatOverflowsIsNamed(String pooling, String parameter, double number, double scale, String place) {
+    void overflowingStageIsNamed(String pooling, String parameter, double number, double scale, String place) {
         Map<String, Double> spoilt = parameter == null ? Map.of() : Map.of(parameter, number);
         NonFinite found = findInFeatures(pooling, spoilt, features(scale));
         String[] expected = place.split(" ", 2);
@@ -213,7 +213,7 @@ class NonFiniteSearchTest {
     }
 
     @Test
-    void aMethodOfAUserIsNamedByItsText() {
+    void customPoolingIsNamedByItsText() {
         Pooling pooling = new Pooling(List.of(), new Exploding(), List.of());
         try (Model model = model(pooling, false)) {
             NonFinite found = NonFiniteSearch.find(model, Batch.FEATURES, features(1), targets());
@@ -223,7 +223,7 @@ class NonFiniteSearchTest {
 
     /** All scores are finite, the difference of two is not. */
     @Test
-    void theLossIsNamedWhereScoresAreTooFarApart() {
+    void overflowingLossIsNamed() {
         try (Model model = model("average", false)) {
             Tensor apart = Tensors.of(new double[] {3e38, 0, -3e38}, Shape.of(CLASSES), DType.F32);
             model.headParameters().get("classifier.bias").set(apart);
@@ -236,7 +236,7 @@ class NonFiniteSearchTest {
 
     /** The slope of the root at 0 is 1/(2√ε), here 1e17; times a weight of the classifier it has no end. */
     @Test
-    void aGradientIsNamedWhereAllValuesAreFinite() {
+    void nonFiniteGradientIsNamed() {
         NonFinite found =
                 findInFeatures("bilinear/spd:4/triu/root:eps=1e-35", Map.of("classifier.weight", 1e25), features(0));
         assertThat(found.kind()).isEqualTo(Kind.GRADIENT);
@@ -244,7 +244,7 @@ class NonFiniteSearchTest {
     }
 
     @Test
-    void spoiltTargetsAreNamed() {
+    void nonFiniteTargetsAreNamed() {
         try (Model model = model(POOLING, false)) {
             Tensor targets = spoilt(targets(), Double.POSITIVE_INFINITY);
             assertThat(NonFiniteSearch.find(model, Batch.FEATURES, features(1), targets)
@@ -255,7 +255,7 @@ class NonFiniteSearchTest {
 
     /** The statistics of batch normalization take up what it saw: they are spoilt, but not the origin. */
     @Test
-    void spoiltStatisticsOfScoresAreNotTakenForTheOrigin() {
+    void batchNormStatisticsAreNotTheOrigin() {
         try (Model model = model("average", true)) {
             for (String name : new String[] {"norm.running_mean", "norm.running_var"}) {
                 Parameter statistics = model.headParameters().get(name);

@@ -31,9 +31,10 @@ import org.gramian.train.StiefelOptions;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainableModel.HeadRates;
 import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,7 +51,7 @@ class OptimizerTrainingTest {
         Recipe recipe = Recipes.of(stage(4, 0.05, "constant", 0), stage(0, 0, "constant", 0));
         Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images" + ema), 5, 6, 7));
         OptimizerRecipe optimizer = new OptimizerRecipe(AdamWOptions.defaults(0), 1, ema);
-        // Without a validation set the last epoch is kept, whatever it is worth.
+        // Without a validation set the last epoch is kept.
         return SmallTraining.of(Recipes.with(recipe, optimizer), parts)
                 .with(new Parts(parts.training(), List.of(), parts.test()));
     }
@@ -60,7 +61,7 @@ class OptimizerTrainingTest {
      * computed here in double precision with the gradient {@code (softmax(z) − y)ᵀx/n}; its bias does so without decay.
      */
     @Test
-    void aTrainingTakesTheStepsOfAdamWWithDecoupledDecay() throws IOException {
+    void trainingTakesStepsOfAdamW() throws IOException {
         Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
         Fixed start = classifier(parts, 1, 0);
         Fixed trained = classifier(parts, STEPS, RATE);
@@ -184,7 +185,7 @@ class OptimizerTrainingTest {
 
     /** Averages serve validation and the model; the steps go on from the trained weights. */
     @Test
-    void averagesDoNotChangeTheSteps() throws IOException {
+    void averagingDoesNotChangeTheSteps() throws IOException {
         List<EpochDone> plain = training(0).run().events(EpochDone.class);
         List<EpochDone> averaged = training(0.9).run().events(EpochDone.class);
         assertThat(averaged.stream().map(EpochDone::loss).toList())
@@ -193,7 +194,7 @@ class OptimizerTrainingTest {
 
     /** Time is over before the first epoch is: the model has the averages of the steps so far. */
     @Test
-    void aTrainingOutOfTimeInItsFirstEpochLeavesAveragedWeights() throws IOException {
+    void trainingOutOfTimeInItsFirstEpochHasAveragedWeights() throws IOException {
         float[][] models = new float[2][];
         int place = 0;
         for (double ema : new double[] {0, 0.9}) {
@@ -210,7 +211,7 @@ class OptimizerTrainingTest {
     }
 
     @Test
-    void theLearningRateFallsWithTheStagesBeforeTheCut() {
+    void layerDecayLowersTheRateOfEarlierStages() {
         Backbone backbone = Backbone.of("squeezenet", "fire3");
         SplittableRandom random = new SplittableRandom(5);
         ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);

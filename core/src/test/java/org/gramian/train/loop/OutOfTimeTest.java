@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.loop.Cancellation.Stopwatch;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.Collecting;
@@ -33,11 +34,11 @@ class OutOfTimeTest {
 
     @BeforeEach
     void paint() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
+        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
         training = SmallTraining.of(Recipes.usual(), parts);
     }
 
-    /** A minute for each step, of which there are so many minutes. */
+    /** A clock with one minute per step, and a budget of so many minutes. */
     private Outcome until(int minutes, Checkpointing checkpointing) throws IOException {
         return until(minutes, Stepped.class, checkpointing);
     }
@@ -57,7 +58,7 @@ class OutOfTimeTest {
     }
 
     @Test
-    void aTrainingWhoseTimeIsOverEndsWithAModelAndCanStillGoOn() throws IOException {
+    void trainingOutOfTimeHasAModelAndCanResume() throws IOException {
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
@@ -75,7 +76,7 @@ class OutOfTimeTest {
     }
 
     @Test
-    void aTimeThatIsOverBeforeTheFirstStepLeavesNoModel() throws IOException {
+    void timeBudgetOverBeforeTheFirstStepLeavesNoModel() throws IOException {
         byte[] whole = training.run().model();
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
@@ -97,7 +98,7 @@ class OutOfTimeTest {
 
     /** With features at hand, the time is over just when the first step would be taken. */
     @Test
-    void aStageThatHasNoTimeForAStepLeavesNoModel() throws IOException {
+    void stageWithoutTimeForAStepLeavesNoModel() throws IOException {
         training = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         assertThatThrownBy(() -> until(0, checkpointing)).isInstanceOf(InterruptedTrainingException.class);
@@ -107,7 +108,7 @@ class OutOfTimeTest {
     }
 
     @Test
-    void aModelWhoseFirstEpochIsNotOverIsTheOneThatStepsHaveMade() throws IOException {
+    void modelOfAnIncompleteFirstEpochHasItsSteps() throws IOException {
         training = training.with(Recipes.with(Recipes.first(3, 0.5), new Batching(2, 1)));
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         byte[] one = until(1, checkpointing).model();
@@ -117,7 +118,7 @@ class OutOfTimeTest {
     }
 
     @Test
-    void aTimeThatIsOverDoesNotKeepAModelFromBeingMeasured() throws IOException {
+    void modelIsEvaluatedAfterTheTimeBudget() throws IOException {
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
         Outcome early = until(1, SmallTraining.checkpointing(folder, NEVER));
         assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
@@ -125,7 +126,7 @@ class OutOfTimeTest {
     }
 
     @Test
-    void timeIsCountedFromTheStartByAClockThatMayOverflow() {
+    void clockMayOverflow() {
         long[] now = {Long.MAX_VALUE - 5};
         Stopwatch watch = new Stopwatch(() -> now[0]);
         assertThat(watch.hasReached(Duration.ZERO)).isTrue();

@@ -2,10 +2,9 @@ package org.gramian.train.loop;
 
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
+import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Schedule;
 import org.gramian.train.recipe.StageRecipe;
 
@@ -52,7 +51,7 @@ final class Recipes {
         return recipe.toBuilder().augmenting(augmenting).build();
     }
 
-    static Recipe with(Recipe recipe, LossRecipe loss) {
+    static Recipe with(Recipe recipe, Recipe.Loss loss) {
         return recipe.toBuilder().loss(loss).build();
     }
 

@@ -35,6 +35,7 @@ import org.gramian.train.loop.TrainEvent.Refitted;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingData.Parts;
+import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.Recipe;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The classifier that is solved for again at the end of stage 1. */
+/** The classifier that is refitted at the end of stage 1. */
 class RefitTest {
     private static final int CLASSES = 3;
     private static final Duration NEVER = Duration.ofDays(1);
@@ -133,7 +134,7 @@ class RefitTest {
 
     /** Few small steps leave the classifier far from its optimum. */
     @Test
-    void theModelIsAtMostHalfAPointBelowALinearSvmOnTheSameDescriptors() throws IOException {
+    void modelIsAtMostHalfAPointBelowALinearSvm() throws IOException {
         for (long seed = 0; seed < 3; seed++) {
             SmallTraining with = training("svm", 2, 0.01);
             Accuracies solved = accuracies(with.with(Recipes.withSeed(with.recipe(), seed)));
@@ -166,7 +167,7 @@ class RefitTest {
     }
 
     @Test
-    void itIsKeptWhereItMakesNoMoreValidationErrors() throws IOException {
+    void refitIsKeptWithoutMoreValidationErrors() throws IOException {
         Refitted refit = training("svm", 2, 0.01).run().events(Refitted.class).getFirst();
         assertThat(refit.kept()).isTrue();
         assertThat(refit.solved().orElseThrow().error())
@@ -176,7 +177,7 @@ class RefitTest {
 
     /** On wrong validation labels what predicts one class throughout is better than what is right. */
     @Test
-    void aWorseOneIsNotKeptAndChangesNoByte() throws IOException {
+    void worseRefitIsNotKeptAndChangesNoByte() throws IOException {
         List<Sample> wrong = parts.validation().stream()
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
                 .toList();
@@ -193,7 +194,7 @@ class RefitTest {
     }
 
     @Test
-    void withoutAValidationSetACrossValidatedOneIsKept() throws IOException {
+    void withoutAValidationSetACrossValidatedRefitIsKept() throws IOException {
         Parts all = new Parts(parts.training(), List.of(), parts.test());
         Refitted refit =
                 training("svm", 2, 0.01).with(all).run().events(Refitted.class).getFirst();
@@ -212,14 +213,14 @@ class RefitTest {
     }
 
     @Test
-    void normalizedScoresAreLeftAsTheyWereTrained() throws IOException {
+    void normalizedScoresAreNotRefitted() throws IOException {
         Outcome outcome = training("svm", 2, 0.01).withNormalizedScores().run();
         assertThat(outcome.events(Refitted.class)).isEmpty();
         assertThat(outcome.events(RefitSkipped.class)).isEmpty();
     }
 
     @Test
-    void aBreakAfterAnyStepChangesNoByte() throws IOException {
+    void interruptionAfterAnyStepChangesNoByte() throws IOException {
         SmallTraining training = SmallTraining.of(
                 Recipes.of(stage(2, 0.1, "constant", 0), stage(1, 0.01, "constant", 0)).toBuilder()
                         .refit(Optional.of(LinearSolver.parse("svm")))
@@ -233,14 +234,14 @@ class RefitTest {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
             training.brokenAfter(step, checkpointing);
             Outcome last = training.run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
-            assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
+            assertThat(last.model()).as("interrupted after step %d", step).isEqualTo(whole.model());
             checkpointing.remove();
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"descriptors", "cross-validation of C", "fitting svm"})
-    void aBreakWhileItIsSolvedChangesNoByte(String task) throws IOException {
+    void interruptionDuringTheSolverChangesNoByte(String task) throws IOException {
         SmallTraining training = training("svm", 2, 0.1);
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         Cancellation breaks = Cancellation.onRequest();
@@ -258,7 +259,7 @@ class RefitTest {
     }
 
     @Test
-    void aTimeThatIsOverMeanwhileLeavesTheTrainedClassifier() throws IOException {
+    void timeBudgetLeavesTheTrainedClassifier() throws IOException {
         long[] now = {0};
         Outcome outcome = training("svm", 2, 0.1)
                 .run(

@@ -131,7 +131,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         return new Parts(divided.get(0), divided.get(1), divided.get(2));
     }
 
-    /** Without breaks and checkpoints. */
+    /** Trains without interruptions and checkpoints. */
     Outcome run() throws IOException {
         return run(_ -> {}, Cancellation.onRequest(), Optional.empty());
     }
@@ -151,7 +151,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         }
     }
 
-    /** Told of the model at the end of each stage, and of the images that it was trained on. */
+    /** Receives the model at the end of each stage and the images it was trained on. */
     @FunctionalInterface
     interface StageModel {
         void at(Model model, TrainingData material, TrainingContext<TrainEvent> context) throws IOException;
@@ -244,14 +244,15 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     }
 
     /**
-     * Breaks off whenever so many steps were taken since it last went on, and goes on from the checkpoint until the end.
+     * Interrupts training after every so many steps and resumes from the checkpoint until the end.
      *
      * @return the outcome of the last part
      */
-    Outcome brokenEvery(int steps, Checkpointing checkpointing) throws IOException {
+    Outcome interruptedEvery(int steps, Checkpointing checkpointing) throws IOException {
         for (int parts = 1; ; parts++) {
             if (parts > 100) {
-                throw new AssertionError("training does not come to its end when broken every " + steps + " steps");
+                throw new AssertionError(
+                        "training does not come to its end when interrupted every " + steps + " steps");
             }
             Optional<Outcome> outcome = brokenAfter(steps, checkpointing);
             if (outcome.isPresent() && outcome.get().early().isEmpty()) {
@@ -260,7 +261,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         }
     }
 
-    /** Asks for a break after so many steps; nothing if that came while no step could be finished. */
+    /** Cancels after so many steps; empty if no step was completed. */
     Optional<Outcome> brokenAfter(int steps, Checkpointing checkpointing) throws IOException {
         Cancellation breaks = Cancellation.onRequest();
         int[] taken = {0};
@@ -279,6 +280,6 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     }
 
     static Checkpointing checkpointing(Path folder, Duration every) {
-        return new Checkpointing(folder.resolve("checkpoint.safetensors"), "these pictures, this recipe", every);
+        return new Checkpointing(folder.resolve("checkpoint.safetensors"), "these images, this recipe", every);
     }
 }

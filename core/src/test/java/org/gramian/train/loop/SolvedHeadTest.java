@@ -23,16 +23,15 @@ import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A classifier that is solved for, in place of stage 1. */
+/** A classifier in closed form in place of stage 1. */
 class SolvedHeadTest {
     @TempDir
     private Path folder = Path.of("");
@@ -41,12 +40,12 @@ class SolvedHeadTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 8, 9, 10));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 8, 9, 10));
     }
 
     private static Recipe recipe(String classifier, ClassWeights weights) {
         return Recipes.first(0, 1).toBuilder()
-                .loss(new LossRecipe(0, weights))
+                .loss(new Recipe.Loss(0, weights))
                 .solver(Optional.of(LinearSolver.parse(classifier)))
                 .build();
     }
@@ -66,7 +65,7 @@ class SolvedHeadTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"svm", "svm:C=10", "mean", "lda", "lda:shrinkage=0.5", "logistic"})
-    void itLearnsWithoutEpochsAndToTheSameByteEachTime(String classifier) throws IOException {
+    void solvedHeadIsAccurateAndDeterministic(String classifier) throws IOException {
         Parts itself = new Parts(parts.training(), parts.validation(), parts.training()); // chance is a third
         SmallTraining training = training(classifier).with(itself);
         Outcome outcome = training.run();
@@ -81,14 +80,14 @@ class SolvedHeadTest {
     }
 
     @Test
-    void theCostThatWasChosenIsTold() throws IOException {
+    void chosenCostIsReported() throws IOException {
         Solved solved = training("svm").run().events(Solved.class).getFirst();
         assertThat(solved.found()).containsKeys("C", "folds", "gap", "passes");
         assertThat(solved.text()).startsWith("svm, C ").contains(", folds ", ", gap ");
     }
 
     @Test
-    void balancedClassesAreHeard() throws IOException {
+    void classWeightsReachTheSolver() throws IOException {
         Recipe balanced = recipe("lda", ClassWeights.BALANCED);
         assertThat(training("lda").with(balanced).run().model())
                 .isNotEqualTo(training("lda").run().model());
@@ -96,7 +95,7 @@ class SolvedHeadTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
-    void aBreakEndsItAtOnceAndItIsBegunAnew(int task) throws IOException {
+    void interruptedSolverStartsAgain(int task) throws IOException {
         Set<String> tasks = new HashSet<>();
         Cancellation breaks = Cancellation.onRequest();
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ZERO);
@@ -119,7 +118,7 @@ class SolvedHeadTest {
     }
 
     @Test
-    void aRecipeThatSolvesAndTrainsIsRefused() {
+    void recipeWithSolverAndEpochsIsRefused() {
         Recipe both = Recipes.usual().toBuilder()
                 .solver(Optional.of(LinearSolver.parse("mean")))
                 .build();

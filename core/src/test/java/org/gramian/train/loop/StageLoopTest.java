@@ -27,15 +27,14 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.Optimizer;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Single steps, on made-up features. */
+/** Single steps on synthetic features. */
 class StageLoopTest {
     private static final int CLASSES = 3;
     private static final int CHANNELS = 128;
@@ -43,9 +42,9 @@ class StageLoopTest {
     /**
      * Features of one scale.
      *
-     * @param live tensors that were there whenever a batch was asked for
+     * @param live number of tensors at each batch
      */
-    private record MadeUp(int count, double scale, List<Long> live) implements Examples {
+    private record SyntheticExamples(int count, double scale, List<Long> live) implements Examples {
         @Override
         public int label(int place) {
             return place % CLASSES;
@@ -73,7 +72,7 @@ class StageLoopTest {
 
     private static void run(Model model, Examples examples, Batching batching) throws IOException {
         Recipe recipe = Recipes.with(Recipes.first(1, 0.1), batching);
-        Targets targets = Targets.of(new LossRecipe(0, ClassWeights.NONE), new long[CLASSES]);
+        Targets targets = Targets.of(new Recipe.Loss(0, ClassWeights.NONE), new long[CLASSES]);
         TrainingStage stage = new TrainingStage(
                 new TrainableModel(model, 1, 1, Recipe.Precision.F32),
                 recipe,
@@ -87,10 +86,10 @@ class StageLoopTest {
     }
 
     @Test
-    void aStepTakesNoMoreMemoryForMoreBatches() throws IOException {
+    void gradientAccumulationTakesNoMoreMemory() throws IOException {
         List<Long> live = new ArrayList<>();
         try (Model model = model("conv:6/rbf/spd:4/relu/triu/root/l2")) {
-            run(model, new MadeUp(32, 1, live), new Batching(2, 16));
+            run(model, new SyntheticExamples(32, 1, live), new Batching(2, 16));
         }
         assertThat(live).hasSize(16);
         // Once the first gradients are there, nothing is added to them.
@@ -99,7 +98,7 @@ class StageLoopTest {
     }
 
     @Test
-    void checkpointsAreWrittenWhenAsMuchHasGoneBySinceTheLast(@TempDir Path folder) throws IOException {
+    void checkpointsAreWrittenAfterEachInterval(@TempDir Path folder) throws IOException {
         long[] seconds = {-100};
         Checkpointing saver = SmallTraining.checkpointing(folder, Duration.ofSeconds(10))
                 .timedBy(() -> Duration.ofSeconds(seconds[0]).toNanos());
@@ -125,7 +124,7 @@ class StageLoopTest {
     }
 
     @Test
-    void checkpointsAtTheEndsOfShortEpochsTakeATenthOfTheTime(@TempDir Path folder) throws IOException {
+    void checkpointsAfterShortEpochsTakeATenthOfTheTime(@TempDir Path folder) throws IOException {
         long[] seconds = {0};
         Checkpointing saver = new Checkpointing(
                         folder.resolve("checkpoint"),
@@ -152,7 +151,7 @@ class StageLoopTest {
 
     /** The slope of the root at 0 is 1/(2√ε), here 1e17; times a weight of the classifier it has no end. */
     @Test
-    void aGradientThatIsNoNumberIsToldBeforeItMovesAnything() {
+    void nonFiniteGradientIsReportedBeforeTheStep() {
         try (Model model = model("bilinear/spd:4/triu/root:eps=1e-35")) {
             Parameter weight = model.headParameters().get("classifier.weight");
             try (Scope _ = Scope.open()) {
@@ -160,7 +159,7 @@ class StageLoopTest {
             }
             byte[] before = bytes(model.headParameters());
             for (Batching batching : List.of(new Batching(4, 1), new Batching(2, 2))) {
-                assertThatThrownBy(() -> run(model, new MadeUp(4, 0, new ArrayList<>()), batching))
+                assertThatThrownBy(() -> run(model, new SyntheticExamples(4, 0, new ArrayList<>()), batching))
                         .isInstanceOf(NonFiniteLossException.class)
                         .has(facts("gradient", "1", "1", "1", "pooling.spd0.weight"));
                 assertThat(bytes(model.headParameters())).isEqualTo(before);
@@ -176,7 +175,7 @@ class StageLoopTest {
 
     /** Their sum has no finite number either, yet each of them is one. */
     @Test
-    void largeGradientsAreNotTakenForInfiniteOnes() {
+    void largeGradientsAreNotReportedAsInfinite() {
         try (Model model = model("average")) {
             for (double number : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
                 try (GradientSum sum = new GradientSum()) {

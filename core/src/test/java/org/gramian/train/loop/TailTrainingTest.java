@@ -27,6 +27,7 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainableModel.HeadRates;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The network's own tail stands in the head, but is frozen and moved with the backbone. */
+/** The tail of the backbone is part of the head, but frozen and fine-tuned with the backbone. */
 class TailTrainingTest {
     /** Short enough for maps of 3×3. */
     private static final String TAIL = "conv:512/tail:network=squeezenet,layer=fire9";
@@ -48,14 +49,14 @@ class TailTrainingTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 5));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 5));
     }
 
     private static SmallTraining training(Recipe recipe, Parts parts) {
         return SmallTraining.of(recipe, parts).with(JOIN);
     }
 
-    /** The tensors of the model at the end of a stage, told apart by their bytes. */
+    /** Hashes of the model's tensors at the end of a stage. */
     private Map<String, String> tensors(Outcome outcome, int stage) throws IOException {
         byte[] model = Objects.requireNonNull(outcome.stages().get(stage));
         Path file = Files.write(folder.resolve("model.safetensors"), model);
@@ -74,7 +75,7 @@ class TailTrainingTest {
     }
 
     @Test
-    void stageOneLeavesEveryNumberOfTheTailAsItWasAndStageTwoMovesThem() throws IOException {
+    void tailIsFrozenInStageOneAndTrainedInStageTwo() throws IOException {
         Recipe recipe = Recipes.of(stage(2, 0.5, "constant", 0), stage(2, 0.05, "constant", 0));
         Outcome outcome = training(recipe, parts).run();
         Map<String, String> first = tensors(outcome, 1);
@@ -89,7 +90,7 @@ class TailTrainingTest {
     }
 
     @Test
-    void aBreakInEitherStageChangesNoByteOfTheModel() throws IOException {
+    void interruptionInEitherStageChangesNoByteOfTheModel() throws IOException {
         Recipe recipe = Recipes.of(stage(2, 0.5, "constant", 0), stage(2, 0.05, "constant", 0));
         Outcome whole = training(recipe, parts).run();
         int steps = whole.events(TrainEvent.Stepped.class).size();
@@ -99,14 +100,14 @@ class TailTrainingTest {
             training(recipe, parts).brokenAfter(step, checkpointing);
             Outcome last = training(recipe, parts).run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(last.model())
-                    .as("broken after step %d of %d", step, steps)
+                    .as("interrupted after step %d of %d", step, steps)
                     .isEqualTo(whole.model());
             checkpointing.remove();
         }
     }
 
     @Test
-    void itMovesAtTheRateOfTheBackbone() {
+    void tailHasTheLearningRateOfTheBackbone() {
         Backbone backbone = Backbone.of("squeezenet", "pool1");
         ParameterSet parameters =
                 ParameterSet.initialize(backbone.parameters(), new SplittableRandom(1), DType.F32, Device.CPU);

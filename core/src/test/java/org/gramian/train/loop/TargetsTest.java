@@ -15,8 +15,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
-import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -42,7 +42,7 @@ class TargetsTest {
 
     private static Targets targets(SplittableRandom random, long[] counts) {
         ClassWeights weights = random.nextBoolean() ? ClassWeights.NONE : ClassWeights.BALANCED;
-        return Targets.of(new LossRecipe(random.nextDouble(0.9), weights), counts);
+        return Targets.of(new Recipe.Loss(random.nextDouble(0.9), weights), counts);
     }
 
     @RandomTest
@@ -68,15 +68,15 @@ class TargetsTest {
         SplittableRandom random = seed.random();
         long[] counts = counts(random);
         int[] labels = labels(random, counts.length);
-        Tensor rows = Targets.of(new LossRecipe(0, ClassWeights.NONE), counts).rows(labels, Device.CPU);
+        Tensor rows = Targets.of(new Recipe.Loss(0, ClassWeights.NONE), counts).rows(labels, Device.CPU);
         long[] wide = Arrays.stream(labels).asLongStream().toArray();
         assertTensor(rows).isIdenticalTo(Classification.oneHot(wide, counts.length, DType.F32));
     }
 
     @RandomTest
-    void theMeanWeightOverTheTrainingImagesIsOneAndClassesCountTheSame(Seed seed) {
+    void balancedWeightsHaveMeanOne(Seed seed) {
         long[] counts = counts(seed.random());
-        Targets targets = Targets.of(new LossRecipe(0, ClassWeights.BALANCED), counts);
+        Targets targets = Targets.of(new Recipe.Loss(0, ClassWeights.BALANCED), counts);
         double sum = 0;
         for (int c = 0; c < counts.length; c++) {
             double part = counts[c] * targets.weight(c);
@@ -89,22 +89,22 @@ class TargetsTest {
 
     @Test
     void smoothingIsThePublishedFormula() {
-        Targets targets = Targets.of(new LossRecipe(0.2, ClassWeights.NONE), new long[] {7, 1, 0, 2});
+        Targets targets = Targets.of(new Recipe.Loss(0.2, ClassWeights.NONE), new long[] {7, 1, 0, 2});
         assertThat(targets.rows(new int[] {1}, Device.CPU).toDoubles())
                 .containsExactly(new double[] {0.05, 0.85, 0.05, 0.05}, Offset.offset(1e-7));
         assertThat(targets.classes()).isEqualTo(4);
     }
 
     @Test
-    void balancingWithAnEmptyClassNamesIt() {
-        assertThatThrownBy(() -> Targets.of(new LossRecipe(0, ClassWeights.BALANCED), new long[] {3, 0, 5}))
+    void balancedWeightsNameAnEmptyClass() {
+        assertThatThrownBy(() -> Targets.of(new Recipe.Loss(0, ClassWeights.BALANCED), new long[] {3, 0, 5}))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("0", "1"));
     }
 
     @Test
-    void labelsOfNoClassAndASingleClassAreRefused() {
-        LossRecipe plain = new LossRecipe(0, ClassWeights.NONE);
+    void invalidLabelsAndASingleClassAreRefused() {
+        Recipe.Loss plain = new Recipe.Loss(0, ClassWeights.NONE);
         for (int wrong : new int[] {-1, 3}) {
             assertThatThrownBy(() -> Targets.of(plain, new long[] {1, 1, 1}).rows(new int[] {0, wrong}, Device.CPU))
                     .isInstanceOf(IllegalArgumentException.class)

@@ -23,7 +23,7 @@ class ImprovementTest {
     }
 
     @Test
-    void theLastTwoEpochsAreComparedWithTheBestBefore() {
+    void lastTwoEpochsAreComparedWithTheBestBefore() {
         Improvement found = Improvement.of(losses(3, 1, 2, 0.9, 0.95));
         assertThat(found).isEqualTo(new Improvement(1, 0.9));
         assertThat(found.share()).isCloseTo(0.1, Offset.offset(1e-12));
@@ -42,7 +42,7 @@ class ImprovementTest {
     }
 
     @Test
-    void aStageThatStillImprovesGoesOnByQuartersUpToTwiceItsEpochs() {
+    void improvingStageIsExtendedByQuartersUpToTwiceItsEpochs() {
         StageRecipe stage = stage(8, "plateau", true);
         double[] falling = new double[16];
         for (int epochs = 0; epochs <= falling.length; epochs++) {
@@ -59,7 +59,7 @@ class ImprovementTest {
     }
 
     @Test
-    void aStageThatStandsStillOrIsNotToExtendEndsWithItsEpochs() {
+    void stageWithoutImprovementIsNotExtended() {
         assertThat(stage(4, "plateau", true).epochs(losses(4, 3, 3, 3))).isEqualTo(4);
         assertThat(stage(4, "plateau", false).epochs(losses(4, 3, 2, 1))).isEqualTo(4);
         // it improved at epoch 4 and no longer at epoch 5

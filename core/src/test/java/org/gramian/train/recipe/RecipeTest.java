@@ -12,14 +12,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RecipeTest {
     @ParameterizedTest
     @CsvSource({"65536, 65536", "2147483647, 2", "2, 2147483647", "32768, 32769"})
-    void aStepOfMoreCropsThanCanBeCountedIsRefused(int batch, int accumulate) {
+    void tooLargeStepIsRefused(int batch, int accumulate) {
         assertThatThrownBy(() -> new Batching(batch, accumulate))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts(accumulate, batch));
     }
 
     @Test
-    void aStepMayTakeAsManyCropsAsThereEverAre() {
+    void largestStepIsAccepted() {
         assertThat(new Batching(32768, 32768)).isNotNull();
     }
 }

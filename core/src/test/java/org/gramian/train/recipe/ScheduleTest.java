@@ -44,7 +44,7 @@ class ScheduleTest {
     }
 
     @RandomTest
-    void factorsLieBetweenZeroAndOneAndNeverRise(Seed seed) {
+    void factorsAreBetweenZeroAndOneAndNeverRise(Seed seed) {
         SplittableRandom random = seed.random();
         Schedule schedule = any(random);
         int epochs = random.nextInt(1, 30);
@@ -60,7 +60,7 @@ class ScheduleTest {
     }
 
     @RandomTest
-    void aScheduleIsReadBackFromItsText(Seed seed) {
+    void scheduleRoundTripsThroughItsText(Seed seed) {
         Schedule schedule = any(seed.random());
         assertThat(Schedule.parse(schedule.text())).isEqualTo(schedule);
         assertThat(Schedule.parse(" " + schedule.text().toUpperCase(Locale.ROOT) + " "))
@@ -68,7 +68,7 @@ class ScheduleTest {
     }
 
     @RandomTest
-    void aConstantRateNeverChangesOrEnds(Seed seed) {
+    void constantScheduleNeverChangesOrEnds(Seed seed) {
         List<ValidationScore> past = anyPast(seed.random(), 12);
         Schedule constant = new Constant();
         assertThat(constant.factor(past, 12, 20)).isEqualTo(1);
@@ -76,7 +76,7 @@ class ScheduleTest {
     }
 
     @RandomTest
-    void aCosineBeginsAtOneIsHalvedInTheMiddleAndEndsAtZero(Seed seed) {
+    void cosineStartsAtOneAndEndsAtZero(Seed seed) {
         int epochs = 2 * seed.random().nextInt(1, 50);
         Schedule cosine = new Cosine();
         Offset<Double> rounding = Offset.offset(1e-12);
@@ -90,7 +90,7 @@ class ScheduleTest {
     }
 
     @RandomTest
-    void stepsTakeATenthAfterEachOfTheirEpochs(Seed seed) {
+    void stepsDivideByTenAfterEachEpoch(Seed seed) {
         SplittableRandom random = seed.random();
         List<Integer> after = random.ints(3, 1, 20).distinct().sorted().boxed().toList();
         Schedule steps = new Steps(after);
@@ -110,7 +110,7 @@ class ScheduleTest {
     }
 
     @RandomTest
-    void aPlateauTakesATenthAfterItsPatienceAndEndsAfterItsDrops(Seed seed) {
+    void plateauDividesByTenAfterPatienceAndStopsAfterDrops(Seed seed) {
         SplittableRandom random = seed.random();
         int patience = random.nextInt(1, 5);
         int drops = random.nextInt(4);
@@ -127,7 +127,7 @@ class ScheduleTest {
     }
 
     @Test
-    void aPlateauWaitsAnewAfterEachProgress() {
+    void plateauRestartsAfterImprovement() {
         Plateau plateau = new Plateau(2, 0);
         List<ValidationScore> past = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
@@ -157,25 +157,25 @@ class ScheduleTest {
             plateau:1.5    | 1.5
             plateau:1,2,3  | plateau[:PATIENCE[,DROPS]]
             """)
-    void aTextThatIsNoScheduleIsRefusedWithWhatIsWanted(String text, String wanted) {
+    void invalidScheduleIsRefused(String text, String wanted) {
         assertThatThrownBy(() -> Schedule.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts((Object[]) wanted.split(" ")));
     }
 
     @Test
-    void aPlateauCannotEndBeforeItBegins() {
+    void plateauRejectsInvalidNumbers() {
         assertThatThrownBy(() -> new Plateau(1, -1)).has(facts("0", "-1"));
     }
 
     @Test
-    void aPlateauIsReadWithWhatIsLeftOut() {
+    void plateauHasDefaults() {
         assertThat(Schedule.parse("plateau")).isEqualTo(Schedule.parse("plateau:2,2"));
         assertThat(Schedule.parse("plateau:5")).isEqualTo(Schedule.parse("plateau:5,2"));
     }
 
     @Test
-    void everyFormThatHelpNamesIsThere() {
+    void everyFormOfTheHelpParses() {
         assertThat(Schedule.FORMS).hasSize(4).allSatisfy(form -> {
             String name = form.split("[:\\[]", 2)[0];
             assertThat(Schedule.parse(name.equals("steps") ? "steps:6,7" : name).text())

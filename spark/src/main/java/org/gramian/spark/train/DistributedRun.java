@@ -32,7 +32,7 @@ import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingContext;
-import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.Recipe;
 
 /** Distributed training from an image catalog to a model in a run folder, resuming if possible. */
 final class DistributedRun {
@@ -133,7 +133,7 @@ final class DistributedRun {
                 network);
         try (Model model = InitialModel.model(
                 config.network().head(counts.length, images), config.recipe().seed(), network)) {
-            LossRecipe loss = config.recipe().loss();
+            Recipe.Loss loss = config.recipe().loss();
             StepWork work = new StepWork(
                     loss.smoothing(),
                     loss.weights(),

@@ -13,8 +13,8 @@ import org.gramian.evaluate.Temperature;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.tensor.Tensor;
+import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.Dropout;
-import org.gramian.train.loop.HeadWorkers;
 import org.gramian.train.loop.StepPart;
 import org.gramian.train.loop.ValidationCounts;
 import org.gramian.train.recipe.ValidationScore;
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * the order of the groups, in double precision: Spark's {@code treeAggregate} adds in the order in which tasks end, which would change
  * last bits from run to run. Which images make a group never changes while a program runs, whatever is lost.
  */
-final class SparkWorkers implements HeadWorkers {
+final class SparkWorkers implements DistributedStage.Workers {
     /** Images that a temperature is fitted to at most: it is one number, and their scores come to the driver. */
     private static final int MOST_CALIBRATING = 20_000;
 

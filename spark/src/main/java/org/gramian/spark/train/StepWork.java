@@ -8,7 +8,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.loop.StepPart;
 import org.gramian.train.loop.Targets;
-import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.Recipe;
 
 /**
  * Contribution of a group to a training step: the gradient of its crops, from all its shards.
@@ -19,11 +19,11 @@ import org.gramian.train.recipe.LossRecipe;
  * @param batch batch size in crops
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record StepWork(double smoothing, LossRecipe.ClassWeights weights, long[] counts, int batch)
+record StepWork(double smoothing, Recipe.Loss.ClassWeights weights, long[] counts, int batch)
         implements HeadTask.Work<StepPart> {
     @Override
     public StepPart on(HeadTask.Sight sight) {
-        Targets targets = Targets.of(new LossRecipe(smoothing, weights), counts);
+        Targets targets = Targets.of(new Recipe.Loss(smoothing, weights), counts);
         List<FeatureShard.Crop> crops = crops(sight);
         List<StepPart> parts = new ArrayList<>();
         for (int start = 0; start < crops.size(); start += batch) {

@@ -7,8 +7,7 @@ import org.gramian.run.config.Origin;
 import org.gramian.run.config.Settings;
 import org.junit.jupiter.api.Test;
 
-/** A classifier that is solved for: what of a table's wishes it can have, and what its row is called. */
-class RowClassifierTest {
+class TableRowClassifierTest {
     private static final Settings TRAINED = Settings.NONE
             .with(Keys.STAGE1_EPOCHS, 7)
             .with(Keys.STAGE2_EPOCHS, 2)
@@ -25,7 +24,7 @@ class RowClassifierTest {
     }
 
     @Test
-    void wishesOfTrainingDoNotCountWhereTheClassifierIsSolvedFor() {
+    void settingsOfTrainingDoNotApplyToASolver() {
         Settings requested = row("mdm").requested(TRAINED);
         assertThat(requested.values())
                 .containsKey(Keys.BATCH.name())
@@ -36,11 +35,11 @@ class RowClassifierTest {
                         Keys.LOGIT_NORM.name());
         assertThat(row("bcnn").requested(svm(TRAINED)).has(Keys.STAGE1_EPOCHS)).isFalse();
         assertThat(row("bcnn").requested(TRAINED).get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
-        assertThat(new RowClassifier(row("bcnn"), TRAINED).refused()).isEmpty();
+        assertThat(row("bcnn").refused(TRAINED)).isEmpty();
     }
 
     @Test
-    void whatARowAsksForItselfStillCounts() {
+    void ownSettingsOfARowApply() {
         Settings requested = row("mdm").with("stage1.epochs", "3").requested(TRAINED);
         assertThat(requested.get(Keys.STAGE1_EPOCHS)).isEqualTo(3);
         TableRow trained = row("mdm").with("network.classifier", "softmax");
@@ -48,25 +47,25 @@ class RowClassifierTest {
     }
 
     @Test
-    void noEpochsAreWhatItHasAnyway() {
+    void zeroEpochsAreNotRefused() {
         Settings none = Settings.NONE.with(Keys.STAGE2_EPOCHS, 0).with(Keys.LOGIT_NORM, false);
-        assertThat(new RowClassifier(row("mdm"), none).refused()).isEmpty();
+        assertThat(row("mdm").refused(none)).isEmpty();
     }
 
     @Test
-    void aMethodWithAnotherClassifierIsNotCalledByItsNameAlone() {
+    void titleNamesADifferentClassifier() {
         assertThat(titled("mdm", svm(Settings.NONE))).isEqualTo("T, svm");
         assertThat(titled("bcnn", svm(Settings.NONE))).isEqualTo("T, svm");
-        assertThat(titled("vlad", svm(Settings.NONE))).as("its own").isEqualTo("T");
+        assertThat(titled("vlad", svm(Settings.NONE))).as("own classifier").isEqualTo("T");
         assertThat(titled("mdm", Settings.NONE)).isEqualTo("T");
         assertThat(titled("mine=bcnn", svm(Settings.NONE)))
-                .as("a label of somebody's own")
+                .as("own label")
                 .isEqualTo("T");
-        assertThat(new RowClassifier(row("mdm").with("network.classifier", "softmax"), Settings.NONE).titled("T"))
+        assertThat(row("mdm").with("network.classifier", "softmax").titled("T", Settings.NONE))
                 .isEqualTo("T, softmax");
     }
 
     private static String titled(String row, Settings common) {
-        return new RowClassifier(row(row), common).titled("T");
+        return row(row).titled("T", common);
     }
 }

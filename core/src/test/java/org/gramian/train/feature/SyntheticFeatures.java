@@ -8,19 +8,19 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 
 /** Features that follow from their number, so that a wrong one is known from a right one. */
-final class MadeUpFeatures {
+final class SyntheticFeatures {
     static final String CROP = "short side 256, center 224";
 
     private static final int PERIOD = 61;
 
-    private MadeUpFeatures() {}
+    private SyntheticFeatures() {}
 
     static FeatureRecipe recipe() {
         return new FeatureRecipe("made-up", "top/layer", "0123abcd", Preprocessing.CAFFE, DType.F32, "none");
     }
 
     static byte[] image(int number) {
-        return Sha256.of(("picture " + number).getBytes(StandardCharsets.UTF_8));
+        return Sha256.of(("image " + number).getBytes(StandardCharsets.UTF_8));
     }
 
     /** Of very different lengths, not all of them multiples of anything; cheap to make, a pattern of odd period. */

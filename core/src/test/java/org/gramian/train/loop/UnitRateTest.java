@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class DescriptorLengthTest {
+class UnitRateTest {
     private static final StageRecipe NONE = stage(0, 0, "constant", 0);
 
     @TempDir
@@ -27,7 +27,7 @@ class DescriptorLengthTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
     }
 
     private double rate(StageRecipe first, String pooling) throws IOException {
@@ -40,23 +40,23 @@ class DescriptorLengthTest {
                 .learningRate();
     }
 
-    /** Their squared distance from the mean is at most 1, and β of {@link Recipes} bounds the rate from above. */
+    /** The squared distance from the mean is at most 1, and β of {@link Recipes} bounds the rate. */
     @Test
-    void descriptorsOfLengthOneTakeLargerStepsButNoneThatDiverge() throws IOException {
+    void unitDescriptorsTakeLargerStepsWithinTheBound() throws IOException {
         double bound = 4 * (1 + Recipes.of(NONE, NONE).optimizer().rule().momentum());
         assertThat(rate(Recipes.perLength(1, 0.5), "average/l2")).isBetween(0.5, 0.5 * bound * (1 + 1e-6));
     }
 
-    /** Painted images are alike to the kernel of their maps: the mean is nearly all of it. */
+    /** Kernels of synthetic images are nearly equal, so that the mean dominates. */
     @Test
-    void whatAllDescriptorsShareBoundsTheRate() throws IOException {
+    void normBoundsTheRate() throws IOException {
         double bound = 4 * (1 + Recipes.of(NONE, NONE).optimizer().rule().momentum());
         assertThat(rate(Recipes.perLength(1, 0.5), "rbf:sigma=1e6/flat/l2")).isCloseTo(0.5 * bound, within(1e-4));
     }
 
     /** A join of k copies of a vector is √k times as long. */
     @Test
-    void theRateIsDividedByTheSquaredLength() throws IOException {
+    void rateIsDividedByTheSquaredNorm() throws IOException {
         double once = rate(Recipes.perLength(1, 0.5), "average");
         assertThat(once).isPositive();
         assertThat(rate(Recipes.perLength(1, 0.5), "[average+average+average+average]"))
@@ -65,7 +65,7 @@ class DescriptorLengthTest {
     }
 
     @Test
-    void aRateThatIsGivenPlainlyIsTakenPlainly() throws IOException {
+    void givenRateIsNotScaled() throws IOException {
         assertThat(rate(stage(1, 0.5, "constant", 0), "average")).isEqualTo(0.5);
     }
 }

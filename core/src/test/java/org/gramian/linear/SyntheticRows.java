@@ -16,13 +16,13 @@ import org.gramian.tensor.Tensors;
  * @param classes their number
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record MadeUpRows(double[][] values, int[] labels, int[] groups, int classes) {
+record SyntheticRows(double[][] values, int[] labels, int[] groups, int classes) {
     /** Every row a group of its own, every class among them. */
-    static MadeUpRows of(SplittableRandom random, int count, int size, int classes) {
+    static SyntheticRows of(SplittableRandom random, int count, int size, int classes) {
         return of(random, count, size, classes, 1.5);
     }
 
-    static MadeUpRows of(SplittableRandom random, int count, int size, int classes, double apart) {
+    static SyntheticRows of(SplittableRandom random, int count, int size, int classes, double apart) {
         double[][] means = new double[classes][size];
         for (double[] mean : means) {
             Arrays.setAll(mean, _ -> apart * random.nextGaussian());
@@ -36,7 +36,7 @@ record MadeUpRows(double[][] values, int[] labels, int[] groups, int classes) {
             double[] mean = means[labels[i]];
             Arrays.setAll(values[i], j -> (float) (3 + mean[j] + random.nextGaussian()));
         }
-        return new MadeUpRows(values, labels, groups, classes);
+        return new SyntheticRows(values, labels, groups, classes);
     }
 
     int size() {
@@ -58,7 +58,7 @@ record MadeUpRows(double[][] values, int[] labels, int[] groups, int classes) {
     }
 
     /** The same rows in another order. */
-    MadeUpRows permuted(SplittableRandom random) {
+    SyntheticRows permuted(SplittableRandom random) {
         double[][] others = values.clone();
         int[] otherLabels = labels.clone();
         int[] otherGroups = groups.clone();
@@ -70,7 +70,7 @@ record MadeUpRows(double[][] values, int[] labels, int[] groups, int classes) {
             swap(otherLabels, i, j);
             swap(otherGroups, i, j);
         }
-        return new MadeUpRows(others, otherLabels, otherGroups, classes);
+        return new SyntheticRows(others, otherLabels, otherGroups, classes);
     }
 
     private static void swap(int[] values, int i, int j) {
@@ -80,17 +80,17 @@ record MadeUpRows(double[][] values, int[] labels, int[] groups, int classes) {
     }
 
     /** {@code a·x + b} of every number, which is rounded to single precision. */
-    MadeUpRows moved(double a, double b) {
+    SyntheticRows moved(double a, double b) {
         double[][] others = Arrays.stream(values)
                 .map(row -> Arrays.stream(row).map(x -> (float) (a * x + b)).toArray())
                 .toArray(double[][]::new);
-        return new MadeUpRows(others, labels, groups, classes);
+        return new SyntheticRows(others, labels, groups, classes);
     }
 
     /** Class with the highest score of each row. */
     int[] answers(LinearModel model) {
         double[][] scores = scores(model);
-        return Arrays.stream(scores).mapToInt(MadeUpRows::top).toArray();
+        return Arrays.stream(scores).mapToInt(SyntheticRows::top).toArray();
     }
 
     static int top(double[] scores) {

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What decides a model, and what plays no part in it. */
-class SamenessTest {
+/** Inputs that determine a model, and those that do not. */
+class DeterminismTest {
     private static final int CLASSES = 3;
 
     @TempDir
@@ -38,12 +38,12 @@ class SamenessTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
         training = SmallTraining.of(Recipes.usual(), parts);
     }
 
     @Test
-    void theSeedDecidesTheModelToTheLastByte() throws IOException {
+    void seedDeterminesTheModelBytes() throws IOException {
         Outcome first = training.run();
         Outcome again = training.run();
         assertThat(again.model()).isEqualTo(first.model());
@@ -53,7 +53,7 @@ class SamenessTest {
     }
 
     @Test
-    void threadsThatDecodePlayNoPart() throws IOException {
+    void decodingThreadsDoNotChangeTheModel() throws IOException {
         byte[] model = training.run().model();
         for (int threads : List.of(1, 5)) {
             assertThat(training.with(new Means(threads, Optional.empty())).run().model())
@@ -86,7 +86,7 @@ class SamenessTest {
     }
 
     @Test
-    void aCachePlaysNoPartWhetherColdOrWarm() throws IOException {
+    void cacheDoesNotChangeTheModel() throws IOException {
         SmallTraining cached = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
         byte[] model = training.run().model();
         assertThat(cached.run().model()).as("cold").isEqualTo(model);
@@ -94,7 +94,7 @@ class SamenessTest {
     }
 
     @Test
-    void testImagesPlayNoPartWhateverTheyAreLabelledAndShow() throws IOException {
+    void testImagesDoNotChangeTheModel() throws IOException {
         byte[] model = training.run().model();
         List<Sample> relabelled = parts.test().stream()
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
@@ -112,22 +112,22 @@ class SamenessTest {
         for (Sample sample : parts.test()) {
             PaintedImages.paint(sample.file(), (sample.label() + 1) % CLASSES, 77);
         }
-        assertThat(training.run().model()).as("other pictures").isEqualTo(model);
+        assertThat(training.run().model()).as("other images").isEqualTo(model);
     }
 
-    private SmallTraining with(List<Sample> heldBack, List<Sample> test) {
-        return training.with(new Parts(parts.training(), heldBack, test));
+    private SmallTraining with(List<Sample> validation, List<Sample> test) {
+        return training.with(new Parts(parts.training(), validation, test));
     }
 
     @Test
-    void testImagesAreNotEvenReadBeforeAStageIsOver() throws IOException {
+    void testImagesAreNotReadBeforeTheEndOfAStage() throws IOException {
         for (Sample sample : parts.test()) {
             Files.delete(sample.file());
         }
         List<TrainEvent> events = new ArrayList<>();
         try {
             training.run(events::add, Cancellation.onRequest(), Optional.empty());
-            throw new AssertionError("pictures that are gone were scored");
+            throw new AssertionError("removed images were scored");
         } catch (IOException | UncheckedIOException gone) {
             assertThat(events).last().isInstanceOf(TrainEvent.StageDone.class);
             assertThat(gone).hasMessageContaining(parts.test().getFirst().name());
@@ -135,17 +135,17 @@ class SamenessTest {
     }
 
     @Test
-    void heldBackImagesJudgeEpochsAndTeachNothing() throws IOException {
+    void validationImagesAreNotTrainedOn() throws IOException {
         List<Sample> relabelled = parts.validation().stream()
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
                 .toList();
-        List<EpochDone> judged = training.run().events(EpochDone.class);
+        List<EpochDone> epochs = training.run().events(EpochDone.class);
         List<EpochDone> misjudged = with(relabelled, parts.test()).run().events(EpochDone.class);
-        // In stage 1: stage 2 begins with the parameters that were judged best.
+        // In stage 1: stage 2 begins with the best parameters.
         assertThat(ofFirst(misjudged).map(EpochDone::loss).toList())
-                .isEqualTo(ofFirst(judged).map(EpochDone::loss).toList());
+                .isEqualTo(ofFirst(epochs).map(EpochDone::loss).toList());
         assertThat(ofFirst(misjudged).map(EpochDone::validation).toList())
-                .isNotEqualTo(ofFirst(judged).map(EpochDone::validation).toList());
+                .isNotEqualTo(ofFirst(epochs).map(EpochDone::validation).toList());
     }
 
     private static Stream<EpochDone> ofFirst(List<EpochDone> epochs) {
@@ -153,7 +153,7 @@ class SamenessTest {
     }
 
     @Test
-    void gradientsOfTwoSmallBatchesMakeTheStepOfOneLargeBatch() throws IOException {
+    void accumulatedGradientsEqualThoseOfALargeBatch() throws IOException {
         Parts unjudged = new Parts(parts.training(), List.of(), parts.test());
         Recipe recipe = Recipes.of(stage(2, 0.2, "constant", 0), stage(2, 0.05, "constant", 0));
         for (String pooling : List.of("average", SmallTraining.SPD)) {

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a break leaves behind, and what becomes of a checkpoint that is of no use. */
-class BrokenTrainingTest {
+/** Interrupted trainings, and unusable checkpoints. */
+class TrainingFailureTest {
     private static final Duration NEVER = Duration.ofDays(1);
 
     @TempDir
@@ -44,28 +44,28 @@ class BrokenTrainingTest {
 
     @BeforeEach
     void paint() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
+        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
         training = SmallTraining.of(Recipes.usual(), parts);
     }
 
     @Test
-    void filesThatAreLookedAtAreToldOneByOneAndMayBeLeftAlone() throws IOException {
+    void hashedFilesAreReportedAndMayBeCancelled() throws IOException {
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
         Cancellation breaks = Cancellation.onRequest();
-        List<TrainEvent> told = new ArrayList<>();
+        List<TrainEvent> reported = new ArrayList<>();
         assertThatThrownBy(() -> training.run(
                         event -> {
-                            told.add(event);
+                            reported.add(event);
                             breaks.cancel();
                         },
                         breaks,
                         Optional.empty()))
                 .isInstanceOf(InterruptedTrainingException.class);
-        assertThat(told).singleElement().isInstanceOfSatisfying(Collecting.class, first -> {
+        assertThat(reported).singleElement().isInstanceOfSatisfying(Collecting.class, first -> {
             assertThat(first.done()).isEqualTo(1);
             assertThat(first.all()).isEqualTo(training.parts().training().size());
         });
-        String task = ((Collecting) told.getFirst()).task();
+        String task = ((Collecting) reported.getFirst()).task();
         List<Collecting> looks = training.run().events(Collecting.class).stream()
                 .filter(event -> event.task().equals(task))
                 .toList();
@@ -82,13 +82,13 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void anImageThatIsLostMeanwhileIsNamed() throws IOException {
+    void lostImageIsNamed() throws IOException {
         SmallTraining second = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
         for (Sample lost : List.of(
                 training.parts().training().getFirst(),
                 training.parts().validation().getFirst())) {
             byte[] content = Files.readAllBytes(lost.file());
-            Files.writeString(lost.file(), "no picture");
+            Files.writeString(lost.file(), "not an image");
             assertThatThrownBy(second::run)
                     .isInstanceOf(UncheckedIOException.class)
                     .cause()
@@ -99,7 +99,7 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void aTrainingThatIsAskedToStopLeavesACheckpointAndNoModel() throws IOException {
+    void cancelledTrainingLeavesACheckpointAndNoModel() throws IOException {
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         Outcome outcome = training.brokenAfter(1, checkpointing).orElseThrow();
         assertThat(outcome.early()).hasValue(Cancellation.Reason.CANCELLED);
@@ -108,7 +108,7 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void aTrainingThatIsAskedToStopWhileItCollectsFeaturesHasNothingToKeep() {
+    void cancelledExtractionLeavesNoCheckpoint() {
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         Cancellation breaks = Cancellation.onRequest();
         breaks.cancel();
@@ -118,11 +118,11 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void aCheckpointOfAnotherConfigurationIsRefused() throws IOException {
+    void checkpointOfAnotherConfigurationIsRefused() throws IOException {
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         training.brokenAfter(3, checkpointing);
         byte[] before = Files.readAllBytes(checkpointing.file().orElseThrow());
-        Checkpointing other = new Checkpointing(checkpointing.file().orElseThrow(), "other pictures", NEVER);
+        Checkpointing other = new Checkpointing(checkpointing.file().orElseThrow(), "other images", NEVER);
         assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.onRequest(), Optional.of(other)))
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith(checkpointing.file().orElseThrow().toString());
@@ -130,7 +130,7 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void aCheckpointThatWasCutAnywhereIsRefused() throws IOException {
+    void truncatedCheckpointIsRefused() throws IOException {
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         training.brokenAfter(3, checkpointing);
         byte[] all = Files.readAllBytes(checkpointing.file().orElseThrow());
@@ -166,7 +166,7 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void aCheckpointThatLacksSomethingIsRefused() throws IOException {
+    void incompleteCheckpointIsRefused() throws IOException {
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         training.brokenAfter(3, checkpointing);
         byte[] whole = Files.readAllBytes(checkpointing.file().orElseThrow());
@@ -192,7 +192,7 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void somethingElseInTheCheckpointsPlaceIsRefusedAndLeftAlone() throws IOException {
+    void otherFileInPlaceOfTheCheckpointIsRefused() throws IOException {
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         Files.writeString(
                 checkpointing.file().orElseThrow(), "my shopping list: milk, bread, eggs, and a bag of apples");
@@ -204,7 +204,7 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void aCheckpointThatCannotBeWrittenIsToldAndTheOlderOneStaysWhole() throws IOException {
+    void failedCheckpointKeepsTheOlderOne() throws IOException {
         Path place = Files.createDirectory(folder.resolve("place"));
         Path away = folder.resolve("away");
         assertThatThrownBy(() -> training.run(
@@ -232,7 +232,7 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void aLossThatIsNoNumberIsToldWithItsPlace() {
+    void nonFiniteLossIsReportedWithItsPosition() {
         for (int number : List.of(1, 2)) {
             SmallTraining absurd = training.with("average")
                     .with(Recipes.of(stage(number == 1 ? 3 : 0, 1e35, "constant", 0), stage(3, 1e35, "constant", 0)));

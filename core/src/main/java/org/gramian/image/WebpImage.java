@@ -4,12 +4,12 @@ import java.util.Optional;
 import org.gramian.image.ImageInfo.Colour;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.WebpHeader.Lossy;
-import org.gramian.image.vp8.Frame;
-import org.gramian.image.vp8.Vp8;
+import org.gramian.image.vp8.Vp8Decoder;
+import org.gramian.image.vp8.Vp8Decoder.Frame;
 import org.gramian.image.vp8.Vp8Exception;
 
 /**
- * Decodes a WebP: one with loss by {@link Vp8}, to the bit as the reference library libwebp does, and its transparency by {@link
+ * Decodes a WebP: one with loss by {@link Vp8Decoder}, to the bit as the reference library libwebp does, and its transparency by {@link
  * WebpAlpha}; one without by an image reader.
  */
 final class WebpImage {
@@ -47,7 +47,7 @@ final class WebpImage {
 
     private static Frame frame(byte[] content, Span span) throws UnreadableException {
         try {
-            return Vp8.decode(content, span.from(), span.to());
+            return Vp8Decoder.decode(content, span.from(), span.to());
         } catch (Vp8Exception e) {
             throw new UnreadableException(
                     e.isTruncated() ? Problem.TRUNCATED : Problem.CORRUPT, String.valueOf(e.getMessage()));

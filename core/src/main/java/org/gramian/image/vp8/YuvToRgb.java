@@ -1,11 +1,11 @@
 package org.gramian.image.vp8;
 
 /**
- * Turns luma and chroma of half the resolution into RGB, to the bit as the reference library libwebp does.
+ * Upsamples chroma and converts YUV to RGB, bit-identical to libwebp.
  *
  * <p>Chroma is interpolated with the weights {@code 9, 3, 3, 1} of sixteen for the four samples around a pixel, nearest first;
- * at the borders of the image the nearest ones stand for those that are missing. Then, by ITU-R BT.601 with luma from 16 to
- * 235, in fixed point,
+ * samples beyond the border of the image are replaced by the nearest ones. The conversion is ITU-R BT.601 with luma from 16 to
+ * 235, in fixed point:
  *
  * <pre>
  * R = 1.164 (Y − 16) + 1.596 (V − 128)
@@ -13,34 +13,31 @@ package org.gramian.image.vp8;
  * B = 1.164 (Y − 16) + 2.017 (U − 128)
  * </pre>
  *
- * <p>RFC 6386 names the colour space (section 9.2) and leaves the rest to the decoder.
+ * <p>RFC 6386, section 9.2, names the colour space and leaves the rest to the decoder.
  */
-final class Colours {
+final class YuvToRgb {
     private final int width;
     private final int height;
-    private final Plane luma;
-    private final Plane[] chroma;
 
-    Colours(FrameTag tag, Plane luma, Plane... chroma) {
-        this.width = tag.width();
-        this.height = tag.height();
-        this.luma = luma;
-        this.chroma = chroma;
+    YuvToRgb(int width, int height) {
+        this.width = width;
+        this.height = height;
     }
 
-    byte[] rgb() {
+    /** Returns RGB, {@code [height, width, 3]}. */
+    byte[] convert(Plane luma, Plane chromaU, Plane chromaV) {
         byte[] rgb = new byte[Math.multiplyExact(3, Math.multiplyExact(width, height))];
-        byte[] blue = new byte[width + 1];
-        byte[] red = new byte[width + 1];
+        byte[] rowU = new byte[width + 1];
+        byte[] rowV = new byte[width + 1];
         for (int y = 0; y < height; y++) {
-            interpolate(chroma[0], y, blue);
-            interpolate(chroma[1], y, red);
+            upsample(chromaU, y, rowU);
+            upsample(chromaV, y, rowV);
             int from = luma.at(0, y);
             int to = 3 * width * y;
             for (int x = 0; x < width; x++, to += 3) {
                 int light = ((luma.samples()[from + x] & 0xff) * 19_077) >> 8;
-                int u = blue[x] & 0xff;
-                int v = red[x] & 0xff;
+                int u = rowU[x] & 0xff;
+                int v = rowV[x] & 0xff;
                 rgb[to] = rounded(light + ((v * 26_149) >> 8) - 14_234);
                 rgb[to + 1] = rounded(light - ((u * 6_419) >> 8) - ((v * 13_320) >> 8) + 8_708);
                 rgb[to + 2] = rounded(light + ((u * 33_050) >> 8) - 17_685);
@@ -53,8 +50,8 @@ final class Colours {
         return (byte) Plane.clamp(value >> 6);
     }
 
-    /** Chroma of each pixel of a row. */
-    private void interpolate(Plane plane, int y, byte[] row) {
+    /** Computes the chroma of each pixel of a row. */
+    private void upsample(Plane plane, int y, byte[] row) {
         int last = (height - 1) >> 1;
         int nearRow = y >> 1;
         int near = plane.at(0, nearRow);
@@ -68,7 +65,7 @@ final class Colours {
             int nearRight = samples[near + x] & 0xff;
             int farRight = samples[far + x] & 0xff;
             int sum = nearLeft + nearRight + farLeft + farRight + 8;
-            // Half of these and half of the nearest sample make the weights; both halves are rounded as libwebp does.
+            // Half of the diagonal mean plus half of the nearest sample, both rounded as in libwebp.
             int rising = (sum + 2 * (nearRight + farLeft)) >> 3;
             int falling = (sum + 2 * (nearLeft + farRight)) >> 3;
             row[2 * x - 1] = (byte) ((rising + nearLeft) >> 1);
@@ -76,7 +73,7 @@ final class Colours {
             nearLeft = nearRight;
             farLeft = farRight;
         }
-        // Of an even number of pixels the last has no chroma to its right.
+        // With an even width the last pixel has no chroma sample to its right.
         row[2 * pairs + 1] = (byte) ((3 * nearLeft + farLeft + 2) >> 2);
     }
 }

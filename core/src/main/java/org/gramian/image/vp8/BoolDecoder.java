@@ -1,39 +1,39 @@
 package org.gramian.image.vp8;
 
 /**
- * Reads bits that were coded arithmetically, each with a probability of its own (RFC 6386, section 7).
+ * The boolean entropy decoder: reads arithmetically coded bits, each with its own probability (RFC 6386, section 7).
  *
- * <p>Beyond the end of the data it goes on with zeros, and remembers it: a frame whose last bits are such zeros is truncated.
+ * <p>Past the end of the data it returns zeros and sets {@link #isExhausted}: the frame is truncated.
  */
-final class BoolReader {
+final class BoolDecoder {
     private static final int HALF = 128;
 
-    /** With this many bits ahead another byte still fits in a long. */
-    private static final int ROOM = 47;
+    /** With at most this many bits ahead another byte fits in a long. */
+    private static final int MAX_AHEAD = 47;
 
     private final byte[] data;
     private final int end;
     private int position;
 
-    /** The eight bits to decide by, above {@link #ahead} more. */
+    /** The eight bits being decoded, above {@link #ahead} more. */
     private long value;
 
     private int ahead = -8;
     private int range = 255;
     private boolean exhausted;
 
-    BoolReader(byte[] data, int from, int to) {
+    BoolDecoder(byte[] data, int from, int to) {
         this.data = data;
         this.position = from;
         this.end = to;
     }
 
-    /** Returns whether a bit was read that depends on more data than there is. */
+    /** Returns whether a bit past the end of the data was read. */
     boolean isExhausted() {
         return exhausted;
     }
 
-    /** A bit that is zero with a probability of {@code probability/256}. */
+    /** Reads a bit that is zero with a probability of {@code probability/256}. */
     int bit(int probability) {
         if (ahead < 0) {
             fill();
@@ -63,7 +63,7 @@ final class BoolReader {
             ahead += 8;
             return;
         }
-        while (ahead < ROOM && position < end) {
+        while (ahead < MAX_AHEAD && position < end) {
             value = value << 8 | (data[position++] & 0xff);
             ahead += 8;
         }
@@ -73,7 +73,7 @@ final class BoolReader {
         return bit(HALF) != 0;
     }
 
-    /** A number of so many bits, the highest first. */
+    /** Reads an unsigned integer, the highest bit first. */
     int number(int bits) {
         int number = 0;
         for (int i = 0; i < bits; i++) {
@@ -82,14 +82,12 @@ final class BoolReader {
         return number;
     }
 
-    /** A number of so many bits, and then its sign. */
-    int signed(int bits) {
-        int number = number(bits);
-        return flag() ? -number : number;
-    }
-
-    /** A flag, and if it is set a signed number; zero otherwise. */
+    /** Reads a flag and, if it is set, a magnitude and its sign; returns 0 otherwise. */
     int optional(int bits) {
-        return flag() ? signed(bits) : 0;
+        if (!flag()) {
+            return 0;
+        }
+        int magnitude = number(bits);
+        return flag() ? -magnitude : magnitude;
     }
 }

@@ -18,11 +18,14 @@ import java.util.stream.Stream;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.protocol.RandomProtocol.Holdout;
+import org.gramian.image.dataset.protocol.RandomProtocol.KFold;
+import org.gramian.image.dataset.protocol.RandomProtocol.Thirds;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
-final class SeededTest {
+final class RandomProtocolTest {
     private static final List<String> TEXTS =
             List.of("thirds:1", "thirds:3", "kfold:2", "kfold:5", "holdout:0.2", "holdout:0.9", "half:3");
 

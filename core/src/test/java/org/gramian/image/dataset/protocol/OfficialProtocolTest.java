@@ -15,11 +15,12 @@ import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.layout.Dtd;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.OfficialProtocol.DtdOfficial;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-final class OfficialTest {
+final class OfficialProtocolTest {
     @TempDir
     Path root;
 

@@ -1,19 +1,23 @@
 package org.gramian.image.dataset;
 
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
- * Something that was missing, left out or odd when a dataset was read or divided, for the user to see.
+ * Something missing, skipped or unusual in a dataset or its splits, for the user.
  *
- * @param kind what it is
  * @param count how often it occurs
- * @param examples the names of all that the reader of the dataset noted; {@link #text} shows a few
+ * @param examples the names; {@link #text} shows a few
  */
 public record Note(Kind kind, int count, List<String> examples) {
-    /** Names that a sentence shows; of {@link Kind#ABSENT_CLASSES} all, as each may be a typing mistake. */
+    /** Number of names in {@link #text}; {@link Kind#ABSENT_CLASSES} shows all, as each may be a typo. */
     public static final int SHOWN = 5;
 
-    /** Kinds of notes, each with its wording for one and for many. */
+    /** Kinds of notes, each with its text in singular and plural. */
     public enum Kind {
         NOT_PICTURES("file that is not an image was skipped", "files that are not images were skipped"),
         VIDEOS(
@@ -75,7 +79,7 @@ public record Note(Kind kind, int count, List<String> examples) {
         }
     }
 
-    /** The note as a sentence, as {@code 2 hidden folders were left out: .git, .cache}. */
+    /** Returns the note as a sentence, as {@code 2 hidden folders were skipped: .git, .cache}. */
     public String text() {
         String sentence = count + " " + (count == 1 ? kind.one : kind.many);
         List<String> shown =
@@ -87,5 +91,22 @@ public record Note(Kind kind, int count, List<String> examples) {
     @Override
     public String toString() {
         return text();
+    }
+
+    /** Collects notes; every name counts once per kind. */
+    public static final class Collector {
+        private final Map<Kind, Set<String>> names = new EnumMap<>(Kind.class);
+
+        public void add(Kind kind, String name) {
+            names.computeIfAbsent(kind, _ -> new LinkedHashSet<>()).add(name);
+        }
+
+        /** Returns one note for every kind that occurred, in the order of the kinds, with sorted names. */
+        public List<Note> notes() {
+            List<Note> notes = new ArrayList<>();
+            names.forEach((kind, found) ->
+                    notes.add(new Note(kind, found.size(), found.stream().sorted().toList())));
+            return notes;
+        }
     }
 }

@@ -9,7 +9,6 @@ import java.util.stream.Collectors;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.NoteCollector;
 
 /**
  * The folds of a protocol on a dataset.
@@ -27,7 +26,7 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
 
     static Plan of(Protocol protocol, Dataset dataset, Duplicates duplicates, long seed) {
         List<Fold> folds = protocol.folds(dataset, duplicates, seed);
-        NoteCollector notes = new NoteCollector();
+        Note.Collector notes = new Note.Collector();
         duplicates
                 .uncompared()
                 .forEach(index -> notes.add(
@@ -41,7 +40,7 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
         return new Plan(protocol, seed, folds, Fingerprint.of(dataset, folds), notes.notes());
     }
 
-    private static void noteCopies(Dataset dataset, List<Integer> group, List<Fold> folds, NoteCollector notes) {
+    private static void noteCopies(Dataset dataset, List<Integer> group, List<Fold> folds, Note.Collector notes) {
         String names = group.stream()
                 .limit(Note.SHOWN)
                 .map(index -> dataset.samples().get(index).name())
@@ -64,7 +63,7 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
         return group.stream().anyMatch(index -> Collections.binarySearch(part, index) >= 0);
     }
 
-    private static void check(Protocol protocol, Dataset dataset, Fold fold, NoteCollector notes) {
+    private static void check(Protocol protocol, Dataset dataset, Fold fold, Note.Collector notes) {
         Set<Integer> trained = labels(dataset, fold.train());
         Set<Integer> tested = labels(dataset, fold.test());
         Set<Integer> validated = labels(dataset, fold.validation());

@@ -19,6 +19,8 @@ import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Split;
+import org.gramian.image.dataset.layout.Layout.Fmd;
+import org.gramian.image.dataset.layout.Layout.Folders;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

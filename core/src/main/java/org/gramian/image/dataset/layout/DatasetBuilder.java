@@ -13,23 +13,44 @@ import java.util.StringJoiner;
 import java.util.TreeMap;
 import org.gramian.basis.FileNames;
 import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.NoteCollector;
+import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.Split;
 
-/** One pass over a root folder: collects images under their classes, notes what is left out, makes the dataset. */
-final class Survey {
+/** Collects the images below a root folder with their classes, and notes on what was skipped, and builds the dataset. */
+final class DatasetBuilder {
+    /** Name of a split without siblings. */
+    static final String ONLY_SPLIT = "given";
+
+    /**
+     * An image before classes have numbers.
+     *
+     * @param name its path below the root, with forward slashes
+     * @param category the name of its class
+     * @param box bounding box of its object, if known
+     */
+    record Entry(String name, String category, Path file, Optional<Box> box) {}
+
     private final Path root;
-    private final NoteCollector notebook = new NoteCollector();
+    private final Note.Collector notes = new Note.Collector();
     private final List<Entry> entries = new ArrayList<>();
 
-    Survey(Path root) throws DatasetException {
+    DatasetBuilder(Path root) throws DatasetException {
         if (!Files.isDirectory(root)) {
             throw new DatasetException(root, "expected a folder, found " + (Files.exists(root) ? "a file" : "nothing"));
         }
         this.root = root;
+    }
+
+    static void requireFolder(Path folder) throws DatasetException {
+        if (!Files.isDirectory(folder)) {
+            throw new DatasetException(folder, "expected a folder, found none with that name");
+        }
     }
 
     Path root() {
@@ -37,10 +58,10 @@ final class Survey {
     }
 
     void note(Kind kind, String name) {
-        notebook.add(kind, name);
+        notes.add(kind, name);
     }
 
-    /** The path below the root, with forward slashes on every system. */
+    /** Returns the path below the root, with forward slashes on every system. */
     String name(Path path) {
         StringJoiner name = new StringJoiner("/");
         root.relativize(path).forEach(element -> name.add(element.toString()));
@@ -58,7 +79,7 @@ final class Survey {
         entries.add(entry);
     }
 
-    /** The images of every class folder in a folder, by class; what else lies there is noted. */
+    /** Returns the images of every class folder in a folder, by class, and notes everything else. */
     SortedMap<String, List<Path>> classes(Path parent) throws DatasetException {
         Listing here = Listing.of(parent);
         noteOthers(here);
@@ -75,7 +96,7 @@ final class Survey {
         return classes;
     }
 
-    /** The images directly in a folder; deeper ones are noted. */
+    /** Returns the images directly in a folder, and notes deeper ones. */
     List<Path> images(Path folder) throws DatasetException {
         Listing inside = Listing.of(folder);
         noteOthers(inside);
@@ -85,7 +106,7 @@ final class Survey {
         return inside.images();
     }
 
-    /** Links to folders are not entered here: they may lead back. */
+    /** Does not follow links to folders: they may form a cycle. */
     private void noteNested(Path folder) throws DatasetException {
         if (!Files.isSymbolicLink(folder)) {
             Listing inside = Listing.of(folder);
@@ -105,16 +126,30 @@ final class Survey {
         }
     }
 
-    /** Notes a folder that is no part of the layout; that it holds images is said, for they may be missed. */
+    /** Notes a folder outside the layout, and whether it contains images. */
     void noteUnused(Path folder) {
         note(Listing.holdsImages(folder) ? Kind.UNUSED_PICTURES : Kind.UNUSED_FOLDERS, name(folder));
+    }
+
+    /**
+     * Notes what lies in a folder of a published dataset beside the named sub-folders. Files that are not images are expected
+     * there: lists and licences.
+     */
+    void noteAround(Path folder, String... names) throws DatasetException {
+        Set<String> known = Set.of(names);
+        Listing here = Listing.of(folder);
+        noteAll(Kind.HIDDEN_FOLDERS, here.hidden());
+        noteAll(Kind.OUTSIDE_LAYOUT, here.images());
+        here.folders().stream()
+                .filter(other -> !known.contains(Listing.name(other)))
+                .forEach(this::noteUnused);
     }
 
     void noteAll(Kind kind, List<Path> paths) {
         paths.forEach(path -> note(kind, name(path)));
     }
 
-    /** Notes listed images that are not there; of a class that is wholly absent, its name alone. */
+    /** Notes listed images that are missing; for a class without any image only its name. */
     void noteAbsent(Map<String, String> classOfListed, Set<String> present, Set<String> presentClasses) {
         classOfListed.forEach((name, category) -> {
             if (!present.contains(name)) {
@@ -124,24 +159,53 @@ final class Survey {
         });
     }
 
-    /** What was added so far, sorted by name: the order of the dataset's samples. */
+    /** Returns the images added so far, sorted by name: the order of the dataset's samples. */
     List<Entry> entries() {
         return entries.stream().sorted(Comparator.comparing(Entry::name)).toList();
     }
 
+    /** Returns the only split of a dataset, from the part of every image by name. */
+    Assignment split(Map<String, Part> partOfName) {
+        List<Part> parts = entries().stream()
+                .map(entry -> partOfName.getOrDefault(entry.name(), Part.UNUSED))
+                .toList();
+        return new Assignment.Splits(List.of(new Split(ONLY_SPLIT, parts)));
+    }
+
+    /** Adds the images of every class folder in a folder, and notes everything else. */
+    void addClasses(Path parent) throws DatasetException {
+        classes(parent).forEach((category, files) -> files.forEach(file -> add(category, file)));
+    }
+
+    /** Notes images that no list names. */
+    void noteUnlisted(Kind kind, Set<String> present, Set<String> listed) {
+        present.stream().filter(name -> !listed.contains(name)).forEach(name -> note(kind, name));
+    }
+
     /**
-     * The dataset of all that was added; the assignment is in the order of {@link #entries()}.
+     * Builds the dataset; the assignment is in the order of {@link #entries()}.
      *
      * @throws DatasetException if there are fewer than two classes, with the dataset if there is one
      */
     Dataset dataset(Layout layout, Assignment assignment) throws DatasetException {
-        Dataset dataset = whole(layout, assignment);
-        requireTwo(dataset);
+        Dataset dataset = anyClasses(layout, assignment);
+        List<String> classes = dataset.classes();
+        if (classes.size() < 2) {
+            String found =
+                    classes.isEmpty() ? "no image in a class folder" : "only the class '" + classes.getFirst() + "'";
+            StringJoiner noted = new StringJoiner("; ", " (", ")").setEmptyValue("");
+            notes.notes().forEach(note -> noted.add(note.text()));
+            String problem = "expected images of at least two classes, as in CLASS/IMAGE.jpg; found " + found + noted
+                    + "; if the class folders lie deeper, pass their parent folder";
+            throw classes.isEmpty()
+                    ? new DatasetException(root, problem)
+                    : new DatasetException(root, problem, dataset);
+        }
         return dataset;
     }
 
-    /** The same for any number of classes. */
-    Dataset whole(Layout layout, Assignment assignment) {
+    /** Builds a dataset with any number of classes. */
+    Dataset anyClasses(Layout layout, Assignment assignment) {
         List<Entry> sorted = entries();
         List<String> classes =
                 sorted.stream().map(Entry::category).distinct().sorted().toList();
@@ -152,21 +216,6 @@ final class Survey {
             int label = Optional.ofNullable(labels.get(entry.category())).orElseThrow();
             samples.add(new Sample(entry.name(), label, entry.file(), entry.box()));
         }
-        return new Dataset(root, classes, samples, new Dataset.Source(layout.text(), assignment, notebook.notes()));
-    }
-
-    private void requireTwo(Dataset dataset) throws DatasetException {
-        List<String> classes = dataset.classes();
-        if (classes.size() < 2) {
-            String found =
-                    classes.isEmpty() ? "no image in a class folder" : "only the class '" + classes.getFirst() + "'";
-            StringJoiner notes = new StringJoiner("; ", " (", ")").setEmptyValue("");
-            notebook.notes().forEach(note -> notes.add(note.text()));
-            String problem = "expected images of at least two classes, as in CLASS/IMAGE.jpg; found " + found + notes
-                    + "; if the class folders lie deeper, pass their parent folder";
-            throw classes.isEmpty()
-                    ? new DatasetException(root, problem)
-                    : new DatasetException(root, problem, dataset);
-        }
+        return new Dataset(root, classes, samples, new Dataset.Source(layout.text(), assignment, notes.notes()));
     }
 }

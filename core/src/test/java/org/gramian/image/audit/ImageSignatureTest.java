@@ -115,7 +115,7 @@ class ImageSignatureTest {
     void meansOfAreasKeepTheMeanOfTheImage(Seed seed) {
         SplittableRandom random = seed.random();
         Image image = MadeUp.texture(random, random.nextInt(1, 60), random.nextInt(1, 60));
-        double[] means = AreaMeans.of(image, random.nextInt(1, 40), random.nextInt(1, 40));
+        double[] means = ImageSignature.areaMeans(image, random.nextInt(1, 40), random.nextInt(1, 40));
         for (int channel = 0; channel < 3; channel++) {
             double wanted = mean(channel, i -> image.rgb()[i] & 0xff, image.rgb().length);
             assertThat(mean(channel, i -> means[i], means.length)).isCloseTo(wanted, within(1e-9));

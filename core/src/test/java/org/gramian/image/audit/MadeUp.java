@@ -62,7 +62,7 @@ final class MadeUp {
     }
 
     static Image resized(Image image, int width, int height) {
-        double[] means = AreaMeans.of(image, width, height);
+        double[] means = ImageSignature.areaMeans(image, width, height);
         byte[] rgb = new byte[means.length];
         for (int i = 0; i < rgb.length; i++) {
             rgb[i] = level(means[i]);

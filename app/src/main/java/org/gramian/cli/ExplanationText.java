@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.gramian.basis.QuotedText;
-import org.gramian.explain.ChannelPair;
 import org.gramian.explain.Explanation;
+import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.HeatMap;
 
 /** An explanation in lines for people, and in numbers for programs. */

@@ -1,9 +1,14 @@
 package org.gramian.explain;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 import java.util.List;
 import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
+import org.gramian.image.crop.Preprocessing;
 import org.gramian.model.ModelCard;
+import org.gramian.tensor.Shape;
 
 /** Test crops of an image: all that explaining a score needs, so that the image, which may be large, can be freed. */
 public final class CroppedImage {
@@ -38,5 +43,92 @@ public final class CroppedImage {
     /** Returns the approximate memory in bytes. */
     public long bytes() {
         return pixels.scaled().rgb().length;
+    }
+
+    /**
+     * The crops of an image as a network reads them, with one more that is all of the image's mean colour, if wanted.
+     *
+     * @param scaled the image at the size that all crops are cut from
+     * @param crops windows of it
+     * @param preprocessing what bytes become
+     */
+    record CropPixels(Image scaled, List<Crop> crops, Preprocessing preprocessing) {
+        /** What keeps crops aligned as libtorch likes them. */
+        private static final long ALIGNMENT = 64;
+
+        static CropPixels of(Image image, List<Crop> crops, Preprocessing preprocessing) {
+            return new CropPixels(crops.getFirst().scale(image), crops, preprocessing);
+        }
+
+        /** The shape {@code [n, 3, s, s]}, of one crop more with the blank one. */
+        Shape shape(boolean blank) {
+            int size = crops.getFirst().size();
+            return Shape.of(crops.size() + (blank ? 1 : 0), 3, size, size);
+        }
+
+        /** All crops one after another, the blank one last. */
+        MemorySegment write(Arena arena, boolean blank) {
+            Shape shape = shape(blank);
+            MemorySegment memory = arena.allocate(shape.elements() * Float.BYTES, ALIGNMENT);
+            long bytes = memory.byteSize() / shape.at(0);
+            for (int i = 0; i < crops.size(); i++) {
+                preprocessing.write(scaled, crops.get(i), memory.asSlice(i * bytes, bytes));
+            }
+            if (blank) {
+                Image nothing = MeanColourMask.blank(scaled);
+                preprocessing.write(nothing, crops.getFirst(), memory.asSlice(crops.size() * bytes, bytes));
+            }
+            return memory;
+        }
+
+        /**
+         * Takes what there is to see out of an image, or out of a part of it: the mean colour of the whole is put in
+         * its place.
+         */
+        static final class MeanColourMask {
+            private static final int CHANNELS = 3;
+
+            private MeanColourMask() {}
+
+            /** An image of the same size without anything to see. */
+            static Image blank(Image image) {
+                BitSet all = new BitSet();
+                all.set(0, image.width() * image.height());
+                return blank(image, all, image.width(), image.height());
+            }
+
+            /**
+             * The image without some places.
+             *
+             * @param places of a grid of that many columns and rows laid over the image, by their index
+             */
+            static Image blank(Image image, BitSet places, int columns, int rows) {
+                byte[] mean = mean(image);
+                byte[] rgb = image.rgb().clone();
+                for (int y = 0; y < image.height(); y++) {
+                    int row = (int) ((long) y * rows / image.height());
+                    for (int x = 0; x < image.width(); x++) {
+                        int column = (int) ((long) x * columns / image.width());
+                        if (places.get(row * columns + column)) {
+                            System.arraycopy(mean, 0, rgb, CHANNELS * (y * image.width() + x), CHANNELS);
+                        }
+                    }
+                }
+                return new Image(image.width(), image.height(), rgb);
+            }
+
+            private static byte[] mean(Image image) {
+                long[] sums = new long[CHANNELS];
+                byte[] rgb = image.rgb();
+                for (int i = 0; i < rgb.length; i++) {
+                    sums[i % CHANNELS] += rgb[i] & 0xff;
+                }
+                byte[] mean = new byte[CHANNELS];
+                for (int i = 0; i < CHANNELS; i++) {
+                    mean[i] = (byte) Math.round((double) sums[i] * CHANNELS / rgb.length);
+                }
+                return mean;
+            }
+        }
     }
 }

@@ -9,6 +9,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.gramian.explain.Attribution.Baseline;
 import org.gramian.explain.CropMosaic.Grid;
+import org.gramian.explain.CroppedImage.CropPixels;
+import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.image.Image;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;

@@ -5,6 +5,8 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.gramian.explain.CroppedImage.CropPixels;
+import org.gramian.explain.CroppedImage.CropPixels.MeanColourMask;
 import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
 import org.gramian.model.Engine;

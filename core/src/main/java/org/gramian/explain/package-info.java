@@ -12,7 +12,7 @@
  * their closed forms. An {@link org.gramian.explain.Attribution} turns features and gradients into a number for every position,
  * and these are put back to where the crops lie: a {@link org.gramian.explain.HeatMap}. Where the pooling has a kernel
  * matrix, gradient times entry is the contribution of every pair of feature maps and of every place in it, {@link
- * org.gramian.explain.ChannelPair}. Both together are an {@link org.gramian.explain.Explanation}, which {@link org.gramian.explain.HeatImage} draws.
+ * org.gramian.explain.Explanation.ChannelPair}. Both together are an {@link org.gramian.explain.Explanation}, which {@link org.gramian.explain.HeatImage} draws.
  *
  * <p>The faithfulness of a map can be tested: {@link org.gramian.explain.Faithfulness} takes its hottest part out of the
  * image, and regions of the same size and shape elsewhere, and compares what becomes of the score.

@@ -67,7 +67,7 @@ final class Decoder implements AutoCloseable {
     }
 
     /** Decodes to pixels, after the header's size, tiles and kind of samples were found to be in order. */
-    BufferedImage image(Bounds bounds) throws UnreadableException {
+    BufferedImage image(SizeLimits bounds) throws UnreadableException {
         return guarded(() -> {
             bounds.checkSize(reader.getWidth(0), reader.getHeight(0));
             bounds.checkSize(reader.getTileWidth(0), reader.getTileHeight(0));
@@ -134,7 +134,7 @@ final class Decoder implements AutoCloseable {
         return new UnreadableException(
                 ranOut ? Problem.TRUNCATED : Problem.CORRUPT,
                 "expected a " + format + " that can be decoded, found " + (ranOut ? "truncated data: " : "damage: ")
-                        + DecoderMessage.of(failure));
+                        + UnreadableException.rootMessage(failure));
     }
 
     /**

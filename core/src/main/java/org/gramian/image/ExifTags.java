@@ -11,6 +11,7 @@ import com.drew.metadata.tiff.DirectoryTiffHandler;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Set;
+import org.gramian.image.FileHeader.Span;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -9,8 +9,13 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
-import org.gramian.image.Prepared.Kind;
+import org.gramian.image.FileHeader.BmpHeader;
+import org.gramian.image.FileHeader.Kind;
+import org.gramian.image.FileHeader.PngHeader;
+import org.gramian.image.FileHeader.TiffHeader;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 
@@ -78,7 +83,7 @@ public final class ImageReader {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file that may be read, found permission denied");
         } catch (IOException e) {
             return new Unreadable(
-                    Problem.INACCESSIBLE, "expected a file that can be read, found: " + DecoderMessage.of(e));
+                    Problem.INACCESSIBLE, "expected a file that can be read, found: " + UnreadableException.rootMessage(e));
         }
     }
 
@@ -123,7 +128,7 @@ public final class ImageReader {
                                     .map(UnsupportedFormat::advice)
                                     .orElse("content that begins like none of them"));
         }
-        Bounds bounds = new Bounds(format.get(), limits, content.length);
+        SizeLimits bounds = new SizeLimits(format.get(), limits, content.length);
         try {
             return switch (format.get()) {
                 case JPEG -> JpegImage.read(content, bounds);
@@ -135,18 +140,18 @@ public final class ImageReader {
         } catch (RuntimeException e) {
             return new Unreadable(
                     Problem.CORRUPT,
-                    "expected a " + format.get() + " that can be decoded, found: " + DecoderMessage.of(e));
+                    "expected a " + format.get() + " that can be decoded, found: " + UnreadableException.rootMessage(e));
         }
     }
 
     /** Decodes by one of Java's image readers. */
-    static ReadResult decode(byte[] content, Bounds bounds) throws UnreadableException {
-        Prepared prepared = switch (bounds.format()) {
+    static ReadResult decode(byte[] content, SizeLimits bounds) throws UnreadableException {
+        FileHeader prepared = switch (bounds.format()) {
             case PNG -> PngHeader.prepare(content, bounds);
             case BMP -> BmpHeader.prepare(content, bounds);
             case WEBP -> WebpHeader.prepare(content, bounds);
             case TIFF -> TiffHeader.prepare(content);
-            case GIF, JPEG -> Prepared.of(content);
+            case GIF, JPEG -> FileHeader.of(content);
         };
         try (Decoder decoder = Decoder.of(bounds.format(), prepared.content(), prepared.complete())) {
             BufferedImage image = decoder.image(bounds);
@@ -154,7 +159,7 @@ public final class ImageReader {
         }
     }
 
-    private static ReadResult readable(BufferedImage image, Prepared prepared, ImageFormat format)
+    private static ReadResult readable(BufferedImage image, FileHeader prepared, ImageFormat format)
             throws UnreadableException {
         SampleConverter samples = new SampleConverter(image);
         Kind kind = prepared.kind().orElseGet(() -> kind(samples, format));
@@ -172,5 +177,38 @@ public final class ImageReader {
     private Unreadable tooManyBytes(long bytes) {
         return new Unreadable(
                 Problem.TOO_LARGE, "expected at most " + limits.bytes() + " bytes, found a file of " + bytes);
+    }
+
+    /**
+     * Lets many threads decode at once, and one alone where memory did not suffice for all: so that the number of
+     * threads does not decide which images can be read.
+     *
+     * <p>Only decoding takes turns. Images that were decoded before stay in memory while their owners use them.
+     */
+    static final class DecodingPermits {
+        /** Fair, so that a thread that waits for exclusive decoding is not starved. */
+        private final ReadWriteLock lock = new ReentrantReadWriteLock(true);
+
+        /**
+         * Does a piece of work, again and alone if it runs out of memory beside others.
+         *
+         * @throws OutOfMemoryError if memory does not suffice even then
+         */
+        <T> T take(Supplier<T> work) {
+            lock.readLock().lock();
+            try {
+                return work.get();
+            } catch (OutOfMemoryError crowded) {
+                // What it held is garbage now; below it is done again when no other decodes.
+            } finally {
+                lock.readLock().unlock();
+            }
+            lock.writeLock().lock();
+            try {
+                return work.get();
+            } finally {
+                lock.writeLock().unlock();
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.image;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import org.gramian.image.FileHeader.Span;
 import org.gramian.image.ReadResult.Problem;
 import org.jspecify.annotations.Nullable;
 

@@ -23,7 +23,7 @@ final class JpegImage {
 
     private JpegImage() {}
 
-    static ReadResult.Readable read(byte[] content, Bounds bounds) throws UnreadableException {
+    static ReadResult.Readable read(byte[] content, SizeLimits bounds) throws UnreadableException {
         JpegHeader header = JpegHeader.of(content);
         JpegHeader.Frame frame = header.frame();
         bounds.checkSize(frame.width(), frame.height());
@@ -60,7 +60,7 @@ final class JpegImage {
         }
     }
 
-    private static Image image(byte[] content, JpegHeader header, Bounds bounds) throws UnreadableException {
+    private static Image image(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
         if (header.isUsual()) {
             Optional<Image> quick = quick(content, header);
             if (quick.isPresent()) {
@@ -71,7 +71,7 @@ final class JpegImage {
     }
 
     /** The image from the reader that forgives most. */
-    static Image forgiven(byte[] content, JpegHeader header, Bounds bounds) throws UnreadableException {
+    static Image forgiven(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
         try (Decoder decoder = Decoder.of(ImageFormat.JPEG, content, header.complete())) {
             if (header.frame().marker() == JpegHeader.LOSSLESS) {
                 BufferedImage image = decoder.image(bounds);

@@ -1,7 +1,9 @@
 package org.gramian.image;
 
 import java.io.IOException;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.ReadResult.Problem;
+import org.jspecify.annotations.Nullable;
 
 /** Carries a problem out of the decoding of one image; never leaves the package. */
 final class UnreadableException extends IOException {
@@ -20,6 +22,16 @@ final class UnreadableException extends IOException {
                 "expected an image that fits in memory, found one that needs more than is left of "
                         + (Runtime.getRuntime().maxMemory() >> 20)
                         + " MiB; if the file is intact, give Java more with -Xmx");
+    }
+
+    /** Returns the message of the root cause, or its class name, without control characters. */
+    static String rootMessage(Throwable failure) {
+        String found = "";
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            @Nullable String message = cause.getMessage();
+            found = message == null || message.isBlank() ? cause.getClass().getSimpleName() : message;
+        }
+        return QuotedText.bare(found);
     }
 
     ReadResult.Unreadable reading() {

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
+import org.gramian.image.FileHeader.Span;
 import org.gramian.image.ReadResult.Problem;
 
 /** Looks at the chunks of a WebP: that they are all there, and that every size in them agrees with the first. */
@@ -28,13 +29,13 @@ final class WebpHeader {
 
     private final byte[] content;
     private final ByteBuffer bytes;
-    private final Bounds bounds;
+    private final SizeLimits bounds;
     private Optional<Span> exif = Optional.empty();
     private Optional<Lossy> lossy = Optional.empty();
     private Optional<Span> alpha = Optional.empty();
     private boolean found;
 
-    private WebpHeader(byte[] content, Bounds bounds) {
+    private WebpHeader(byte[] content, SizeLimits bounds) {
         this.content = content;
         this.bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
         this.bounds = bounds;
@@ -51,18 +52,18 @@ final class WebpHeader {
     record Lossy(Span image, Size size, Optional<Span> alpha, Optional<Span> exif) {}
 
     /** The first image of a file, if it is a lossy one. */
-    static Optional<Lossy> lossy(byte[] content, Bounds bounds) throws UnreadableException {
+    static Optional<Lossy> lossy(byte[] content, SizeLimits bounds) throws UnreadableException {
         WebpHeader header = of(content, bounds);
         return header.lossy.map(found -> new Lossy(found.image, found.size, found.alpha, header.exif));
     }
 
     /** A file whose first image is lossless, for the decoder. */
-    static Prepared prepare(byte[] content, Bounds bounds) throws UnreadableException {
+    static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
         WebpHeader header = of(content, bounds);
-        return new Prepared(header.forDecoder(), header.exif, Optional.empty(), true);
+        return new FileHeader(header.forDecoder(), header.exif, Optional.empty(), true);
     }
 
-    private static WebpHeader of(byte[] content, Bounds bounds) throws UnreadableException {
+    private static WebpHeader of(byte[] content, SizeLimits bounds) throws UnreadableException {
         WebpHeader header = new WebpHeader(content, bounds);
         long end = CHUNK_HEADER + Integer.toUnsignedLong(header.bytes.getInt(4));
         if (end > content.length) {

@@ -115,7 +115,7 @@ final class QuickJpegTest {
         return JpegImage.forgiven(file, header, bounds(file));
     }
 
-    private static Bounds bounds(byte[] file) {
-        return new Bounds(ImageFormat.JPEG, new ImageLimits(1 << 24, 1 << 20), file.length);
+    private static SizeLimits bounds(byte[] file) {
+        return new SizeLimits(ImageFormat.JPEG, new ImageLimits(1 << 24, 1 << 20), file.length);
     }
 }

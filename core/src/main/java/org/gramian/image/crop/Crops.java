@@ -14,6 +14,7 @@ import org.gramian.basis.Sha256;
 import org.gramian.image.Image;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
+import org.gramian.image.crop.CropPlan.Spot;
 import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
 

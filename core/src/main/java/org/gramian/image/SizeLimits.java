@@ -3,7 +3,7 @@ package org.gramian.image;
 import org.gramian.image.ReadResult.Problem;
 
 /** Checks sizes that a header claims, before memory is set aside for them. */
-record Bounds(ImageFormat format, ImageLimits limits, long fileBytes) {
+record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
     /** @throws UnreadableException if there are no pixels or more than the limits allow */
     void checkSize(long width, long height) throws UnreadableException {
         if (width < 1 || height < 1) {

@@ -8,11 +8,13 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.gramian.gallery.NearestImages.Neighbour;
+import org.gramian.gallery.NearestImages.Neighbours;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
-final class NeighboursTest {
+final class NearestImagesTest {
     @RandomTest(times = 10)
     void theNearestAreThoseThatSortingAllWouldGive(Seed seed) {
         SplittableRandom random = seed.random();

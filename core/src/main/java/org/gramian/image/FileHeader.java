@@ -1,0 +1,201 @@
+package org.gramian.image;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Optional;
+import org.gramian.image.ImageInfo.Colour;
+import org.gramian.image.ReadResult.Problem;
+
+/**
+ * A file whose header was looked at and found to be one that a decoder may see.
+ *
+ * @param content what the decoder reads: the file, or a copy in which a colour profile is hidden
+ * @param exif where EXIF data lies, if there is any
+ * @param kind the colours of the file, where the decoder's own image of them would not tell
+ * @param complete whether the file is known to go on to the end of the image
+ */
+@SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, boolean complete) {
+    /** Colour model of a file, and bits of one channel. */
+    record Kind(ImageInfo.Colour colour, int bits) {}
+
+    static FileHeader of(byte[] content) {
+        return new FileHeader(content, Optional.empty(), Optional.empty(), false);
+    }
+
+    static FileHeader withExif(byte[] content, Span exif) {
+        return new FileHeader(content, Optional.of(exif), Optional.empty(), false);
+    }
+
+    /** The orientation that EXIF data tells; upright without it. */
+    Orientation orientation() {
+        return exif.map(span -> ExifTags.of(content, span).orientation()).orElse(Orientation.UPRIGHT);
+    }
+
+    /** A part of a file's content: from the first byte to before the last. */
+    record Span(int from, int to) {
+        /** The same without the text {@code Exif} and two zeros that introduce EXIF data in some formats. */
+        Span withoutExifPrefix(byte[] content) {
+            boolean prefixed = to - from >= 6
+                    && content[from] == 'E'
+                    && content[from + 1] == 'x'
+                    && content[from + 2] == 'i'
+                    && content[from + 3] == 'f'
+                    && content[from + 4] == 0
+                    && content[from + 5] == 0;
+            return prefixed ? new Span(from + 6, to) : this;
+        }
+    }
+
+    /** Looks at the chunks of a PNG: size, colours, EXIF. */
+    static final class PngHeader {
+        /** Signature, and the header chunk with its length, name and checksum. */
+        private static final int HEADER_END = 8 + 4 + 4 + 13 + 4;
+
+        private static final int HEADER = 0x49484452;
+        private static final int EXIF = 0x65584966;
+        private static final int TRANSPARENCY = 0x74524e53;
+
+        /** Deflate codes at best 258 bytes in two bits. */
+        private static final int BEST_COMPRESSION = 1032;
+
+        private PngHeader() {}
+
+        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+            if (content.length < HEADER_END) {
+                throw new UnreadableException(
+                        Problem.TRUNCATED,
+                        "expected a PNG with a header of " + HEADER_END + " bytes, found " + content.length + " bytes");
+            }
+            ByteBuffer bytes = ByteBuffer.wrap(content);
+            if (bytes.getInt(12) != HEADER) {
+                throw new UnreadableException(Problem.CORRUPT, "expected a PNG whose first chunk is IHDR, found another");
+            }
+            long width = Integer.toUnsignedLong(bytes.getInt(16));
+            long height = Integer.toUnsignedLong(bytes.getInt(20));
+            int bits = bytes.get(24);
+            int type = bytes.get(25);
+            bounds.checkSize(width, height);
+            long bitsPerPixel = (long) bits * channels(type);
+            bounds.checkLeastBytes(width, height, width * height * bitsPerPixel / 8 / BEST_COMPRESSION);
+            boolean transparent = chunk(bytes, TRANSPARENCY).isPresent();
+            FileHeader.Kind kind = new FileHeader.Kind(colour(type, transparent), bits);
+            return new FileHeader(content, chunk(bytes, EXIF), Optional.of(kind), false);
+        }
+
+        private static int channels(int type) throws UnreadableException {
+            return switch (type) {
+                case 0, 3 -> 1;
+                case 4 -> 2;
+                case 2 -> 3;
+                case 6 -> 4;
+                default ->
+                    throw new UnreadableException(
+                            Problem.CORRUPT, "expected a PNG of colour type 0, 2, 3, 4 or 6, found " + type);
+            };
+        }
+
+        private static Colour colour(int type, boolean transparent) {
+            return switch (type) {
+                case 0 -> transparent ? Colour.GRAY_ALPHA : Colour.GRAY;
+                case 2 -> transparent ? Colour.RGB_ALPHA : Colour.RGB;
+                case 3 -> Colour.PALETTE;
+                case 4 -> Colour.GRAY_ALPHA;
+                default -> Colour.RGB_ALPHA;
+            };
+        }
+
+        /** The data of the first chunk of a name; damage on the way is left to the decoder. */
+        private static Optional<Span> chunk(ByteBuffer bytes, int name) {
+            int position = HEADER_END;
+            while (position <= bytes.limit() - 8) {
+                int length = bytes.getInt(position);
+                if (length < 0 || length > bytes.limit() - position - 8) {
+                    return Optional.empty();
+                }
+                if (bytes.getInt(position + 4) == name) {
+                    return Optional.of(new Span(position + 8, position + 8 + length));
+                }
+                position += (int) Math.min(length + 12L, bytes.limit() - position);
+            }
+            return Optional.empty();
+        }
+    }
+
+    /** Looks at the header of a BMP: its size, and that the pixels it promises are there. */
+    static final class BmpHeader {
+        /** Headers of version 4 and 5, which may name a colour profile. */
+        private static final int VERSION_4 = 108;
+
+        private static final int OLD_HEADER = 12;
+        private static final int COLOUR_SPACE = 70;
+        private static final int SRGB = 0x73524742;
+
+        private BmpHeader() {}
+
+        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+            ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
+            int header = bytes.getInt(14);
+            if (content.length < 14 + header) {
+                throw new UnreadableException(
+                        Problem.TRUNCATED,
+                        "expected a BMP with a header of " + (14 + header) + " bytes, found " + content.length + " bytes");
+            }
+            boolean old = header == OLD_HEADER;
+            long width = old ? bytes.getShort(18) & 0xffff : bytes.getInt(18);
+            long height = old ? bytes.getShort(20) & 0xffff : Math.abs((long) bytes.getInt(22));
+            bounds.checkSize(width, height);
+            long stride = (width * (bytes.getShort(old ? 24 : 28) & 0xffff) + 31) / 32 * 4;
+            long dataFrom = Integer.toUnsignedLong(bytes.getInt(10));
+            switch (old ? 0 : bytes.getInt(30)) {
+                case 0, 3, 6 -> bounds.checkLeastBytes(width, height, dataFrom + stride * height);
+                // Run lengths: the decoder sets aside what the header says that they take.
+                case 1, 2 -> {
+                    long said = Integer.toUnsignedLong(bytes.getInt(34));
+                    long whole = Integer.toUnsignedLong(bytes.getInt(2));
+                    bounds.checkLeastBytes(width, height, said == 0 ? whole : dataFrom + said);
+                }
+                default ->
+                    throw new UnreadableException(
+                            Problem.UNKNOWN_FORMAT,
+                            "expected a BMP without compression or with run lengths (0 to 3 or 6), found compression "
+                                    + bytes.getInt(30));
+            }
+            return FileHeader.of(header >= VERSION_4 ? withoutProfile(content) : content);
+        }
+
+        /** Profiles are ignored, and one that is the name of another file is not followed. */
+        private static byte[] withoutProfile(byte[] content) {
+            byte[] copy = content.clone();
+            ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN).putInt(COLOUR_SPACE, SRGB);
+            return copy;
+        }
+    }
+
+    /** Looks at the first directory of a TIFF, for claims that its decoder would set memory aside for. */
+    static final class TiffHeader {
+        /** More than any image that is read has: five, for four inks and transparency. */
+        private static final int MOST_SAMPLES = 64;
+
+        /** The version that BigTIFF has in place of 42. */
+        private static final int BIG = 43;
+
+        private TiffHeader() {}
+
+        static FileHeader prepare(byte[] content) throws UnreadableException {
+            if (content[2] == BIG || content[3] == BIG) {
+                throw new UnreadableException(
+                        Problem.UNKNOWN_FORMAT,
+                        "expected a TIFF, found a BigTIFF, which is for files of more than 4 GiB; save it as TIFF");
+            }
+            Span whole = new Span(0, content.length);
+            long samples = ExifTags.of(content, whole).samplesPerPixel();
+            if (samples > MOST_SAMPLES) {
+                throw new UnreadableException(
+                        Problem.CORRUPT,
+                        "expected a TIFF of at most " + MOST_SAMPLES + " samples per pixel, found " + samples);
+            }
+            return FileHeader.withExif(content, whole);
+        }
+    }
+}

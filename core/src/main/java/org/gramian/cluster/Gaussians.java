@@ -10,17 +10,17 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * A mixture while it is being fitted.
+ * Parameters of a mixture during the fit.
  *
  * @param weights {@code w [k]}
  * @param means {@code μ [k, d]}
  * @param variances {@code σ² [k, d]}
  */
 record Gaussians(Tensor weights, Tensor means, Tensor variances) {
-    /** Smaller than any mass that is kept; a component without mass is begun again before it is used. */
+    /** Avoids a division by 0; components of such a mass are reseeded. */
     private static final double SMALLEST_MASS = 1e-30;
 
-    /** The best mixture for given memberships: the step of maximization. */
+    /** M step: the mixture of maximum likelihood for given responsibilities. */
     static Gaussians of(Moments moments, double floor) {
         Tensor masses = Elementwise.atLeast(moments.masses(), SMALLEST_MASS);
         Tensor total = Reductions.sum(masses);
@@ -32,7 +32,7 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
     }
 
     /**
-     * What log-densities are made of: {@code ℓ_k(x) = constant_k + ⟨x, linear_k⟩ + ⟨x², square_k⟩}.
+     * Coefficients of the log-densities: {@code ℓ_k(x) = constant_k + ⟨x, linear_k⟩ + ⟨x², square_k⟩}.
      *
      * @param square {@code −1/(2σ²)}, {@code [d, k]}
      * @param linear {@code μ/σ²}, {@code [d, k]}
@@ -57,7 +57,7 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
     }
 
     /**
-     * Begins components that have hardly any rows again, each from the heaviest of all at that time, in place.
+     * Restarts nearly empty components in place, each from the heaviest one.
      *
      * @return whether there were any
      */
@@ -109,7 +109,7 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
     }
 
     /**
-     * What a mixture is computed from: how much of the rows belongs to each component, and their sums under that.
+     * Sufficient statistics of the rows under the responsibilities {@code γ}.
      *
      * @param masses {@code Σ_i γ_ik}, {@code [k, 1]}
      * @param sums {@code Σ_i γ_ik x_i}, {@code [k, d]}
@@ -125,7 +125,7 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
                     Double.NaN);
         }
 
-        /** Every row belongs to the component of its label alone. */
+        /** Hard assignment: every row belongs to the component of its label. */
         static Moments ofLabels(ChunkedRows data, Tensor labels, Tensor unit) {
             Moments moments = zeros(data, unit.size(0));
             long start = 0;
@@ -139,7 +139,7 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
             return moments;
         }
 
-        /** Every row belongs to the components in proportion to their densities there: the step of expectation. */
+        /** E step: responsibilities are proportional to the weighted densities. */
         static Moments of(ChunkedRows data, Gaussians mixture) {
             Moments moments = zeros(data, mixture.weights().size(0));
             Gaussians.Terms terms = mixture.terms();

@@ -26,7 +26,7 @@ import org.gramian.tensor.Views;
  * @param mostIterations maximum number of iterations
  */
 public record KMeans(int clusters, int mostIterations) {
-    /** Vocabularies change little after a few dozen. */
+    /** Default number of iterations. */
     public static final int USUAL_ITERATIONS = 50;
 
     public KMeans {
@@ -230,13 +230,13 @@ public record KMeans(int clusters, int mostIterations) {
     }
 
     /**
-     * What {@link KMeans} found.
+     * The result of {@link KMeans}.
      *
      * @param centres {@code [k, d]}
      * @param labels the cluster of each row, {@code [n]}
      * @param inertia the sum of squared distances of rows to their centres
-     * @param iterations how often all rows were assigned
-     * @param settled whether the last assignment changed nothing; otherwise the bound on iterations ended it
+     * @param iterations number of iterations
+     * @param settled whether it converged before the limit on iterations
      */
     public record Clusters(Tensor centres, Tensor labels, double inertia, int iterations, boolean settled) {}
 }

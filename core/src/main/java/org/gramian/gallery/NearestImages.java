@@ -56,8 +56,7 @@ public record NearestImages(Gallery gallery, CountSketch sketch, Neighbours neig
     public record Neighbour(int index, double distance) {}
 
     /**
-     * Finds the images of one part of a gallery that a model sees as most alike: exactly, by comparing with each of
-     * them.
+     * Exact nearest-neighbour search among the images of one part of a gallery.
      *
      * <p>The distance is Euclidean, {@code ‖u − v‖}; ties go to the image that comes first in the gallery. Takes {@code O(n·m)} for
      * {@code n} images and vectors of {@code m} numbers. Thread-safe.

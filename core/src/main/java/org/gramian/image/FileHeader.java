@@ -7,12 +7,12 @@ import org.gramian.image.ImageInfo.Colour;
 import org.gramian.image.ReadResult.Problem;
 
 /**
- * A file whose header was looked at and found to be one that a decoder may see.
+ * A file with a checked header.
  *
- * @param content what the decoder reads: the file, or a copy in which a colour profile is hidden
- * @param exif where EXIF data lies, if there is any
- * @param kind the colours of the file, where the decoder's own image of them would not tell
- * @param complete whether the file is known to go on to the end of the image
+ * @param content input of the decoder: the file, or a copy without colour profile
+ * @param exif position of EXIF data
+ * @param kind colours of the file, if the decoded image does not show them
+ * @param complete whether the file is known to have the end of the image
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
 record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, boolean complete) {
@@ -27,14 +27,14 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         return new FileHeader(content, Optional.of(exif), Optional.empty(), false);
     }
 
-    /** The orientation that EXIF data tells; upright without it. */
+    /** Returns the EXIF orientation; upright without EXIF data. */
     Orientation orientation() {
         return exif.map(span -> ExifTags.of(content, span).orientation()).orElse(Orientation.UPRIGHT);
     }
 
-    /** A part of a file's content: from the first byte to before the last. */
+    /** A range of a file's content, {@code to} exclusive. */
     record Span(int from, int to) {
-        /** The same without the text {@code Exif} and two zeros that introduce EXIF data in some formats. */
+        /** Returns the range without the prefix {@code Exif\0\0} of some formats. */
         Span withoutExifPrefix(byte[] content) {
             boolean prefixed = to - from >= 6
                     && content[from] == 'E'
@@ -47,7 +47,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         }
     }
 
-    /** Looks at the chunks of a PNG: size, colours, EXIF. */
+    /** Reads size, colours and EXIF position of a PNG. */
     static final class PngHeader {
         /** Signature, and the header chunk with its length, name and checksum. */
         private static final int HEADER_END = 8 + 4 + 4 + 13 + 4;
@@ -105,7 +105,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             };
         }
 
-        /** The data of the first chunk of a name; damage on the way is left to the decoder. */
+        /** Returns the data of the first chunk of a name; damage is left to the decoder. */
         private static Optional<Span> chunk(ByteBuffer bytes, int name) {
             int position = HEADER_END;
             while (position <= bytes.limit() - 8) {
@@ -122,7 +122,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         }
     }
 
-    /** Looks at the header of a BMP: its size, and that the pixels it promises are there. */
+    /** Reads the size of a BMP and checks that all pixels are present. */
     static final class BmpHeader {
         /** Headers of version 4 and 5, which may name a colour profile. */
         private static final int VERSION_4 = 108;
@@ -149,11 +149,11 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             long dataFrom = Integer.toUnsignedLong(bytes.getInt(10));
             switch (old ? 0 : bytes.getInt(30)) {
                 case 0, 3, 6 -> bounds.checkLeastBytes(width, height, dataFrom + stride * height);
-                // Run lengths: the decoder sets aside what the header says that they take.
+                // Run-length encoding: the decoder allocates the size given in the header.
                 case 1, 2 -> {
-                    long said = Integer.toUnsignedLong(bytes.getInt(34));
+                    long declared = Integer.toUnsignedLong(bytes.getInt(34));
                     long whole = Integer.toUnsignedLong(bytes.getInt(2));
-                    bounds.checkLeastBytes(width, height, said == 0 ? whole : dataFrom + said);
+                    bounds.checkLeastBytes(width, height, declared == 0 ? whole : dataFrom + declared);
                 }
                 default ->
                     throw new UnreadableException(
@@ -164,7 +164,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             return FileHeader.of(header >= VERSION_4 ? withoutProfile(content) : content);
         }
 
-        /** Profiles are ignored, and one that is the name of another file is not followed. */
+        /** Removes the colour profile, which may be the name of another file. */
         private static byte[] withoutProfile(byte[] content) {
             byte[] copy = content.clone();
             ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN).putInt(COLOUR_SPACE, SRGB);
@@ -172,12 +172,12 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         }
     }
 
-    /** Looks at the first directory of a TIFF, for claims that its decoder would set memory aside for. */
+    /** Checks the first directory of a TIFF for sizes that its decoder would allocate. */
     static final class TiffHeader {
-        /** More than any image that is read has: five, for four inks and transparency. */
+        /** Supported images have at most five: CMYK and alpha. */
         private static final int MOST_SAMPLES = 64;
 
-        /** The version that BigTIFF has in place of 42. */
+        /** Version of BigTIFF. */
         private static final int BIG = 43;
 
         private TiffHeader() {}

@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
  * Markers of a JPEG, read in one pass over the file without decoding.
  *
  * @param frame the frame: size and components
- * @param transform what the Adobe marker says of the colours, or −1 without one
- * @param jfif whether the file says to be JFIF, whose colours are YCbCr
- * @param exif where EXIF data lies, if there is any
- * @param scans how many scans there are: one in a baseline file, about ten in a progressive one
+ * @param transform colour transform of the Adobe marker, or −1 without one
+ * @param jfif whether the file is JFIF, whose colours are YCbCr
+ * @param exif position of EXIF data
+ * @param scans number of scans: one in a baseline file, about ten in a progressive one
  * @param complete whether the end-of-image marker was found
- * @param peculiar whether there is something that decoders treat each in their way: a colour profile, which is ignored here, or
- *     quantization tables of 16 bits
+ * @param peculiar whether there is a feature that decoders treat differently: a colour profile, which is ignored here, or 16-bit
+ *     quantization tables
  */
 record JpegHeader(
         Frame frame, int transform, boolean jfif, Optional<Span> exif, int scans, boolean complete, boolean peculiar) {
@@ -36,7 +36,7 @@ record JpegHeader(
         }
     }
 
-    /** How the components of a file become colours. */
+    /** Colour space of the components. */
     enum Coding {
         GRAY,
         RGB,
@@ -46,10 +46,10 @@ record JpegHeader(
     }
 
     static JpegHeader of(byte[] content) throws UnreadableException {
-        return new Walk(content).header();
+        return new Parser(content).header();
     }
 
-    /** The rules of libjpeg, which most programs share: the format itself has no field for it. */
+    /** Returns the colour space by the rules of libjpeg; the format has no field for it. */
     Coding coding() throws UnreadableException {
         return switch (frame.components()) {
             case 1 -> Coding.GRAY;
@@ -64,18 +64,18 @@ record JpegHeader(
         };
     }
 
-    /** Adobe's programs store how much of an ink is missing. */
+    /** Returns whether CMYK values are inverted, as Adobe stores them. */
     boolean inverted() {
         return transform >= 0;
     }
 
-    /** Whether more scans may follow each one, so that only the end marker shows that none is missing. */
+    /** Returns whether more scans may follow each one, so that only the end marker shows completeness. */
     boolean layered() {
         return frame.marker == PROGRESSIVE || scans > 1;
     }
 
     /**
-     * Whether it is of the kind that nearly all are: whole, eight bits, gray or three components, Huffman-coded, nothing peculiar.
+     * Returns whether it is a common JPEG: complete, eight bits, one or three components, Huffman-coded, nothing peculiar.
      */
     boolean isUsual() {
         return complete
@@ -86,8 +86,8 @@ record JpegHeader(
                 && frame.marker <= PROGRESSIVE;
     }
 
-    /** A walk from marker to marker. */
-    private static final class Walk {
+    /** Parses the segments. */
+    private static final class Parser {
         private static final int START_OF_SCAN = 0xda;
         private static final int END_OF_IMAGE = 0xd9;
         private static final int QUANTIZATION = 0xdb;
@@ -101,7 +101,7 @@ record JpegHeader(
         private int scans;
         private boolean peculiar;
 
-        Walk(byte[] content) {
+        Parser(byte[] content) {
             this.content = content;
         }
 

@@ -13,12 +13,11 @@ import java.util.stream.LongStream;
  * w(i, j) = max(0, 1 − |(j + ½) − (i + ½)·n/m| / max(1, n/m))
  * </pre>
  *
- * divided by their sum, which also settles the edges. Columns first, then rows, each rounded to bytes; that is Pillow's {@code
- * BILINEAR}. The weights are whole numbers before they are divided and sums are whole numbers too, so that no order of adding
- * matters: the mirror image of a resized image is exactly the resized mirror image. Constant areas stay constant.
+ * divided by their sum. Columns first, then rows, each rounded to bytes, as Pillow's {@code BILINEAR}. Integer arithmetic makes
+ * resizing and flipping commute exactly. Constant areas stay constant.
  */
 public final class Resize {
-    /** Greater reductions go in steps, so that no weight becomes too small to be a whole number. */
+    /** Larger reductions go in steps, so that weights do not round to 0. */
     private static final int MOST_REDUCTION = 2048;
 
     private Resize() {}
@@ -32,7 +31,7 @@ public final class Resize {
     public record Window(int left, int top, int width, int height) {}
 
     /**
-     * An image of the given size, each pixel a weighted mean of the area it covers; the aspect ratio may change.
+     * Resizes an image; the aspect ratio may change.
      *
      * @throws IllegalArgumentException if the size has no pixels or more than an image can hold
      */
@@ -43,7 +42,7 @@ public final class Resize {
     }
 
     /**
-     * What {@code to(image, width, height)} has in a window, to the last bit, without computing the rest.
+     * Returns a window of {@code to(image, width, height)}, bit-identical, without computing the rest.
      *
      * @throws IllegalArgumentException if the size is one that {@link #to} refuses, or the window does not lie inside it
      */
@@ -84,7 +83,7 @@ public final class Resize {
         return Math.ceilDiv(from, MOST_REDUCTION) > to;
     }
 
-    /** The image with its shorter side of the given length and its aspect ratio kept, up to rounding. */
+    /** Resizes to a short side, keeping the aspect ratio up to rounding. */
     public static Image shortSide(Image image, int side) {
         int width = image.width();
         int height = image.height();
@@ -105,7 +104,7 @@ public final class Resize {
         return columns(image, FilterWeights.of(image.width(), width), 0, image.height());
     }
 
-    /** The rows from {@code top} to before {@code bottom} with other columns. */
+    /** Resizes the columns of the rows from {@code top} to {@code bottom}, exclusive. */
     private static Image columns(Image image, FilterWeights weights, int top, int bottom) {
         byte[] to = new byte[3 * weights.size() * (bottom - top)];
         boolean fours = weights.areFours();
@@ -145,7 +144,7 @@ public final class Resize {
         }
     }
 
-    /** The same for windows of four pixels, which is all up to a reduction by 1.5, in half the time. */
+    /** The common case of windows of four pixels, up to a reduction by 1.5, in half the time. */
     private static void fours(FilterWeights weights, byte[] from, int start, Row row) {
         byte[] to = row.bytes;
         int target = row.start;
@@ -203,7 +202,7 @@ public final class Resize {
     }
 
     /**
-     * Which pixels along an axis make up each pixel of the resized axis, and with what weights.
+     * The source pixels and weights of each pixel of a resized axis.
      *
      * <p>With {@code n} pixels that become {@code m}, the weight {@code 1 − |(j + ½) − (i + ½)·n/m| / max(1, n/m)} is,
      * times {@code 2·max(n, m)}, the whole number {@code 2·max(n, m) − |(2j + 1)·m − (2i + 1)·n|}. It is the same seen
@@ -258,12 +257,12 @@ public final class Resize {
             return first.length;
         }
 
-        /** Those of the pixels from one of the result to before another. */
+        /** Returns the weights of a range of result pixels, {@code to} exclusive. */
         FilterWeights part(int from, int to) {
             return new FilterWeights(Arrays.copyOfRange(first, from, to), Arrays.copyOfRange(weights, from, to));
         }
 
-        /** One behind the last pixel that has a part in the result. */
+        /** Returns one past the last source pixel. */
         int end() {
             int end = 0;
             for (int i = 0; i < first.length; i++) {
@@ -272,7 +271,7 @@ public final class Resize {
             return end;
         }
 
-        /** Whether every window is of four pixels. */
+        /** Returns whether every window has four pixels. */
         boolean areFours() {
             for (int[] window : weights) {
                 if (window.length != 4) {
@@ -282,12 +281,12 @@ public final class Resize {
             return true;
         }
 
-        /** The first pixel that may have a part in pixel {@code i} of the result. */
+        /** Returns the first source pixel of pixel {@code i} of the result. */
         int first(int i) {
             return first[i];
         }
 
-        /** The weights of that pixel and those after it; their sum is {@code 2^22}, up to rounding. */
+        /** Returns the weights from that pixel on; their sum is {@code 2^22}, up to rounding. */
         int[] at(int i) {
             return weights[i];
         }

@@ -13,11 +13,11 @@ import org.gramian.image.ImageInfo.Colour;
 import org.gramian.image.ReadResult.Problem;
 
 /**
- * Turns a decoded image into opaque RGB bytes by its samples, not by Java's colour management.
+ * Converts the samples of a decoded image to opaque RGB bytes, without Java's colour management.
  *
- * <p>Samples become bytes as {@code round(255·v / largest)}: the upper byte of 16 bits, rounded, as {@code v/257}. A gray value
- * is the same red, green and blue (Java's conversion would brighten it), a colour profile is ignored, inks become {@code
- * (1−c)(1−k)} and so on, and transparency {@code a} is composed over white: {@code a·v + (1−a)·255}.
+ * <p>Samples become bytes as {@code round(255·v / largest)}. Gray values are copied to red, green and blue (Java's conversion would
+ * brighten them), colour profiles are ignored, CMYK becomes {@code (1−c)(1−k)} and so on, and alpha {@code a} is composed over
+ * white: {@code a·v + (1−a)·255}.
  */
 final class SampleConverter {
     private static final int MOST_BITS = 16;
@@ -60,7 +60,7 @@ final class SampleConverter {
         }
     }
 
-    /** The largest number of bits of a channel. */
+    /** Returns the largest number of bits of a channel. */
     int bits() {
         return bits(raster.getSampleModel());
     }
@@ -84,7 +84,7 @@ final class SampleConverter {
         };
     }
 
-    /** Whether the palette is just the gray values from one end to the other: how Java decodes gray of few bits. */
+    /** Returns whether the palette is a gray ramp: how Java decodes gray of few bits. */
     boolean isGrayRamp() {
         if (!(model instanceof IndexColorModel palette)) {
             return false;
@@ -127,7 +127,7 @@ final class SampleConverter {
                 && bits() == Byte.SIZE;
     }
 
-    /** The common case, and the fast one. */
+    /** The fast path of the common case. */
     private void plain(byte[] rgb) {
         PixelInterleavedSampleModel layout = (PixelInterleavedSampleModel) raster.getSampleModel();
         DataBufferByte buffer = (DataBufferByte) raster.getDataBuffer();
@@ -207,7 +207,7 @@ final class SampleConverter {
         return rounded(value * alpha + largest * (mostAlpha - alpha), whole);
     }
 
-    /** The value was multiplied by the transparency already; one beyond it is no colour, and cut off. */
+    /** For values already multiplied by alpha; larger ones are clamped. */
     private static long premultipliedOverWhite(long value, long largest, long alpha, long mostAlpha) {
         long whole = largest * mostAlpha;
         return rounded(Math.min(whole, value * mostAlpha + largest * (mostAlpha - alpha)), whole);

@@ -2,7 +2,7 @@ package org.gramian.image;
 
 import org.gramian.image.ReadResult.Problem;
 
-/** Checks sizes that a header claims, before memory is set aside for them. */
+/** Checks the size in a header before memory is allocated for it. */
 record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
     /** @throws UnreadableException if there are no pixels or more than the limits allow */
     void checkSize(long width, long height) throws UnreadableException {
@@ -19,9 +19,9 @@ record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
     }
 
     /**
-     * Refuses a file that is shorter than the best compression of its format could make it.
+     * Rejects a file that is shorter than the best compression of its format allows.
      *
-     * @param least fewest bytes that any file with so many pixels has
+     * @param least smallest size in bytes of a file with this number of pixels
      */
     void checkLeastBytes(long width, long height, long least) throws UnreadableException {
         if (fileBytes < least) {

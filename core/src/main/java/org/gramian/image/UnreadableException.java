@@ -5,7 +5,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.image.ReadResult.Problem;
 import org.jspecify.annotations.Nullable;
 
-/** Carries a problem out of the decoding of one image; never leaves the package. */
+/** Thrown inside the package for an image that cannot be decoded. */
 final class UnreadableException extends IOException {
     private static final long serialVersionUID = 1;
 

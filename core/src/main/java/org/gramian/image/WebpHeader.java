@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.gramian.image.FileHeader.Span;
 import org.gramian.image.ReadResult.Problem;
 
-/** Looks at the chunks of a WebP: that they are all there, and that every size in them agrees with the first. */
+/** Parses the chunks of a WebP and checks that they are complete and that all sizes agree. */
 final class WebpHeader {
     private static final int EXTENDED = 0x58385056;
     private static final int LOSSY = 0x20385056;
@@ -16,12 +16,12 @@ final class WebpHeader {
     private static final int EXIF = 0x46495845;
     private static final int ALPHA = 0x48504c41;
 
-    /** Where the flags of an extended file lie, and the one that says that a colour profile follows. */
+    /** Position of the flags of an extended file, and the flag of a colour profile. */
     private static final int FLAGS = 20;
 
     private static final int PROFILE_FLAG = 0x20;
 
-    /** Bytes that the decoder of lossless images may read beyond the last. */
+    /** Bytes that the lossless decoder may read past the end. */
     static final int READ_AHEAD = 16;
 
     private static final int CHUNK_HEADER = 8;
@@ -46,18 +46,18 @@ final class WebpHeader {
      *
      * @param image its VP8 frame
      * @param size the size of the frame
-     * @param alpha its transparency, if there is any
-     * @param exif where EXIF data lies, if there is any
+     * @param alpha its alpha chunk
+     * @param exif position of EXIF data
      */
     record Lossy(Span image, Size size, Optional<Span> alpha, Optional<Span> exif) {}
 
-    /** The first image of a file, if it is a lossy one. */
+    /** Returns the first image of a file, if it is lossy. */
     static Optional<Lossy> lossy(byte[] content, SizeLimits bounds) throws UnreadableException {
         WebpHeader header = of(content, bounds);
         return header.lossy.map(found -> new Lossy(found.image, found.size, found.alpha, header.exif));
     }
 
-    /** A file whose first image is lossless, for the decoder. */
+    /** Returns the header of a file whose first image is lossless. */
     static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
         WebpHeader header = of(content, bounds);
         return new FileHeader(header.forDecoder(), header.exif, Optional.empty(), true);
@@ -78,10 +78,10 @@ final class WebpHeader {
         return header;
     }
 
-    /** Columns and rows; zero while nothing has claimed any. */
+    /** Columns and rows; zero while unknown. */
     record Size(int width, int height) {}
 
-    /** Walks over chunks up to the first image and the EXIF data. */
+    /** Parses chunks up to the first image and the EXIF data. */
     private void chunks(Span span, Size claimed) throws UnreadableException {
         Size size = claimed;
         long position = span.from();
@@ -160,8 +160,8 @@ final class WebpHeader {
     }
 
     /**
-     * The content as the decoder shall see it: it would apply the profile, but with its flag gone it sees none; and it reads a
-     * little ahead, which must not look like reading what is missing.
+     * Returns the input of the decoder: without the flag of the colour profile, which it would apply, and padded, since it reads
+     * ahead.
      */
     private byte[] forDecoder() {
         byte[] copy = Arrays.copyOf(content, content.length + READ_AHEAD);

@@ -15,8 +15,8 @@ import org.gramian.image.vp8.Vp8Decoder.Frame;
 import org.gramian.image.vp8.Vp8Exception;
 
 /**
- * Decodes a WebP: one with loss by {@link Vp8Decoder}, to the bit as the reference library libwebp does, and its transparency by {@link
- * WebpAlpha}; one without by an image reader.
+ * Decodes a WebP: lossy images by {@link Vp8Decoder}, bit-identical to libwebp, with alpha by {@link WebpAlpha}; lossless ones by an
+ * image reader.
  */
 final class WebpImage {
     private static final int BITS = 8;
@@ -29,7 +29,7 @@ final class WebpImage {
     }
 
     private static ReadResult lossy(byte[] content, Lossy found, SizeLimits bounds) throws UnreadableException {
-        // Transparency first: its decoder needs more memory, and leaves less behind.
+        // Alpha first: its decoder has the larger peak memory.
         byte[] alpha = found.alpha().isPresent()
                 ? new WebpAlpha(content, found.alpha().get(), found.size()).plane(bounds)
                 : new byte[0];
@@ -96,7 +96,7 @@ final class WebpImage {
             this.size = size;
         }
 
-        /** Opacity of each pixel, row by row: 0 is clear, 255 opaque. */
+        /** Returns the opacity of each pixel, {@code [height, width]}: 0 is transparent, 255 opaque. */
         byte[] plane(SizeLimits bounds) throws UnreadableException {
             if (span.from() == span.to()) {
                 throw new UnreadableException(Problem.TRUNCATED, "expected the transparency of a WebP, found no bytes");
@@ -126,7 +126,7 @@ final class WebpImage {
         }
 
         private byte[] compressed(SizeLimits bounds) throws UnreadableException {
-            try (Decoder decoder = Decoder.of(ImageFormat.WEBP, lossless(), true)) {
+            try (Decoder decoder = Decoder.tolerant(ImageFormat.WEBP, lossless(), true)) {
                 byte[] rgb = new SampleConverter(decoder.image(bounds)).image().rgb();
                 byte[] green = new byte[rgb.length / 3];
                 for (int i = 0; i < green.length; i++) {
@@ -136,7 +136,7 @@ final class WebpImage {
             }
         }
 
-        /** The data as a file of its own: what it lacks is just the headers. */
+        /** Returns the data as a lossless WebP file, with headers. */
         private byte[] lossless() {
             int length = span.to() - span.from() - 1;
             ByteBuffer file = ByteBuffer.allocate(LOSSLESS_HEADER + length + WebpHeader.READ_AHEAD)

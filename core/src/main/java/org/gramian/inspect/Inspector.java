@@ -74,7 +74,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
             }
         }
         return new SpdInspection(
-                fingerprint, model.head().pooling().text(), statistics.channels.judge(), statistics.stages());
+                fingerprint, model.head().pooling().text(), statistics.channels.result(), statistics.stages());
     }
 
     private static void requireReadable(Batch batch, List<Sample> samples) throws UnreadableImageException {

@@ -52,7 +52,7 @@ final class QuickJpegTest {
     void usualFilesAreReadByTheQuickReaderAlone() throws UnreadableException {
         for (byte[] file : FILES.subList(0, WITHOUT_EXTRAS)) {
             assertThat(JpegHeader.of(file).isUsual()).isTrue();
-            assertThat(JpegImage.quick(file, JpegHeader.of(file))).isPresent();
+            assertThat(JpegImage.fast(file, JpegHeader.of(file))).isPresent();
         }
     }
 
@@ -75,7 +75,7 @@ final class QuickJpegTest {
     void bothReadersGiveTheSamePixelsOfGoodFiles() throws UnreadableException {
         for (byte[] file : FILES) {
             JpegHeader header = JpegHeader.of(file);
-            Optional<Image> quick = JpegImage.quick(file, header); // none where it warns, as of a broken profile
+            Optional<Image> quick = JpegImage.fast(file, header); // none where it warns, as of a broken profile
             byte[] expected = forgiven(file, header).rgb();
             assertThat(quick.map(Image::rgb).orElse(expected)).isEqualTo(expected);
         }
@@ -99,7 +99,7 @@ final class QuickJpegTest {
         try {
             JpegHeader header = JpegHeader.of(mutant);
             bounds(mutant).checkSize(header.frame().width(), header.frame().height());
-            quick = header.isUsual() ? JpegImage.quick(mutant, header) : quick;
+            quick = header.isUsual() ? JpegImage.fast(mutant, header) : quick;
             if (quick.isPresent()) {
                 assertThat(quick.get().rgb())
                         .as("mutant %d", number)
@@ -112,7 +112,7 @@ final class QuickJpegTest {
     }
 
     private static Image forgiven(byte[] file, JpegHeader header) throws UnreadableException {
-        return JpegImage.forgiven(file, header, bounds(file));
+        return JpegImage.tolerant(file, header, bounds(file));
     }
 
     private static SizeLimits bounds(byte[] file) {

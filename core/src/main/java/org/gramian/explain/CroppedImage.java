@@ -10,7 +10,7 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.model.ModelCard;
 import org.gramian.tensor.Shape;
 
-/** Test crops of an image: all that explaining a score needs, so that the image, which may be large, can be freed. */
+/** The test crops of an image, without the image itself, which may be large. */
 public final class CroppedImage {
     private final CropPixels pixels;
     private final CropMosaic mosaic;
@@ -46,27 +46,25 @@ public final class CroppedImage {
     }
 
     /**
-     * The crops of an image as a network reads them, with one more that is all of the image's mean colour, if wanted.
+     * The input crops of a network, with an optional blank crop of the image's mean colour.
      *
      * @param scaled the image at the size that all crops are cut from
-     * @param crops windows of it
-     * @param preprocessing what bytes become
      */
     record CropPixels(Image scaled, List<Crop> crops, Preprocessing preprocessing) {
-        /** What keeps crops aligned as libtorch likes them. */
+        /** Alignment of libtorch's tensors. */
         private static final long ALIGNMENT = 64;
 
         static CropPixels of(Image image, List<Crop> crops, Preprocessing preprocessing) {
             return new CropPixels(crops.getFirst().scale(image), crops, preprocessing);
         }
 
-        /** The shape {@code [n, 3, s, s]}, of one crop more with the blank one. */
+        /** Returns the shape {@code [n, 3, s, s]}, including the blank crop. */
         Shape shape(boolean blank) {
             int size = crops.getFirst().size();
             return Shape.of(crops.size() + (blank ? 1 : 0), 3, size, size);
         }
 
-        /** All crops one after another, the blank one last. */
+        /** Writes all crops, the blank one last. */
         MemorySegment write(Arena arena, boolean blank) {
             Shape shape = shape(blank);
             MemorySegment memory = arena.allocate(shape.elements() * Float.BYTES, ALIGNMENT);
@@ -81,16 +79,13 @@ public final class CroppedImage {
             return memory;
         }
 
-        /**
-         * Takes what there is to see out of an image, or out of a part of it: the mean colour of the whole is put in
-         * its place.
-         */
+        /** Replaces an image, or a part of it, by its mean colour. */
         static final class MeanColourMask {
             private static final int CHANNELS = 3;
 
             private MeanColourMask() {}
 
-            /** An image of the same size without anything to see. */
+            /** Returns a blank image of the same size. */
             static Image blank(Image image) {
                 BitSet all = new BitSet();
                 all.set(0, image.width() * image.height());
@@ -98,9 +93,9 @@ public final class CroppedImage {
             }
 
             /**
-             * The image without some places.
+             * Blanks some cells of a grid over the image.
              *
-             * @param places of a grid of that many columns and rows laid over the image, by their index
+             * @param places indexes of the cells
              */
             static Image blank(Image image, BitSet places, int columns, int rows) {
                 byte[] mean = mean(image);

@@ -88,9 +88,9 @@ public record Faithfulness(double share, int draws, long seed) {
     }
 
     /**
-     * The places that come so many after others among those that are seen.
+     * Shifts pixels within the covered ones, wrapping around.
      *
-     * @param seen ascending, all of the places among them
+     * @param seen covered pixels, ascending
      */
     static BitSet shifted(BitSet places, int[] seen, int by) {
         BitSet moved = new BitSet();

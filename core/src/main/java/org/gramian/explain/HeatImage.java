@@ -8,12 +8,12 @@ import javax.imageio.ImageIO;
 import org.gramian.explain.HeatSheet.TextOverlay;
 import org.gramian.image.Image;
 
-/** Heat as an image: alone with transparency, to be laid over an image, or over the image already. */
+/** Draws heat maps: as a transparent overlay, or as a sheet with the image. */
 public final class HeatImage {
-    /** What of the image shows through where heat is greatest, of 255: nothing would hide what is explained. */
+    /** Largest opacity of the overlay, of 255: the image stays visible. */
     private static final int MOST_OPAQUE = 190;
 
-    /** How opaque the grey is that lies over what no crop reaches. */
+    /** ARGB colour of pixels that no crop covers. */
     private static final int UNSEEN = 0x80808080;
 
     /** Orange and blue, distinguishable with red-green colour blindness. */
@@ -23,7 +23,7 @@ public final class HeatImage {
 
     private HeatImage() {}
 
-    /** The heat alone, of its own size, which has the image's aspect ratio: the stronger, the less transparent. */
+    /** Draws the heat map at its own size, with an opacity proportional to the strength. */
     public static BufferedImage overlay(HeatMap heat) {
         BufferedImage image = new BufferedImage(heat.width(), heat.height(), BufferedImage.TYPE_INT_ARGB);
         for (int y = 0; y < heat.height(); y++) {
@@ -37,9 +37,9 @@ public final class HeatImage {
     }
 
     /**
-     * What raises a score and what lowers it, in two colours: the more of it, the less transparent.
+     * Draws positive and negative values in two colours, with an opacity proportional to the magnitude.
      *
-     * @param full the value, either way, from which on a place is drawn at full strength
+     * @param full magnitude of full opacity
      */
     static BufferedImage shares(HeatMap heat, double full) {
         BufferedImage image = new BufferedImage(heat.width(), heat.height(), BufferedImage.TYPE_INT_ARGB);
@@ -54,26 +54,25 @@ public final class HeatImage {
     }
 
     /**
-     * An explanation on one sheet.
+     * A drawn explanation.
      *
-     * @param image the image, the image under its heat, a legend, and the feature maps that contribute most
-     * @param lettered whether it has words: not where this Java finds no fonts
+     * @param lettered whether it has text: false if Java finds no fonts
      */
     public record Sheet(BufferedImage image, boolean lettered) {}
 
-    /** The sheet of an explanation of an image. */
+    /** Draws the image, its heat map, a legend, and the largest contributions of feature maps. */
     public static Sheet sheet(Image image, Explanation why) {
         TextOverlay lettering = TextOverlay.find();
         return new Sheet(new HeatSheet(image, why, lettering).draw(), lettering.isPresent());
     }
 
-    /** The content of a PNG file of an image. */
+    /** Encodes an image as PNG. */
     public static byte[] png(BufferedImage image) {
         try (ByteArrayOutputStream bytes = new ByteArrayOutputStream()) {
             ImageIO.write(image, "png", bytes);
             return bytes.toByteArray();
         } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible); // it goes to memory
+            throw new UncheckedIOException(impossible); // writes to memory
         }
     }
 
@@ -101,12 +100,7 @@ public final class HeatImage {
         return grey;
     }
 
-    /**
-     * Colours of numbers from 0 to 1, blue over purple and orange to yellow: equal steps look equal, also in print
-     * without colours and to people who do not tell red from green; little in photographs looks like them.
-     *
-     * <p>Ten colours of the map plasma (Smith and van der Walt, 2015, in the public domain), linear in between.
-     */
+    /** The colour map plasma (Smith and van der Walt, 2015, public domain), linear between ten colours. */
     static final class ColourMap {
         private static final int[] COLOURS = {
             0x0d0887, 0x46039f, 0x7201a8, 0x9c179e, 0xbd3786, 0xd8576b, 0xed7953, 0xfb9f3a, 0xfdca26, 0xf0f921
@@ -114,7 +108,7 @@ public final class HeatImage {
 
         private ColourMap() {}
 
-        /** The colour {@code 0xRRGGBB} of a number; what lies outside counts as 0 or 1. */
+        /** Returns the colour {@code 0xRRGGBB} of a number, clamped to 0..1. */
         static int rgb(double number) {
             double place = Math.clamp(number, 0.0, 1.0) * (COLOURS.length - 1);
             int below = Math.min((int) place, COLOURS.length - 2);

@@ -14,8 +14,8 @@ import org.gramian.explain.HeatImage.ColourMap;
 import org.gramian.image.Image;
 
 /**
- * An explanation on one sheet: the image, beside it the image under its heat with a legend, below the feature maps that
- * contribute most and where that comes from, all on one scale, so that a trace looks like a trace.
+ * Draws an explanation: the image, its heat map with a legend, and below the largest contributions of feature maps, all on one
+ * scale.
  */
 final class HeatSheet {
     private static final int MARGIN = 16;
@@ -24,7 +24,7 @@ final class HeatSheet {
     private static final int SMALL = 12;
     private static final int BAR = 10;
 
-    /** Longer side of the images, and pairs beside each other. */
+    /** Long side of the images. */
     private static final int SIDE = 360;
 
     private static final int COLUMNS = 3;
@@ -50,7 +50,7 @@ final class HeatSheet {
         this.smallHeight = (int) Math.max(1, Math.min(SIDE, (long) height * smallWidth / width));
     }
 
-    /** A narrow image still leaves room for words. */
+    /** Leaves room for text beside narrow images. */
     private int sheetWidth() {
         return Math.max(2 * width, SIDE) + 3 * MARGIN;
     }
@@ -59,7 +59,6 @@ final class HeatSheet {
         return MARGIN + 2 * LINE + height + MARGIN + BAR + LINE + MARGIN;
     }
 
-    /** The heading of the pairs, and what their colours mean where there are any. */
     private int panelsTop() {
         return pairsTop() + (why.pairs().isEmpty() ? LINE : 2 * LINE);
     }
@@ -159,9 +158,7 @@ final class HeatSheet {
         return String.format(Locale.ROOT, "%s: %+.4f", maps, pair.contribution());
     }
 
-    /**
-     * Words on an image, where this Java has fonts to write them with; without fonts there are none, and nothing fails.
-     */
+    /** Text on an image; writes nothing if Java has no fonts. */
     static final class TextOverlay {
         private static final Color INK = new Color(0x22, 0x22, 0x22);
 
@@ -171,18 +168,16 @@ final class HeatSheet {
             this.present = present;
         }
 
-        /** With the fonts of this Java, if it has any. */
+        /** Uses Java's fonts, if there are any. */
         static TextOverlay find() {
             try {
                 new TextLayout("a", font(12), new FontRenderContext(null, true, true)).getBounds();
                 return new TextOverlay(true);
-            } catch (Error
-                    | RuntimeException missing) { // which of them depends on what is missing: fonts, their list, a library
+            } catch (Error | RuntimeException missing) { // depends on what is missing: fonts or a library
                 return none();
             }
         }
 
-        /** As on a machine without fonts. */
         static TextOverlay none() {
             return new TextOverlay(false);
         }
@@ -191,12 +186,11 @@ final class HeatSheet {
             return new Font(Font.SANS_SERIF, Font.PLAIN, size);
         }
 
-        /** Whether words can be written. */
         boolean isPresent() {
             return present;
         }
 
-        /** Writes a line whose letters stand on y, no longer than a width: what does not fit ends in an ellipsis. */
+        /** Writes a line with baseline y, shortened with an ellipsis to the width. */
         void write(Graphics2D graphics, String line, Place place) {
             if (!present) {
                 return;
@@ -210,7 +204,7 @@ final class HeatSheet {
             graphics.drawString(shown, place.x(), place.y());
         }
 
-        /** Where a line begins, how long it may be, and the size of its letters, in pixels. */
+        /** Start, width and font size of a line, in pixels. */
         record Place(int x, int y, int width, int size) {}
     }
 }

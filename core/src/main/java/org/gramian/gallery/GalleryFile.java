@@ -137,7 +137,7 @@ final class GalleryFile {
         return new Gallery(about, items, thumbnails, halves);
     }
 
-    /** ByteArrays of bytes of different lengths as two tensors: all of them after each other, and where each ends. */
+    /** Byte arrays of different lengths as two tensors: their concatenation and their ends. */
     private static final class ByteArrays {
         private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 

@@ -178,10 +178,8 @@ public final class ImageReader {
     }
 
     /**
-     * Lets many threads decode at once, and one alone where memory did not suffice for all: so that the number of
-     * threads does not decide which images can be read.
-     *
-     * <p>Only decoding takes turns. Images that were decoded before stay in memory while their owners use them.
+     * Lets many threads decode concurrently, or one exclusively after it ran out of memory, so that the number of threads does not
+     * decide which images can be read.
      */
     static final class DecodingPermits {
         /** Fair, so that exclusive decoding does not starve. */

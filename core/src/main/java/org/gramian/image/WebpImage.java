@@ -69,8 +69,8 @@ final class WebpImage {
     }
 
     /**
-     * Reads the transparency of a lossy WebP: a byte for each pixel, stored as it is or as the green of a lossless
-     * image, after a filter that leaves small differences.
+     * Reads the alpha channel of a lossy WebP: a byte for each pixel, stored raw or as the green channel of a lossless image, after
+     * a prediction filter.
      *
      * <p>Reference: RFC 9649, WebP Image Format, section 2.7.1.2.
      */
@@ -152,9 +152,7 @@ final class WebpImage {
             return text.getBytes(StandardCharsets.US_ASCII);
         }
 
-        /**
-         * Adds to each byte what was predicted for it: the one to its left or above, or left plus above minus corner.
-         */
+        /** Adds the prediction to each byte: left, above, or left plus above minus corner. */
         private void undoFilter(byte[] plane, int filter) {
             if (filter == 0) {
                 return;

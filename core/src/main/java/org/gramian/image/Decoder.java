@@ -80,8 +80,7 @@ final class Decoder implements AutoCloseable {
             }
             BufferedImage image = reader.read(0);
             if (format == ImageFormat.GIF && !rows.complete()) {
-                throw new UnreadableException(
-                        Problem.TRUNCATED, "expected " + image.getHeight() + " rows, found data for fewer");
+                throw UnreadableException.truncated("expected " + image.getHeight() + " rows, found data for fewer");
             }
             return image;
         });
@@ -91,7 +90,7 @@ final class Decoder implements AutoCloseable {
     Raster raster(int width, int height) throws UnreadableException {
         return guarded(() -> {
             if (reader.getWidth(0) != width || reader.getHeight(0) != height) {
-                throw new UnreadableException(Problem.CORRUPT, "expected one frame, found several of different sizes");
+                throw UnreadableException.corrupt("expected one frame, found several of different sizes");
             }
             input.allowPixels();
             return reader.readRaster(0, null);
@@ -154,8 +153,7 @@ final class Decoder implements AutoCloseable {
                 .filter(warning -> !warning.startsWith("Truncated File")) // the JDK's own: only the marker is missing
                 .findFirst();
         if (format == ImageFormat.JPEG && !complete && hiding.isPresent()) {
-            throw new UnreadableException(
-                    Problem.TRUNCATED,
+            throw UnreadableException.truncated(
                     "expected a JPEG with an end marker, since the decoder's warning may hide an early end, found"
                             + " none: "
                             + QuotedText.bare(hiding.get()));

@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;
 import org.gramian.image.ImageInfo.Colour;
-import org.gramian.image.ReadResult.Problem;
 
 /**
  * A file with a checked header.
@@ -63,13 +62,12 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
 
         static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
             if (content.length < HEADER_END) {
-                throw new UnreadableException(
-                        Problem.TRUNCATED,
+                throw UnreadableException.truncated(
                         "expected a PNG with a header of " + HEADER_END + " bytes, found " + content.length + " bytes");
             }
             ByteBuffer bytes = ByteBuffer.wrap(content);
             if (bytes.getInt(12) != HEADER) {
-                throw new UnreadableException(Problem.CORRUPT, "expected a PNG whose first chunk is IHDR, found another");
+                throw UnreadableException.corrupt("expected a PNG whose first chunk is IHDR, found another");
             }
             long width = Integer.toUnsignedLong(bytes.getInt(16));
             long height = Integer.toUnsignedLong(bytes.getInt(20));
@@ -90,8 +88,8 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
                 case 2 -> 3;
                 case 6 -> 4;
                 default ->
-                    throw new UnreadableException(
-                            Problem.CORRUPT, "expected a PNG of colour type 0, 2, 3, 4 or 6, found " + type);
+                    throw UnreadableException.corrupt(
+                        "expected a PNG of colour type 0, 2, 3, 4 or 6, found " + type);
             };
         }
 
@@ -137,8 +135,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
             int header = bytes.getInt(14);
             if (content.length < 14 + header) {
-                throw new UnreadableException(
-                        Problem.TRUNCATED,
+                throw UnreadableException.truncated(
                         "expected a BMP with a header of " + (14 + header) + " bytes, found " + content.length + " bytes");
             }
             boolean old = header == OLD_HEADER;
@@ -156,10 +153,9 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
                     bounds.checkLeastBytes(width, height, declared == 0 ? whole : dataFrom + declared);
                 }
                 default ->
-                    throw new UnreadableException(
-                            Problem.UNKNOWN_FORMAT,
-                            "expected a BMP without compression or with run lengths (0 to 3 or 6), found compression "
-                                    + bytes.getInt(30));
+                    throw UnreadableException.unknownFormat(
+                        "expected a BMP without compression or with run lengths (0 to 3 or 6), found compression "
+                                + bytes.getInt(30));
             }
             return FileHeader.of(header >= VERSION_4 ? withoutProfile(content) : content);
         }
@@ -184,15 +180,13 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
 
         static FileHeader prepare(byte[] content) throws UnreadableException {
             if (content[2] == BIG || content[3] == BIG) {
-                throw new UnreadableException(
-                        Problem.UNKNOWN_FORMAT,
+                throw UnreadableException.unknownFormat(
                         "expected a TIFF, found a BigTIFF, which is for files of more than 4 GiB; save it as TIFF");
             }
             Span whole = new Span(0, content.length);
             long samples = ExifTags.of(content, whole).samplesPerPixel();
             if (samples > MOST_SAMPLES) {
-                throw new UnreadableException(
-                        Problem.CORRUPT,
+                throw UnreadableException.corrupt(
                         "expected a TIFF of at most " + MOST_SAMPLES + " samples per pixel, found " + samples);
             }
             return FileHeader.withExif(content, whole);

@@ -59,8 +59,8 @@ record JpegHeader(
             }
             case 4 -> transform > 0 ? Coding.YCCK : Coding.CMYK;
             default ->
-                throw new UnreadableException(
-                        Problem.UNKNOWN_FORMAT, "expected a JPEG of 1, 3 or 4 components, found " + frame.components());
+                throw UnreadableException.unknownFormat(
+                    "expected a JPEG of 1, 3 or 4 components, found " + frame.components());
         };
     }
 
@@ -180,8 +180,7 @@ record JpegHeader(
             int length = body.to() - body.from();
             int components = length >= 6 ? u8(body.from() + 5) : 0;
             if (components == 0 || length < 6 + 3 * components) {
-                throw new UnreadableException(
-                        Problem.CORRUPT,
+                throw UnreadableException.corrupt(
                         "expected a JPEG whose frame lists its components, found " + length + " bytes");
             }
             byte[] names = new byte[components];

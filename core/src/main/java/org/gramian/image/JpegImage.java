@@ -47,13 +47,11 @@ final class JpegImage {
     /** Rejects many nearly empty scans, which would take hours to decode. */
     private static void checkScans(JpegHeader header, long pixels, ImageLimits limits) throws UnreadableException {
         if (header.layered() && !header.complete()) {
-            throw new UnreadableException(
-                    Problem.TRUNCATED,
+            throw UnreadableException.truncated(
                     "expected a progressive JPEG with an end marker, found " + header.scans() + " scans and no marker");
         }
         if (header.scans() > USUAL_SCANS && pixels * header.scans() > USUAL_SCANS * limits.pixels()) {
-            throw new UnreadableException(
-                    Problem.TOO_LARGE,
+            throw UnreadableException.tooLarge(
                     "expected a progressive JPEG whose scans have at most " + USUAL_SCANS * limits.pixels()
                             + " pixels together, found " + header.scans() + " scans of " + pixels);
         }
@@ -107,8 +105,7 @@ final class JpegImage {
         return decoder.guarded(() -> {
             byte[] components = ((DataBufferByte) raster.getDataBuffer()).getData();
             if (components.length != (long) width * height * header.frame().components()) {
-                throw new UnreadableException(
-                        Problem.CORRUPT,
+                throw UnreadableException.corrupt(
                         "expected " + header.frame().components() + " components, found " + raster.getNumBands());
             }
             return new Image(width, height, JpegColours.rgb(components, coding, header.inverted()));

@@ -2,7 +2,6 @@ package org.gramian.image;
 
 import java.util.Locale;
 import javax.imageio.stream.ImageInputStreamImpl;
-import org.gramian.image.ReadResult.Problem;
 
 /**
  * The content of a file as input of a decoder, with a limit on the bytes read.
@@ -51,12 +50,11 @@ final class MemoryInput extends ImageInputStreamImpl {
     /** @throws UnreadableException if a decoder read more than its allowance, even if it then succeeded */
     void checkAllowance() throws UnreadableException {
         if (overdrawn) {
-            throw new UnreadableException(
-                    Problem.TOO_LARGE,
+            throw UnreadableException.tooLarge(
                     String.format(
                             Locale.ROOT,
                             "expected a file that decodes within %d s, found one of %d bytes"
-                                    + " that takes longer; it is damaged or malicious",
+                            + " that takes longer; it is damaged or malicious",
                             SECONDS,
                             content.length));
         }
@@ -96,8 +94,7 @@ final class MemoryInput extends ImageInputStreamImpl {
     private int end() throws UnreadableException {
         ends++;
         if (ends > MOST_ENDS) {
-            throw new UnreadableException(
-                    Problem.TRUNCATED,
+            throw UnreadableException.truncated(
                     "expected a complete file, found the end of its data after " + content.length + " bytes");
         }
         return -1;

@@ -10,7 +10,6 @@ import java.awt.image.PixelInterleavedSampleModel;
 import java.awt.image.Raster;
 import java.awt.image.SampleModel;
 import org.gramian.image.ImageInfo.Colour;
-import org.gramian.image.ReadResult.Problem;
 
 /**
  * Converts the samples of a decoded image to opaque RGB bytes, without Java's colour management.
@@ -39,12 +38,11 @@ final class SampleConverter {
         int type = samples.getDataType();
         boolean whole = type == DataBuffer.TYPE_BYTE || type == DataBuffer.TYPE_USHORT || type == DataBuffer.TYPE_INT;
         if (!whole || bits(samples) > MOST_BITS) {
-            throw new UnreadableException(
-                    Problem.UNKNOWN_FORMAT,
+            throw UnreadableException.unknownFormat(
                     "expected samples that are whole numbers of at most 16 bits, found "
                             + (whole
-                                    ? bits(samples) + " bits"
-                                    : "fractions or signed numbers, which have no standard white point"));
+                            ? bits(samples) + " bits"
+                            : "fractions or signed numbers, which have no standard white point"));
         }
         int channels = samples.getNumBands() - (model.hasAlpha() ? 1 : 0);
         int space = model.getColorSpace().getType();
@@ -53,8 +51,7 @@ final class SampleConverter {
                 || (channels == 3 && space == ColorSpace.TYPE_RGB)
                 || (channels == 4 && space == ColorSpace.TYPE_CMYK);
         if (!known) {
-            throw new UnreadableException(
-                    Problem.UNKNOWN_FORMAT,
+            throw UnreadableException.unknownFormat(
                     "expected an image in gray, RGB, CMYK or with a palette, found " + samples.getNumBands()
                             + " channels of another kind");
         }
@@ -157,8 +154,7 @@ final class SampleConverter {
             raster.getSamples(raster.getMinX(), raster.getMinY() + y, width, 1, 0, row);
             for (int index : row) {
                 if (index >= colours.length) {
-                    throw new UnreadableException(
-                            Problem.CORRUPT,
+                    throw UnreadableException.corrupt(
                             "expected a palette with a colour " + index + ", found one of " + colours.length
                                     + " colours");
                 }

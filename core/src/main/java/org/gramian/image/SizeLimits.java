@@ -1,18 +1,15 @@
 package org.gramian.image;
 
-import org.gramian.image.ReadResult.Problem;
-
 /** Checks the size in a header before memory is allocated for it. */
 record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
     /** @throws UnreadableException if there are no pixels or more than the limits allow */
     void checkSize(long width, long height) throws UnreadableException {
         if (width < 1 || height < 1) {
-            throw new UnreadableException(
-                    Problem.CORRUPT, "expected a " + format + " with at least one pixel, found " + size(width, height));
+            throw UnreadableException.corrupt(
+                    "expected a " + format + " with at least one pixel, found " + size(width, height));
         }
         if (width > limits.pixels() / height) {
-            throw new UnreadableException(
-                    Problem.TOO_LARGE,
+            throw UnreadableException.tooLarge(
                     "expected at most " + limits.pixels() + " pixels, found a " + format + " of "
                             + size(width, height));
         }
@@ -25,8 +22,7 @@ record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
      */
     void checkLeastBytes(long width, long height, long least) throws UnreadableException {
         if (fileBytes < least) {
-            throw new UnreadableException(
-                    Problem.TRUNCATED,
+            throw UnreadableException.truncated(
                     "expected at least " + least + " bytes for a " + format + " of " + size(width, height) + ", found "
                             + fileBytes);
         }

@@ -16,6 +16,22 @@ final class UnreadableException extends IOException {
         this.problem = problem;
     }
 
+    static UnreadableException truncated(String reason) {
+        return new UnreadableException(Problem.TRUNCATED, reason);
+    }
+
+    static UnreadableException corrupt(String reason) {
+        return new UnreadableException(Problem.CORRUPT, reason);
+    }
+
+    static UnreadableException tooLarge(String reason) {
+        return new UnreadableException(Problem.TOO_LARGE, reason);
+    }
+
+    static UnreadableException unknownFormat(String reason) {
+        return new UnreadableException(Problem.UNKNOWN_FORMAT, reason);
+    }
+
     static UnreadableException outOfMemory() {
         return new UnreadableException(
                 Problem.NO_MEMORY,

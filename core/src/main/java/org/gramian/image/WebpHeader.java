@@ -5,7 +5,6 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
 import org.gramian.image.FileHeader.Span;
-import org.gramian.image.ReadResult.Problem;
 
 /** Parses the chunks of a WebP and checks that they are complete and that all sizes agree. */
 final class WebpHeader {
@@ -67,13 +66,12 @@ final class WebpHeader {
         WebpHeader header = new WebpHeader(content, bounds);
         long end = CHUNK_HEADER + Integer.toUnsignedLong(header.bytes.getInt(4));
         if (end > content.length) {
-            throw new UnreadableException(
-                    Problem.TRUNCATED,
+            throw UnreadableException.truncated(
                     "expected a WebP of " + end + " bytes as its header says, found " + content.length);
         }
         header.chunks(new Span(FILE_HEADER, (int) end), new Size(0, 0));
         if (!header.found) {
-            throw new UnreadableException(Problem.CORRUPT, "expected a WebP with an image in it, found none");
+            throw UnreadableException.corrupt("expected a WebP with an image in it, found none");
         }
         return header;
     }
@@ -90,8 +88,7 @@ final class WebpHeader {
             long length = Integer.toUnsignedLong(bytes.getInt(at + 4));
             int data = at + CHUNK_HEADER;
             if (length > span.to() - data) {
-                throw new UnreadableException(
-                        Problem.TRUNCATED,
+                throw UnreadableException.truncated(
                         "expected a WebP chunk of " + length + " bytes, found the end after " + (span.to() - data));
             }
             Span body = new Span(data, data + (int) length);
@@ -138,8 +135,7 @@ final class WebpHeader {
 
     private static void require(Span body, int least) throws UnreadableException {
         if (body.to() - body.from() < least) {
-            throw new UnreadableException(
-                    Problem.CORRUPT,
+            throw UnreadableException.corrupt(
                     "expected a WebP chunk of at least " + least + " bytes, found " + (body.to() - body.from()));
         }
     }
@@ -151,8 +147,7 @@ final class WebpHeader {
 
     private void bitstream(Size size, Size claimed) throws UnreadableException {
         if (claimed.width != 0 && !claimed.equals(size)) {
-            throw new UnreadableException(
-                    Problem.CORRUPT,
+            throw UnreadableException.corrupt(
                     "expected a WebP image of " + claimed.width + "×" + claimed.height
                             + " pixels as its header says, found " + size.width + "×" + size.height);
         }

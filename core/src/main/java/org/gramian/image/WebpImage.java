@@ -99,16 +99,15 @@ final class WebpImage {
         /** Returns the opacity of each pixel, {@code [height, width]}: 0 is transparent, 255 opaque. */
         byte[] plane(SizeLimits bounds) throws UnreadableException {
             if (span.from() == span.to()) {
-                throw new UnreadableException(Problem.TRUNCATED, "expected the transparency of a WebP, found no bytes");
+                throw UnreadableException.truncated("expected the transparency of a WebP, found no bytes");
             }
             int flags = content[span.from()];
             byte[] plane = switch (flags & 3) {
                 case RAW -> raw();
                 case COMPRESSED -> compressed(bounds);
                 default ->
-                    throw new UnreadableException(
-                            Problem.CORRUPT,
-                            "expected the transparency of a WebP raw or lossless, found method " + (flags & 3));
+                    throw UnreadableException.corrupt(
+                        "expected the transparency of a WebP raw or lossless, found method " + (flags & 3));
             };
             undoFilter(plane, flags >> 2 & 3);
             return plane;
@@ -118,8 +117,7 @@ final class WebpImage {
             int pixels = size.width() * size.height();
             int from = span.from() + 1;
             if (span.to() - from < pixels) {
-                throw new UnreadableException(
-                        Problem.TRUNCATED,
+                throw UnreadableException.truncated(
                         "expected " + pixels + " bytes of transparency in a WebP, found " + (span.to() - from));
             }
             return Arrays.copyOfRange(content, from, from + pixels);

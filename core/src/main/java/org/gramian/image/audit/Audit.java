@@ -33,11 +33,11 @@ public final class Audit {
     private static final Set<Note.Kind> LOSSES = EnumSet.of(
             Note.Kind.OUTSIDE_LAYOUT,
             Note.Kind.NESTED,
-            Note.Kind.UNUSED_PICTURES,
+            Note.Kind.UNUSED_IMAGES,
             Note.Kind.EMPTY_CLASSES,
             Note.Kind.ABSENT_CLASSES,
-            Note.Kind.ABSENT_PICTURES,
-            Note.Kind.UNLABELLED_PICTURES);
+            Note.Kind.ABSENT_IMAGES,
+            Note.Kind.UNLABELLED_IMAGES);
 
     private final AuditOptions options;
     private final Function<Path, ReadResult> reader;
@@ -194,15 +194,15 @@ public final class Audit {
 
     private static String advice(Note.Kind kind) {
         return switch (kind) {
-            case OUTSIDE_LAYOUT, NESTED, UNUSED_PICTURES, UNUSED_FOLDERS, EMPTY_CLASSES ->
+            case OUTSIDE_LAYOUT, NESTED, UNUSED_IMAGES, UNUSED_FOLDERS, EMPTY_CLASSES ->
                 "Everything else was read; another --layout may read more.";
-            case NOT_PICTURES, VIDEOS, UNDECODABLE_NAMES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS ->
+            case NOT_IMAGES, VIDEOS, UNDECODABLE_NAMES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS ->
                 "Everything else was read.";
             case VALIDATION_TESTS ->
                 "Hyperparameters selected on these images are then tested on them, which biases the result upwards.";
-            case ABSENT_CLASSES, ABSENT_PICTURES ->
+            case ABSENT_CLASSES, ABSENT_IMAGES ->
                 "Is the download complete, and are the names spelt as in the lists?";
-            case UNLISTED_PICTURES, UNLABELLED_PICTURES -> "Add them to the lists to use them.";
+            case UNLISTED_IMAGES, UNLABELLED_IMAGES -> "Add them to the lists to use them.";
             case UNTESTED_CLASSES, UNVALIDATED_CLASSES, STRADDLING_COPIES, COPIES_ACROSS_CLASSES, UNCOMPARED_FILES ->
                 "Check them before trusting a result.";
         };

@@ -19,7 +19,7 @@ public record Note(Kind kind, int count, List<String> examples) {
 
     /** Kinds of notes, each with its text in singular and plural. */
     public enum Kind {
-        NOT_PICTURES("file that is not an image was skipped", "files that are not images were skipped"),
+        NOT_IMAGES("file that is not an image was skipped", "files that are not images were skipped"),
         VIDEOS(
                 "video was skipped (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)",
                 "videos were skipped (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)"),
@@ -32,7 +32,7 @@ public record Note(Kind kind, int count, List<String> examples) {
         HIDDEN_FOLDERS("hidden folder was skipped", "hidden folders were skipped"),
         EMPTY_CLASSES("class folder without images was skipped", "class folders without images were skipped"),
         UNUSED_FOLDERS("folder outside the layout was skipped", "folders outside the layout were skipped"),
-        UNUSED_PICTURES(
+        UNUSED_IMAGES(
                 "folder with images outside the layout was skipped",
                 "folders with images outside the layout were skipped"),
         MASKS("folder of masks was skipped", "folders of masks were skipped"),
@@ -42,11 +42,11 @@ public record Note(Kind kind, int count, List<String> examples) {
         ABSENT_CLASSES(
                 "class in the lists is missing, with all its images",
                 "classes in the lists are missing, with all their images"),
-        ABSENT_PICTURES("listed image is missing", "listed images are missing"),
-        UNLISTED_PICTURES(
+        ABSENT_IMAGES("listed image is missing", "listed images are missing"),
+        UNLISTED_IMAGES(
                 "image is in no list and not used by the given splits",
                 "images are in no list and not used by the given splits"),
-        UNLABELLED_PICTURES(
+        UNLABELLED_IMAGES(
                 "image is in no list and has no label: skipped", "images are in no list and have no label: skipped"),
         REPEATED_ROWS("duplicate row was skipped", "duplicate rows were skipped"),
         UNUSED_COLUMNS("column was not used", "columns were not used"),

@@ -76,7 +76,7 @@ public record Cub2002011() implements Layout {
             }
         }
         builder.noteAbsent(listed, present.keySet(), presentClasses);
-        builder.noteUnlisted(Kind.UNLABELLED_PICTURES, present.keySet(), listed.keySet());
+        builder.noteUnlisted(Kind.UNLABELLED_IMAGES, present.keySet(), listed.keySet());
         return builder.dataset(this, builder.split(partOfName));
     }
 

@@ -122,13 +122,13 @@ final class DatasetBuilder {
     void noteOthers(Listing listing) {
         noteAll(Kind.HIDDEN_FOLDERS, listing.hidden());
         for (Path file : listing.others()) {
-            note(ImageNames.beginsAsVideo(file) ? Kind.VIDEOS : Kind.NOT_PICTURES, name(file));
+            note(ImageNames.beginsAsVideo(file) ? Kind.VIDEOS : Kind.NOT_IMAGES, name(file));
         }
     }
 
     /** Notes a folder outside the layout, and whether it contains images. */
     void noteUnused(Path folder) {
-        note(Listing.holdsImages(folder) ? Kind.UNUSED_PICTURES : Kind.UNUSED_FOLDERS, name(folder));
+        note(Listing.holdsImages(folder) ? Kind.UNUSED_IMAGES : Kind.UNUSED_FOLDERS, name(folder));
     }
 
     /**
@@ -154,7 +154,7 @@ final class DatasetBuilder {
         classOfListed.forEach((name, category) -> {
             if (!present.contains(name)) {
                 boolean known = presentClasses.contains(category);
-                note(known ? Kind.ABSENT_PICTURES : Kind.ABSENT_CLASSES, known ? name : category);
+                note(known ? Kind.ABSENT_IMAGES : Kind.ABSENT_CLASSES, known ? name : category);
             }
         });
     }

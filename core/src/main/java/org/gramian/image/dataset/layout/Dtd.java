@@ -76,7 +76,7 @@ public record Dtd(Optional<Path> lists) implements Layout {
         Set<String> present = new HashSet<>();
         entries.forEach(entry -> present.add(entry.name().substring(before.length())));
         builder.noteAbsent(listed, present, classes.keySet());
-        builder.noteUnlisted(Kind.UNLISTED_PICTURES, present, listed.keySet());
+        builder.noteUnlisted(Kind.UNLISTED_IMAGES, present, listed.keySet());
         List<Split> all = splits.entrySet().stream()
                 .map(split -> new Split(
                         split.getKey().toString(),

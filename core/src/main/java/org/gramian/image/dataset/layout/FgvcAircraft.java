@@ -89,7 +89,7 @@ public record FgvcAircraft(Level level) implements Layout {
             }
         }
         builder.noteAbsent(listed, present.keySet(), presentClasses);
-        builder.noteUnlisted(Kind.UNLABELLED_PICTURES, present.keySet(), listed.keySet());
+        builder.noteUnlisted(Kind.UNLABELLED_IMAGES, present.keySet(), listed.keySet());
         return builder.dataset(this, builder.split(partOfName));
     }
 }

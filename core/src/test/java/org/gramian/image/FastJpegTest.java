@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** Of two readers of JPEGs the quick one may only ever give what the other would have given. */
-final class QuickJpegTest {
+final class FastJpegTest {
     private static final int MUTANTS = Boolean.getBoolean("gramian.full") ? 20_000 : 1_000;
 
     /** Files as the JDK writes them, which come first. */
@@ -82,7 +82,7 @@ final class QuickJpegTest {
     }
 
     @Test
-    void whatTheQuickReaderMakesOfDamagedFilesIsWhatTheOtherMakesOfThem() {
+    void fastAndTolerantReaderAgreeOnDamagedFiles() {
         SplittableRandom random = new SplittableRandom(7);
         int accepted = 0;
         for (int i = 0; i < MUTANTS; i++) {

@@ -23,14 +23,14 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.Split;
 
 /** A dataset of made-up images that only a test's reader knows; their files hold a few bytes each. */
-final class MadeUp {
+final class SyntheticDataset {
     private final Path folder;
     private final Map<Path, ReadResult> readings = new HashMap<>();
     private final List<Sample> samples = new ArrayList<>();
     private final List<String> classes;
     private final List<Part> parts = new ArrayList<>();
 
-    MadeUp(Path folder, String... classes) {
+    SyntheticDataset(Path folder, String... classes) {
         this.folder = folder;
         this.classes = List.of(classes);
     }
@@ -83,7 +83,7 @@ final class MadeUp {
     }
 
     /** Adds an image to the class that its name begins with; its file holds its name. */
-    MadeUp add(String name, Image image) {
+    SyntheticDataset add(String name, Image image) {
         return add(name, new ReadResult.Readable(image, plain(image)));
     }
 
@@ -91,7 +91,7 @@ final class MadeUp {
         return new ImageInfo(ImageFormat.JPEG, ImageInfo.Colour.RGB, 8, image.width(), image.height(), 1);
     }
 
-    MadeUp add(String name, ReadResult reading) {
+    SyntheticDataset add(String name, ReadResult reading) {
         Path file = folder.resolve(name.replace('/', '-'));
         content(file, name);
         samples.add(new Sample(name, classes.indexOf(name.substring(0, name.indexOf('/'))), file));
@@ -101,13 +101,13 @@ final class MadeUp {
     }
 
     /** The last image's file holds these characters instead. */
-    MadeUp holding(String content) {
+    SyntheticDataset holding(String content) {
         content(samples.getLast().file(), content);
         return this;
     }
 
     /** The last image belongs to a part. */
-    MadeUp in(Part part) {
+    SyntheticDataset in(Part part) {
         parts.set(parts.size() - 1, part);
         return this;
     }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.gramian.explain.Explanation.Parts;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Average;
@@ -93,13 +94,7 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
 
     private int[] active() {
         double[] sums = Reductions.sum(Elementwise.abs(found.maps()), 0, 2).toDoubles();
-        List<Integer> active = new ArrayList<>();
-        for (int i = 0; i < sums.length; i++) {
-            if (sums[i] > 0) {
-                active.add(i);
-            }
-        }
-        return active.stream().mapToInt(Integer::intValue).toArray();
+        return IntStream.range(0, sums.length).filter(i -> sums[i] > 0).toArray();
     }
 
     private List<Ranked> channels() {

@@ -35,14 +35,12 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
     record Span(int from, int to) {
         /** Returns the range without the prefix {@code Exif\0\0} of some formats. */
         Span withoutExifPrefix(byte[] content) {
-            boolean prefixed = to - from >= 6
-                    && content[from] == 'E'
-                    && content[from + 1] == 'x'
-                    && content[from + 2] == 'i'
-                    && content[from + 3] == 'f'
-                    && content[from + 4] == 0
-                    && content[from + 5] == 0;
-            return prefixed ? new Span(from + 6, to) : this;
+            return begins(content, "Exif\0\0") ? new Span(from + 6, to) : this;
+        }
+
+        /** Returns whether the range begins with a text. */
+        boolean begins(byte[] content, String text) {
+            return to - from >= text.length() && ImageFormat.starts(content, from, text);
         }
     }
 

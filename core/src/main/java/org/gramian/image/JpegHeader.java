@@ -148,13 +148,13 @@ record JpegHeader(
             if (marker == START_OF_SCAN) {
                 scans++;
             } else if (marker == 0xe0) {
-                jfif |= begins(body, "JFIF\0");
-            } else if (marker == 0xe1 && exif.isEmpty() && begins(body, "Exif\0\0")) {
+                jfif |= body.begins(content, "JFIF\0");
+            } else if (marker == 0xe1 && exif.isEmpty() && body.begins(content, "Exif\0\0")) {
                 exif = Optional.of(body.withoutExifPrefix(content));
-            } else if (marker == 0xee && begins(body, "Adobe") && body.to() - body.from() >= 12) {
+            } else if (marker == 0xee && body.begins(content, "Adobe") && body.to() - body.from() >= 12) {
                 transform = u8(body.from() + 11);
             } else if (marker == 0xe2) {
-                peculiar |= begins(body, "ICC_PROFILE\0");
+                peculiar |= body.begins(content, "ICC_PROFILE\0");
             } else if (marker == QUANTIZATION) {
                 peculiar |= hasWideTable(body);
             } else if (isFrame(marker) && frame == null) {
@@ -189,16 +189,6 @@ record JpegHeader(
             }
             String text = new String(names, StandardCharsets.ISO_8859_1);
             return new Frame(marker, u8(body.from()), u16(body.from() + 3), u16(body.from() + 1), text);
-        }
-
-        private boolean begins(Span body, String text) {
-            byte[] wanted = text.getBytes(StandardCharsets.ISO_8859_1);
-            for (int i = 0; i < wanted.length; i++) {
-                if (body.from() + i >= body.to() || content[body.from() + i] != wanted[i]) {
-                    return false;
-                }
-            }
-            return true;
         }
 
         private int u8(int at) {

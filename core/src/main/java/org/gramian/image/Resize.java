@@ -273,12 +273,7 @@ public final class Resize {
 
         /** Returns whether every window has four pixels. */
         boolean areFours() {
-            for (int[] window : weights) {
-                if (window.length != 4) {
-                    return false;
-                }
-            }
-            return true;
+            return Arrays.stream(weights).allMatch(window -> window.length == 4);
         }
 
         /** Returns the first source pixel of pixel {@code i} of the result. */

@@ -9,6 +9,7 @@ import java.awt.image.IndexColorModel;
 import java.awt.image.PixelInterleavedSampleModel;
 import java.awt.image.Raster;
 import java.awt.image.SampleModel;
+import java.util.Arrays;
 import org.gramian.image.ImageInfo.Colour;
 
 /**
@@ -63,11 +64,7 @@ final class SampleConverter {
     }
 
     private static int bits(SampleModel samples) {
-        int most = 0;
-        for (int size : samples.getSampleSize()) {
-            most = Math.max(most, size);
-        }
-        return most;
+        return Arrays.stream(samples.getSampleSize()).max().orElse(0);
     }
 
     Colour colour() {

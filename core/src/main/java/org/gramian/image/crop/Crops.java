@@ -28,31 +28,23 @@ public final class Crops {
     /** Largest aspect ratio: 256 rows then have 8,192 columns. */
     public static final int MOST_ASPECT = 32;
 
+    private final CropPlan plan;
     private final int size;
     private final boolean aspectKept;
-    private final boolean boxed;
     private final List<Spot> spots;
     private final long seed;
 
     Crops(CropPlan plan, List<Spot> spots, long seed) {
+        this.plan = plan;
         this.size = plan.size();
         this.aspectKept = plan.kind() != CropPlan.Kind.RESIZE;
-        this.boxed = plan.boxed();
         this.spots = List.copyOf(spots);
         this.seed = seed;
     }
 
-    private Crops(Crops all, List<Spot> spots) {
-        this.size = all.size;
-        this.aspectKept = all.aspectKept;
-        this.boxed = all.boxed;
-        this.spots = spots;
-        this.seed = all.seed;
-    }
-
     /** Returns the first crop only, with the same key. */
     public Crops first() {
-        return new Crops(this, List.of(spots.getFirst()));
+        return new Crops(plan, List.of(spots.getFirst()), seed);
     }
 
     /** Returns the number of crops of an image. */
@@ -79,7 +71,7 @@ public final class Crops {
     }
 
     private Optional<Image> region(Image image, Optional<Box> object) {
-        return boxed ? object.flatMap(box -> within(image, box)) : Optional.of(image);
+        return plan.boxed() ? object.flatMap(box -> within(image, box)) : Optional.of(image);
     }
 
     /**
@@ -196,7 +188,7 @@ public final class Crops {
     public String key(int index, Sample sample) {
         Spot spot = spots.get(index);
         String place = (aspectKept ? "short side " + shortSide() + ", " : "whole, ") + label(index) + " " + size
-                + (boxed ? ", in " + sample.box().map(Box::toString).orElse("no box") : "");
+                + (plan.boxed() ? ", in " + sample.box().map(Box::toString).orElse("no box") : "");
         return spot.drawn() ? place + ", seed " + seed + ", of " + sample.name() : place;
     }
 

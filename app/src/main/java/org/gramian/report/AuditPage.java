@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.AuditedImage;
+import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.audit.ClassCount;
 import org.gramian.image.audit.DuplicateGroup;
 import org.gramian.image.audit.Finding;

@@ -58,7 +58,7 @@ record ChunkedRows(Tensor mean, Tensor centred) {
         return chunks;
     }
 
-    /** What is made of every chunk, one below the other. */
+    /** Applies a function to every chunk and concatenates the results. */
     Tensor mapChunks(UnaryOperator<Tensor> function) {
         List<Tensor> parts = new ArrayList<>();
         for (Tensor chunk : chunks()) {
@@ -69,7 +69,7 @@ record ChunkedRows(Tensor mean, Tensor centred) {
         return Views.concat(parts, 0);
     }
 
-    /** Squared lengths {@code [n, 1]}. */
+    /** Returns the squared norms, {@code [n, 1]}. */
     Tensor squaredLengths() {
         return mapChunks(ChunkedRows::squares);
     }
@@ -78,17 +78,17 @@ record ChunkedRows(Tensor mean, Tensor centred) {
         return Reductions.sum(Elementwise.mul(rows, rows), 1);
     }
 
-    /** One of the rows, {@code [1, d]}. */
+    /** Returns a row, {@code [1, d]}. */
     Tensor row(long place) {
         return Views.slice(centred, 0, place, place + 1);
     }
 
-    /** All zeros, like the rows. */
+    /** Returns zeros of the type and device of the rows. */
     Tensor zeros(long... sizes) {
         return Tensors.zeros(Shape.of(sizes), centred.type(), centred.device());
     }
 
-    /** Half of the distance between 1 and the next number. */
+    /** Returns the unit roundoff. */
     double rounding() {
         return centred.type() == DType.F64 ? 0x1p-53 : 0x1p-24;
     }

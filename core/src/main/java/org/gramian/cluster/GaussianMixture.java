@@ -3,6 +3,7 @@ package org.gramian.cluster;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
+import org.gramian.cluster.Gaussians.Moments;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;

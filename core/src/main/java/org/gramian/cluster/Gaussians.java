@@ -10,17 +10,17 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * A mixture while it is being fitted.
+ * Parameters of a mixture during the fit.
  *
  * @param weights {@code w [k]}
  * @param means {@code μ [k, d]}
  * @param variances {@code σ² [k, d]}
  */
 record Gaussians(Tensor weights, Tensor means, Tensor variances) {
-    /** Smaller than any mass that is kept; a component without mass is begun again before it is used. */
+    /** Avoids a division by 0; components of such a mass are reseeded. */
     private static final double SMALLEST_MASS = 1e-30;
 
-    /** The best mixture for given memberships: the step of maximization. */
+    /** M step: the mixture of maximum likelihood for given responsibilities. */
     static Gaussians of(Moments moments, double floor) {
         Tensor masses = Elementwise.atLeast(moments.masses(), SMALLEST_MASS);
         Tensor total = Reductions.sum(masses);
@@ -32,7 +32,7 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
     }
 
     /**
-     * What log-densities are made of: {@code ℓ_k(x) = constant_k + ⟨x, linear_k⟩ + ⟨x², square_k⟩}.
+     * Coefficients of the log-densities: {@code ℓ_k(x) = constant_k + ⟨x, linear_k⟩ + ⟨x², square_k⟩}.
      *
      * @param square {@code −1/(2σ²)}, {@code [d, k]}
      * @param linear {@code μ/σ²}, {@code [d, k]}
@@ -57,7 +57,7 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
     }
 
     /**
-     * Begins components that have hardly any rows again, each from the heaviest of all at that time, in place.
+     * Restarts nearly empty components in place, each from the heaviest one.
      *
      * @return whether there were any
      */
@@ -106,5 +106,71 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
         scope.keep(means);
         scope.keep(variances);
         return this;
+    }
+
+    /**
+     * Sufficient statistics of the rows under the responsibilities {@code γ}.
+     *
+     * @param masses {@code Σ_i γ_ik}, {@code [k, 1]}
+     * @param sums {@code Σ_i γ_ik x_i}, {@code [k, d]}
+     * @param squares {@code Σ_i γ_ik x_i²}, {@code [k, d]}
+     * @param logLikelihood the mean of {@code log p(x_i)} over rows
+     */
+    record Moments(Tensor masses, Tensor sums, Tensor squares, double logLikelihood) {
+        private static Moments zeros(ChunkedRows data, long components) {
+            return new Moments(
+                    data.zeros(components, 1),
+                    data.zeros(components, data.width()),
+                    data.zeros(components, data.width()),
+                    Double.NaN);
+        }
+
+        /** Hard assignment: every row belongs to the component of its label. */
+        static Moments ofLabels(ChunkedRows data, Tensor labels, Tensor unit) {
+            Moments moments = zeros(data, unit.size(0));
+            long start = 0;
+            for (Tensor chunk : data.chunks()) {
+                try (Scope _ = Scope.open()) {
+                    Tensor own = Views.slice(labels, 0, start, start + chunk.size(0));
+                    moments.add(chunk, Elementwise.mul(chunk, chunk), Views.select(unit, 0, own));
+                    start += chunk.size(0);
+                }
+            }
+            return moments;
+        }
+
+        /** E step: responsibilities are proportional to the weighted densities. */
+        static Moments of(ChunkedRows data, Gaussians mixture) {
+            Moments moments = zeros(data, mixture.weights().size(0));
+            Gaussians.Terms terms = mixture.terms();
+            double likelihood = 0;
+            for (Tensor chunk : data.chunks()) {
+                try (Scope _ = Scope.open()) {
+                    Tensor squares = Elementwise.mul(chunk, chunk);
+                    Tensor logs = terms.logDensities(chunk, squares); // [chunk, k]
+                    Tensor largest = Reductions.max(logs, 1);
+                    Tensor shares = Elementwise.expInPlace(Elementwise.sub(logs, largest));
+                    Tensor total = Reductions.sum(shares, 1);
+                    likelihood += Reductions.sum(Elementwise.add(Elementwise.log(total), largest))
+                            .item();
+                    moments.add(chunk, squares, Elementwise.div(shares, total));
+                }
+            }
+            return new Moments(moments.masses, moments.sums, moments.squares, likelihood / data.count());
+        }
+
+        private void add(Tensor rows, Tensor squared, Tensor responsibilities) {
+            Tensor turned = Views.transpose(responsibilities);
+            masses.copyFrom(Elementwise.add(masses, Views.transpose(Reductions.sum(responsibilities, 0))));
+            sums.copyFrom(Elementwise.add(sums, Products.matmul(turned, rows)));
+            squares.copyFrom(Elementwise.add(squares, Products.matmul(turned, squared)));
+        }
+
+        Moments keptIn(Scope scope) {
+            scope.keep(masses);
+            scope.keep(sums);
+            scope.keep(squares);
+            return this;
+        }
     }
 }

@@ -26,7 +26,7 @@ import org.gramian.tensor.Views;
  * @param mostIterations maximum number of iterations
  */
 public record KMeans(int clusters, int mostIterations) {
-    /** Vocabularies change little after a few dozen. */
+    /** Default number of iterations. */
     public static final int USUAL_ITERATIONS = 50;
 
     public KMeans {
@@ -228,4 +228,15 @@ public record KMeans(int clusters, int mostIterations) {
             return last; // rounding may leave a rest
         }
     }
+
+    /**
+     * The result of {@link KMeans}.
+     *
+     * @param centres {@code [k, d]}
+     * @param labels the cluster of each row, {@code [n]}
+     * @param inertia the sum of squared distances of rows to their centres
+     * @param iterations number of iterations
+     * @param settled whether it converged before the limit on iterations
+     */
+    public record Clusters(Tensor centres, Tensor labels, double inertia, int iterations, boolean settled) {}
 }

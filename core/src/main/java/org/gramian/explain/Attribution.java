@@ -6,31 +6,29 @@ import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 
 /**
- * How features {@code F [n, c, h, w]} and the gradient G of a score share the score out among positions {@code [n, h, w]}.
- *
- * <p>{@code docs/explain.md} has measurements of how faithful each is.
+ * Attributes a score to positions {@code [n, h, w]}, from features {@code F [n, c, h, w]} and the gradient G of the score. {@code
+ * docs/explain.md} compares their faithfulness.
  */
 public enum Attribution {
-    /** {@code Σ_c G F}: the score's first-order change, were the features of a position to vanish. */
+    /** {@code Σ_c G F}: first-order change of the score if the features of a position become 0. */
     GRADIENT_TIMES_FEATURE(Baseline.ZERO, 1),
     /**
-     * {@code Σ_c G (F − F_0)} with the features F_0 of an image that is all of the mean colour: the first-order change, were
-     * there nothing to see at a position.
+     * {@code Σ_c G (F − F_0)} with the features F_0 of a blank image of the mean colour: first-order change if a position becomes
+     * blank.
      */
     GRADIENT_AGAINST_BLANK(Baseline.BLANK, 1),
     /** {@code Σ_c w_c F} with {@code w_c} the mean of G over positions (Selvaraju et al., Grad-CAM, ICCV 2017). */
     GRAD_CAM(Baseline.ZERO, 1),
-    /** {@code ‖G‖} over channels: how strongly a position could change the score, either way. */
+    /** {@code ‖G‖} over channels: the sensitivity of the score to a position. */
     GRADIENT_NORM(Baseline.ZERO, 1),
     /**
      * {@code Σ_c F ∫ G(αF) dα}, by the midpoint rule (Sundararajan, Taly and Yan, Axiomatic Attribution for Deep Networks, ICML
-     * 2017): sums to the score less that of features that are all 0.
+     * 2017): sums to the score minus that of zero features.
      */
     INTEGRATED(Baseline.ZERO, 4),
-    /** {@code Σ_c (F − F_0) ∫ G(F_0 + α(F − F_0)) dα}: sums to the score less that of the blank image. */
+    /** {@code Σ_c (F − F_0) ∫ G(F_0 + α(F − F_0)) dα}: sums to the score minus that of the blank image. */
     INTEGRATED_AGAINST_BLANK(Baseline.BLANK, 4);
 
-    /** What features are compared with. */
     enum Baseline {
         ZERO,
         BLANK
@@ -49,7 +47,7 @@ public enum Attribution {
         return EnumWords.parse(Attribution.class, "the attribution", text);
     }
 
-    /** The name in small letters, as {@code grad-cam}. */
+    /** Returns the name, as {@code grad-cam}. */
     public String text() {
         return EnumWords.text(this);
     }
@@ -58,16 +56,16 @@ public enum Attribution {
         return baseline;
     }
 
-    /** At how many features between the baseline and those of the image the gradient is taken. */
+    /** Returns the number of gradients between the baseline and the features. */
     int steps() {
         return steps;
     }
 
     /**
-     * The shares {@code [n, 1, h, w]}.
+     * Computes the attributions {@code [n, 1, h, w]}.
      *
-     * @param difference the features less their baseline
-     * @param gradient at the features, or its mean over the way to them
+     * @param difference features minus baseline
+     * @param gradient at the features, or its mean on the path to them
      */
     Tensor shares(Tensor difference, Tensor gradient) {
         return switch (this) {

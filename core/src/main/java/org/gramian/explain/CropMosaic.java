@@ -5,27 +5,26 @@ import java.util.List;
 import org.gramian.image.crop.Crop;
 
 /**
- * Puts maps of crops back to where the crops lie in the image.
+ * Combines maps of crops to a map of the image.
  *
- * <p>Between the positions of a map a cubic B-spline weighs: it never leaves the range of its neighbours and is smooth. A map
- * of {@code h×w} positions is taken to divide its crop evenly, each position standing in the middle of its part; the part of
- * the image that a position really sees, its receptive field, is larger.
+ * <p>Maps are interpolated by a cubic B-spline, which is smooth and stays in the range of its neighbours. The {@code h×w} positions
+ * of a map divide its crop evenly; receptive fields are larger.
  *
  * @param width columns of the result
  * @param height rows of the result
- * @param crops where the maps lie, all cut from one size
+ * @param crops the crops of the maps, all of one image size
  */
 record CropMosaic(int width, int height, List<Crop> crops) {
-    /** A cubic B-spline reaches this many positions. */
+    /** Support of a cubic B-spline. */
     private static final int TAPS = 4;
 
-    /** Short side of the result, at most: as fine as crops of 224 see an image. */
+    /** Largest short side of the result, the resolution of crops of 224. */
     private static final int SHORT_SIDE = 256;
 
-    /** Long side of the result, at most: an image one pixel high may be as wide as there is memory. */
+    /** Largest long side of the result, for extreme aspect ratios. */
     private static final int LONG_SIDE = 1024;
 
-    /** For an image: its own size, or a smaller one of its aspect ratio, as far as a side has at least one pixel. */
+    /** Returns the mosaic of an image, at its size or reduced with its aspect ratio. */
     static CropMosaic of(int imageWidth, int imageHeight, List<Crop> crops) {
         double scale = Math.min(
                 1,
@@ -40,7 +39,7 @@ record CropMosaic(int width, int height, List<Crop> crops) {
     /** A map {@code [h, w]} of one crop, row by row. */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Grid(int height, int width, float[] values) {
-        /** The value at {@code (u, v)}, each from 0 at the first edge to 1 at the last. */
+        /** Returns the value at {@code (u, v)}, each from 0 at the first edge to 1 at the last. */
         double at(double u, double v) {
             double x = u * width - 0.5;
             double y = v * height - 0.5;
@@ -69,8 +68,7 @@ record CropMosaic(int width, int height, List<Crop> crops) {
     }
 
     /**
-     * Parts of a score that is a mean over crops, one map for each: a place has what all crops that see it add up to, so
-     * that the values of all places sum to those of all maps, up to rounding by the spline and by the size of places.
+     * Sums the maps of all crops at every pixel, scaled so that all pixels sum to all maps, up to interpolation error.
      */
     HeatMap sum(List<Grid> grids) {
         float[] values = new float[width * height];
@@ -84,7 +82,7 @@ record CropMosaic(int width, int height, List<Crop> crops) {
                     double v = ((y + 0.5) * crop.height() / height - crop.top()) / crop.size();
                     if (u >= 0 && u < 1 && v >= 0 && v < 1) {
                         double value = grids.get(i).at(crop.mirrored() ? 1 - u : u, v);
-                        sum += value * positionsOfAPlace(crop, grids.get(i));
+                        sum += value * positionsPerPixel(crop, grids.get(i));
                         covered.set(y * width + x);
                     }
                 }
@@ -94,8 +92,8 @@ record CropMosaic(int width, int height, List<Crop> crops) {
         return new HeatMap(width, height, values, covered);
     }
 
-    /** How many positions of a crop's map one place is as large as. */
-    private double positionsOfAPlace(Crop crop, Grid grid) {
+    /** Returns the area of a pixel in positions of a crop's map. */
+    private double positionsPerPixel(Crop crop, Grid grid) {
         double across = (double) grid.width() * crop.width() / ((double) width * crop.size());
         double down = (double) grid.height() * crop.height() / ((double) height * crop.size());
         return across * down;

@@ -9,6 +9,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.gramian.explain.Attribution.Baseline;
 import org.gramian.explain.CropMosaic.Grid;
+import org.gramian.explain.CroppedImage.CropPixels;
+import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.image.Image;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
@@ -39,7 +41,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
      * @param pairs number of pairs of feature maps to report
      */
     public record Settings(Optional<String> layer, Attribution attribution, int pairs) {
-        /** Few enough to look at. */
+        /** Default number of pairs. */
         public static final int USUAL_PAIRS = 6;
 
         /** Input of the pooling, the most faithful attribution (see {@code docs/explain.md}), six pairs. */
@@ -90,7 +92,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     }
 
     /** Features of the crops, and their difference to the baseline. */
-    private record Seen(Tensor features, Tensor difference) {}
+    private record CropFeatures(Tensor features, Tensor difference) {}
 
     /**
      * Explains the score of a class for an image.
@@ -124,47 +126,47 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         return explain(CroppedImage.of(image, card), OptionalInt.empty());
     }
 
-    private Explanation explain(CroppedImage view, OptionalInt wanted) {
+    private Explanation explain(CroppedImage view, OptionalInt requested) {
         ScoreGradient gradient = new ScoreGradient(
                 model, settings.layer().orElse(model.backbone().layer()));
         try (Scope _ = Scope.open();
                 Arena arena = Arena.ofConfined()) {
-            Seen seen = look(gradient, view.pixels(), arena);
-            int label = wanted.orElseGet(() -> gradient.answer(seen.features()));
-            ScoreGradient.Found found = gradient.at(seen.features(), label);
+            CropFeatures crops = features(gradient, view.pixels(), arena);
+            int label = requested.orElseGet(() -> gradient.predict(crops.features()));
+            ScoreGradient.Found found = gradient.at(crops.features(), label);
             Tensor shares = settings.attribution()
                     .shares(
-                            seen.difference(),
-                            alongTheWay(gradient, seen, label).orElse(found.features()));
+                            crops.difference(),
+                            meanGradient(gradient, crops, label).orElse(found.features()));
             return explanation(found, view.mosaic().sum(grids(shares)), view.mosaic(), label);
         }
     }
 
     /** Computes the features of all crops and their difference to the baseline. */
-    private Seen look(ScoreGradient gradient, CropPixels pixels, Arena arena) {
+    private CropFeatures features(ScoreGradient gradient, CropPixels pixels, Arena arena) {
         boolean blank = settings.attribution().baseline() == Baseline.BLANK;
         MemorySegment memory = pixels.write(arena, blank);
         Tensor all = gradient.features(memory, pixels.shape(blank));
         if (!blank) {
-            return new Seen(all, all);
+            return new CropFeatures(all, all);
         }
-        long crops = all.size(0) - 1;
-        Tensor features = Views.contiguous(Views.slice(all, 0, 0, crops));
-        return new Seen(features, Elementwise.sub(features, Views.slice(all, 0, crops, crops + 1)));
+        long count = all.size(0) - 1;
+        Tensor features = Views.contiguous(Views.slice(all, 0, 0, count));
+        return new CropFeatures(features, Elementwise.sub(features, Views.slice(all, 0, count, count + 1)));
     }
 
     /** Computes the mean gradient between the baseline and the features, if the attribution uses it. */
-    private Optional<Tensor> alongTheWay(ScoreGradient gradient, Seen seen, int label) {
+    private Optional<Tensor> meanGradient(ScoreGradient gradient, CropFeatures crops, int label) {
         int steps = settings.attribution().steps();
         if (steps == 1) {
             return Optional.empty();
         }
         Tensor sum = Tensors.zeros(
-                seen.features().shape(), seen.features().type(), seen.features().device());
+                crops.features().shape(), crops.features().type(), crops.features().device());
         for (int i = 0; i < steps; i++) {
             try (Scope scope = Scope.open()) {
                 double left = 1 - (i + 0.5) / steps;
-                Tensor between = Elementwise.addScaled(seen.features(), seen.difference(), -left);
+                Tensor between = Elementwise.addScaled(crops.features(), crops.difference(), -left);
                 sum = scope.keep(
                         Elementwise.addScaled(sum, gradient.at(between, label).features(), 1.0 / steps));
             }
@@ -189,7 +191,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                 card.classes().get(label), score, probability, logits.top() == label, heat, ranking.parts(), pairs);
     }
 
-    /** The maps {@code [n, 1, h, w]} of every crop. */
+    /** Splits maps {@code [n, 1, h, w]} by crop. */
     private static List<Grid> grids(Tensor shares) {
         int height = Math.toIntExact(shares.size(2));
         int width = Math.toIntExact(shares.size(3));
@@ -201,7 +203,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         return grids;
     }
 
-    /** Of the positions of the maps that the pooling sees. */
+    /** Returns maps of the positions of the pooling's input. */
     private List<Grid> grids(List<float[]> crops) {
         int size = card.crops().size();
         Shape features = model.backbone().features(size, size);

@@ -3,15 +3,14 @@ package org.gramian.explain;
 import java.util.List;
 
 /**
- * Why a model gives an image a score for a class: which regions speak for it, and which feature maps.
+ * Explanation of the score of a class for an image, by regions and by feature maps.
  *
- * @param className the class that is explained
- * @param score its score before the softmax, the mean over the crops; this is what is differentiated
- * @param probability its probability, as the model answers
- * @param isAnswer whether it is the class that the model answers with
- * @param heat where in the image lies what raises the score
- * @param parts what is said of feature maps
- * @param pairs those that contribute most, either way, first; none that contributes nothing, or has a map that is 0 everywhere
+ * @param score logit, averaged over the crops
+ * @param probability predicted probability
+ * @param isAnswer whether it is the predicted class
+ * @param heat contributions of regions
+ * @param parts whether pairs or single maps are attributed
+ * @param pairs the largest contributions by magnitude, the largest first; none of inactive maps
  */
 public record Explanation(
         String className,
@@ -25,7 +24,7 @@ public record Explanation(
         pairs = List.copyOf(pairs);
     }
 
-    /** What can be said of feature maps; it depends on the pooling. */
+    /** What the pooling allows to attribute. */
     public enum Parts {
         /** Second order: entries of the kernel matrix, each of a pair of maps. */
         PAIRS("pairs of active feature maps, by gradient times the image's contribution to their kernel matrix entry"),
@@ -40,19 +39,30 @@ public record Explanation(
             this.text = text;
         }
 
-        /** In words. */
         public String text() {
             return text;
         }
     }
 
-    /** Columns of the heat. */
+    /** Returns the columns of the heat map. */
     public int width() {
         return heat.width();
     }
 
-    /** Rows of the heat. */
+    /** Returns the rows of the heat map. */
     public int height() {
         return heat.height();
     }
+
+    /**
+     * Contribution of a pair of feature maps, or of a single map, to a score.
+     *
+     * @param first index of a map that the pooling aggregates, after its 1×1 convolution
+     * @param second index of the other map, not less than the first; the same for a single map
+     * @param contribution to the score averaged over crops; positive raises it. For a pair {@code (G_ij + G_ji)(K_ij − h(0))} with the
+     *     gradient G of the score and the image's contribution to the kernel matrix entry; for a single map gradient times feature
+     * @param where contributions of pixels, which sum to the contribution (see {@code docs/explain.md}); for {@code rbf} large where the
+     *     maps differ, for {@code bilinear} where both are active
+     */
+    public record ChannelPair(int first, int second, double contribution, HeatMap where) {}
 }

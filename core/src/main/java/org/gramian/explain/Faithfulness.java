@@ -5,6 +5,8 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.gramian.explain.CroppedImage.CropPixels;
+import org.gramian.explain.CroppedImage.CropPixels.MeanColourMask;
 import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
 import org.gramian.model.Engine;
@@ -86,9 +88,9 @@ public record Faithfulness(double share, int draws, long seed) {
     }
 
     /**
-     * The places that come so many after others among those that are seen.
+     * Shifts pixels within the covered ones, wrapping around.
      *
-     * @param seen ascending, all of the places among them
+     * @param seen covered pixels, ascending
      */
     static BitSet shifted(BitSet places, int[] seen, int by) {
         BitSet moved = new BitSet();

@@ -5,14 +5,15 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import javax.imageio.ImageIO;
+import org.gramian.explain.HeatSheet.TextOverlay;
 import org.gramian.image.Image;
 
-/** Heat as an image: alone with transparency, to be laid over an image, or over the image already. */
+/** Draws heat maps: as a transparent overlay, or as a sheet with the image. */
 public final class HeatImage {
-    /** What of the image shows through where heat is greatest, of 255: nothing would hide what is explained. */
+    /** Largest opacity of the overlay, of 255: the image stays visible. */
     private static final int MOST_OPAQUE = 190;
 
-    /** How opaque the grey is that lies over what no crop reaches. */
+    /** ARGB colour of pixels that no crop covers. */
     private static final int UNSEEN = 0x80808080;
 
     /** Orange and blue, distinguishable with red-green colour blindness. */
@@ -22,7 +23,7 @@ public final class HeatImage {
 
     private HeatImage() {}
 
-    /** The heat alone, of its own size, which has the image's aspect ratio: the stronger, the less transparent. */
+    /** Draws the heat map at its own size, with an opacity proportional to the strength. */
     public static BufferedImage overlay(HeatMap heat) {
         BufferedImage image = new BufferedImage(heat.width(), heat.height(), BufferedImage.TYPE_INT_ARGB);
         for (int y = 0; y < heat.height(); y++) {
@@ -36,9 +37,9 @@ public final class HeatImage {
     }
 
     /**
-     * What raises a score and what lowers it, in two colours: the more of it, the less transparent.
+     * Draws positive and negative values in two colours, with an opacity proportional to the magnitude.
      *
-     * @param full the value, either way, from which on a place is drawn at full strength
+     * @param full magnitude of full opacity
      */
     static BufferedImage shares(HeatMap heat, double full) {
         BufferedImage image = new BufferedImage(heat.width(), heat.height(), BufferedImage.TYPE_INT_ARGB);
@@ -53,26 +54,25 @@ public final class HeatImage {
     }
 
     /**
-     * An explanation on one sheet.
+     * A drawn explanation.
      *
-     * @param image the image, the image under its heat, a legend, and the feature maps that contribute most
-     * @param lettered whether it has words: not where this Java finds no fonts
+     * @param lettered whether it has text: false if Java finds no fonts
      */
     public record Sheet(BufferedImage image, boolean lettered) {}
 
-    /** The sheet of an explanation of an image. */
+    /** Draws the image, its heat map, a legend, and the largest contributions of feature maps. */
     public static Sheet sheet(Image image, Explanation why) {
         TextOverlay lettering = TextOverlay.find();
         return new Sheet(new HeatSheet(image, why, lettering).draw(), lettering.isPresent());
     }
 
-    /** The content of a PNG file of an image. */
+    /** Encodes an image as PNG. */
     public static byte[] png(BufferedImage image) {
         try (ByteArrayOutputStream bytes = new ByteArrayOutputStream()) {
             ImageIO.write(image, "png", bytes);
             return bytes.toByteArray();
         } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible); // it goes to memory
+            throw new UncheckedIOException(impossible); // writes to memory
         }
     }
 
@@ -98,5 +98,28 @@ public final class HeatImage {
             }
         }
         return grey;
+    }
+
+    /** The colour map plasma (Smith and van der Walt, 2015, public domain), linear between ten colours. */
+    static final class ColourMap {
+        private static final int[] COLOURS = {
+            0x0d0887, 0x46039f, 0x7201a8, 0x9c179e, 0xbd3786, 0xd8576b, 0xed7953, 0xfb9f3a, 0xfdca26, 0xf0f921
+        };
+
+        private ColourMap() {}
+
+        /** Returns the colour {@code 0xRRGGBB} of a number, clamped to 0..1. */
+        static int rgb(double number) {
+            double place = Math.clamp(number, 0.0, 1.0) * (COLOURS.length - 1);
+            int below = Math.min((int) place, COLOURS.length - 2);
+            double part = place - below;
+            int rgb = 0;
+            for (int shift = 16; shift >= 0; shift -= 8) {
+                int a = (COLOURS[below] >> shift) & 0xff;
+                int b = (COLOURS[below + 1] >> shift) & 0xff;
+                rgb |= (int) Math.round(a + part * (b - a)) << shift;
+            }
+            return rgb;
+        }
     }
 }

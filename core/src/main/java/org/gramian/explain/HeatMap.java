@@ -2,7 +2,6 @@ package org.gramian.explain;
 
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.stream.IntStream;
 
 /**
  * Heat map of a class: one value for every pixel of an image, or of a smaller one with its aspect ratio.
@@ -112,9 +111,7 @@ public final class HeatMap {
      */
     public BitSet top(double share) {
         BitSet top = new BitSet(values.length);
-        IntStream.Builder places = IntStream.builder();
-        covered.stream().forEach(places::add);
-        places.build()
+        covered.stream()
                 .boxed()
                 .sorted((a, b) -> Float.compare(values[b], values[a]))
                 .limit(Math.round(share * covered.cardinality()))

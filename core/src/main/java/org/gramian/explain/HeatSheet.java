@@ -1,16 +1,21 @@
 package org.gramian.explain;
 
 import java.awt.Color;
+import java.awt.Font;
 import java.awt.Graphics2D;
 import java.awt.RenderingHints;
+import java.awt.font.FontRenderContext;
+import java.awt.font.TextLayout;
 import java.awt.image.BufferedImage;
 import java.util.List;
 import java.util.Locale;
+import org.gramian.explain.Explanation.ChannelPair;
+import org.gramian.explain.HeatImage.ColourMap;
 import org.gramian.image.Image;
 
 /**
- * An explanation on one sheet: the image, beside it the image under its heat with a legend, below the feature maps that
- * contribute most and where that comes from, all on one scale, so that a trace looks like a trace.
+ * Draws an explanation: the image, its heat map with a legend, and below the largest contributions of feature maps, all on one
+ * scale.
  */
 final class HeatSheet {
     private static final int MARGIN = 16;
@@ -19,7 +24,7 @@ final class HeatSheet {
     private static final int SMALL = 12;
     private static final int BAR = 10;
 
-    /** Longer side of the images, and pairs beside each other. */
+    /** Long side of the images. */
     private static final int SIDE = 360;
 
     private static final int COLUMNS = 3;
@@ -45,7 +50,7 @@ final class HeatSheet {
         this.smallHeight = (int) Math.max(1, Math.min(SIDE, (long) height * smallWidth / width));
     }
 
-    /** A narrow image still leaves room for words. */
+    /** Leaves room for text beside narrow images. */
     private int sheetWidth() {
         return Math.max(2 * width, SIDE) + 3 * MARGIN;
     }
@@ -54,7 +59,6 @@ final class HeatSheet {
         return MARGIN + 2 * LINE + height + MARGIN + BAR + LINE + MARGIN;
     }
 
-    /** The heading of the pairs, and what their colours mean where there are any. */
     private int panelsTop() {
         return pairsTop() + (why.pairs().isEmpty() ? LINE : 2 * LINE);
     }
@@ -152,5 +156,55 @@ final class HeatSheet {
                 ? "map " + pair.first()
                 : "maps " + pair.first() + " and " + pair.second();
         return String.format(Locale.ROOT, "%s: %+.4f", maps, pair.contribution());
+    }
+
+    /** Text on an image; writes nothing if Java has no fonts. */
+    static final class TextOverlay {
+        private static final Color INK = new Color(0x22, 0x22, 0x22);
+
+        private final boolean present;
+
+        private TextOverlay(boolean present) {
+            this.present = present;
+        }
+
+        /** Uses Java's fonts, if there are any. */
+        static TextOverlay find() {
+            try {
+                new TextLayout("a", font(12), new FontRenderContext(null, true, true)).getBounds();
+                return new TextOverlay(true);
+            } catch (Error | RuntimeException missing) { // depends on what is missing: fonts or a library
+                return none();
+            }
+        }
+
+        static TextOverlay none() {
+            return new TextOverlay(false);
+        }
+
+        private static Font font(int size) {
+            return new Font(Font.SANS_SERIF, Font.PLAIN, size);
+        }
+
+        boolean isPresent() {
+            return present;
+        }
+
+        /** Writes a line with baseline y, shortened with an ellipsis to the width. */
+        void write(Graphics2D graphics, String line, Place place) {
+            if (!present) {
+                return;
+            }
+            graphics.setFont(font(place.size()));
+            graphics.setColor(INK);
+            String shown = line;
+            while (shown.length() > 1 && graphics.getFontMetrics().stringWidth(shown) > place.width()) {
+                shown = shown.substring(0, shown.length() - 2) + "…";
+            }
+            graphics.drawString(shown, place.x(), place.y());
+        }
+
+        /** Start, width and font size of a line, in pixels. */
+        record Place(int x, int y, int width, int size) {}
     }
 }

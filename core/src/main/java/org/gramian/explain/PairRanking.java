@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.gramian.explain.Explanation.Parts;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Average;
@@ -26,14 +27,11 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
 
 /**
- * Which pairs of feature maps, or which maps, contribute most to a score: where the parts of a head meet, gradient times what
- * the image adds to an entry ({@link EntryTerms}), summed over crops, and over positions where single maps meet.
- *
- * @param aggregation of the head
- * @param found in all crops of an image
+ * Ranks pairs of feature maps, or single maps, by their contribution to a score: gradient times the image's contribution to an entry
+ * ({@link EntryTerms}), summed over crops, and over positions for single maps.
  */
 record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
-    /** A pair, or the same map twice, with what it contributes in each crop. */
+    /** A pair, or the same map twice, with its contribution in each crop. */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Ranked(int first, int second, double[] crops) {
         double contribution() {
@@ -41,7 +39,7 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
         }
     }
 
-    /** What can be said of the maps that the aggregation sees. */
+    /** Returns what the aggregation can be attributed to. */
     Parts parts() {
         return switch (aggregation) {
             case SecondOrder _ -> Parts.PAIRS;
@@ -50,7 +48,7 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
         };
     }
 
-    /** The first so many by the size of their contribution; what contributes nothing is left out. */
+    /** Returns the largest contributions by magnitude, without zeros. */
     List<Ranked> top(int count) {
         if (count == 0) {
             return List.of();
@@ -68,8 +66,8 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
     }
 
     /**
-     * Pairs of maps that are both active: beside a map that is 0 everywhere an entry depends on the other alone. A Gaussian's matrix
-     * has one row more than there are maps, their means: no pair of maps, and left out.
+     * Returns pairs of active maps; with a map that is 0 everywhere an entry depends on the other map alone. The row of means in a
+     * Gaussian's matrix is skipped.
      */
     private List<Ranked> pairs(Kernel kernel) {
         EntryTerms terms = EntryTerms.of(kernel);
@@ -96,13 +94,7 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
 
     private int[] active() {
         double[] sums = Reductions.sum(Elementwise.abs(found.maps()), 0, 2).toDoubles();
-        List<Integer> active = new ArrayList<>();
-        for (int i = 0; i < sums.length; i++) {
-            if (sums[i] > 0) {
-                active.add(i);
-            }
-        }
-        return active.stream().mapToInt(Integer::intValue).toArray();
+        return IntStream.range(0, sums.length).filter(i -> sums[i] > 0).toArray();
     }
 
     private List<Ranked> channels() {
@@ -121,7 +113,7 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
         return all;
     }
 
-    /** Gradient times feature, {@code [n, C, N]}. */
+    /** Returns gradient times feature, {@code [n, C, N]}. */
     private Tensor products() {
         Tensor products = Elementwise.mul(found.meeting(), found.meetingGradient());
         long crops = products.size(0);
@@ -131,8 +123,8 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
     }
 
     /**
-     * A pair's contribution shared out among the positions of each crop; it is what they sum to. For single maps gradient times
-     * feature there, for pairs in proportion to the terms of their entry.
+     * Attributes a pair's contribution to the positions of each crop, which sum to it: gradient times feature for single maps, in
+     * proportion to the terms of their entry for pairs.
      */
     List<float[]> shares(Ranked pair) {
         boolean single = parts() == Parts.CHANNELS;
@@ -162,18 +154,18 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
     }
 
     /**
-     * What an image adds to an entry {@code K_ij} of a kernel matrix, and where.
+     * Contribution of an image to an entry {@code K_ij} of a kernel matrix, by position.
      *
      * <p>Every kernel is a function of a sum over positions, {@code K_ij = h(Σ_x q(x))}: of squared differences, {@code
      * q = (f_i − f_j)²}, for {@code rbf} and {@code laplacian}, of products {@code f_i f_j} for the others, less the
-     * means for {@code covariance}. Without an image, all maps 0, the entry is {@code h(0)}: 1 where maps are compared
-     * by their difference. What the image adds is {@code K_ij − h(0)}, and a position's share of it is in proportion to
-     * {@code q(x)}: that is the integrated gradient of the entry over the way from no features to these (Sundararajan,
-     * Taly and Yan, 2017), since {@code q} is quadratic in them; the width of {@code rbf} is held as it is.
+     * means for {@code covariance}. Without an image, all maps 0, the entry is {@code h(0)}: 1 for
+     * differences. The contribution is {@code K_ij − h(0)}, and a position's share is proportional to {@code q(x)}: the integrated
+     * gradient of the entry from zero features (Sundararajan, Taly and Yan, 2017), since {@code q} is quadratic in them; the width of
+     * {@code rbf} is constant.
      *
-     * @param kind what is summed
+     * @param kind the terms
      * @param nothing {@code h(0)}
-     * @param jitter what the diagonal has beside it
+     * @param jitter added to the diagonal
      */
     record EntryTerms(Kind kind, double nothing, double jitter) {
         enum Kind {
@@ -191,17 +183,17 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
             };
         }
 
-        /** Whether the diagonal depends on the image: every map equals itself. */
+        /** Returns whether the diagonal depends on the image. */
         boolean onDiagonal() {
             return kind != Kind.DIFFERENCES;
         }
 
-        /** The entry without an image. */
+        /** Returns the entry without an image. */
         double without(boolean diagonal) {
             return nothing + (diagonal ? jitter : 0);
         }
 
-        /** {@code q} at every position, of two maps of one crop. */
+        /** Computes {@code q} at every position, of two maps of one crop. */
         double[] of(double[] first, double[] second) {
             double a = mean(first);
             double b = mean(second);

@@ -25,28 +25,25 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * The gradient of a class's score with respect to the maps of a layer, and to where the parts of the head meet.
+ * The gradient of a class's score with respect to the feature maps of a layer, and to the kernel matrix or aggregated maps of the
+ * head. The tape starts at the layer.
  *
- * <p>Up to the layer nothing is recorded; from there on the way goes through the rest of the backbone, the kernel, the SPD
- * layers, the vectorization and the classifier, and back.
- *
- * @param model what is differentiated
  * @param layer one of {@link org.gramian.backbone.Backbone#wholeLayers}, or the backbone's own
  */
 record ScoreGradient(Model model, String layer) {
     /**
-     * What one way forth and back finds. The tensors belong to the scope that was open.
+     * Result of a forward and backward pass; the tensors belong to the current scope.
      *
      * @param scores of every crop, {@code [n, k]}
-     * @param features the gradient with respect to the layer's maps, shaped as they are
-     * @param maps what the head aggregates
-     * @param meeting where the parts of the head meet, see {@link HeadPath}
+     * @param features gradient with respect to the layer's maps, of their shape
+     * @param maps the maps that the head aggregates
+     * @param meeting the middle of the head, see {@link HeadPath}
      * @param meetingGradient its gradient
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Found(float[][] scores, Tensor features, Tensor maps, Tensor meeting, Tensor meetingGradient) {}
 
-    /** The layer's maps of crops {@code [n, 3, s, s]}, in the scope that is open. */
+    /** Computes the layer's maps of crops {@code [n, 3, s, s]}, in the current scope. */
     Tensor features(MemorySegment crops, Shape shape) {
         try (Tape tape = Tape.inference()) {
             Tensor images = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
@@ -57,8 +54,8 @@ record ScoreGradient(Model model, String layer) {
         }
     }
 
-    /** The class that the model answers with, at maps of the layer. */
-    int answer(Tensor features) {
+    /** Returns the predicted class, given the layer's maps. */
+    int predict(Tensor features) {
         try (Tape tape = Tape.inference()) {
             Var last = model.backbone().after(layer, tape.constant(features), frozen(model.backboneParameters(), tape));
             Var scores = model.head().apply(last, frozen(model.headParameters(), tape), Head.Mode.PREDICTING);
@@ -66,7 +63,7 @@ record ScoreGradient(Model model, String layer) {
         }
     }
 
-    /** The gradient of the mean over crops of the score of a class, at maps of the layer. */
+    /** Computes the gradient of a class's score, averaged over crops, at the layer's maps. */
     Found at(Tensor features, int label) {
         HeadPath path = HeadPath.of(model.head());
         try (Tape forth = Tape.recording();
@@ -105,13 +102,10 @@ record ScoreGradient(Model model, String layer) {
     }
 
     /**
-     * A head in two parts, which meet where something can be said of feature maps: at the kernel matrix {@code K [n, C,
-     * C]} of second-order poolings, else at the maps {@code [n, C, N]} that are aggregated.
-     *
-     * @param head the whole
+     * A head split at its middle: the kernel matrix {@code K [n, C, C]} of second-order poolings, else the aggregated maps {@code [n,
+     * C, N]}.
      */
     record HeadPath(Head head) {
-        /** With the true gradient throughout. */
         static HeadPath of(Head head) {
             return new HeadPath(new Head(TrueGradient.of(head.pooling()), head.classes(), head.normalized()));
         }
@@ -120,19 +114,19 @@ record ScoreGradient(Model model, String layer) {
             return head.pooling();
         }
 
-        /** The maps that are aggregated, of features {@code [n, c, h, w]}. */
+        /** Computes the maps to aggregate from features {@code [n, c, h, w]}. */
         Var maps(Var features, Bindings parameters) {
             return pooling().reduce(features, parameters.under("pooling"));
         }
 
-        /** Where the parts meet, of these maps. */
+        /** Computes the middle from these maps. */
         Var meeting(Var maps, Bindings parameters) {
             return pooling().aggregation() instanceof SecondOrder secondOrder
                     ? secondOrder.matrices(maps, parameters.under("pooling"))
                     : maps;
         }
 
-        /** Scores {@code [n, k]} of what the first part gave. */
+        /** Computes scores {@code [n, k]} from the middle. */
         Var scores(Var meeting, Bindings parameters) {
             Bindings own = parameters.under("pooling");
             Var x = pooling().aggregation() instanceof SecondOrder secondOrder
@@ -145,11 +139,8 @@ record ScoreGradient(Model model, String layer) {
         }
 
         /**
-         * The same pooling with the derivative on the way back wherever training leaves something out of it.
-         *
-         * <p>{@code rbf} with {@code sigma=mean} trains as if the width did not depend on the image, and poolings of
-         * the paper's fidelity by formulas as they are printed. Values are the same, but what explains a score must be
-         * its own gradient.
+         * The same pooling with its exact gradient. For training, {@code rbf} with {@code sigma=mean} ignores that the width
+         * depends on the image, and poolings of the paper's fidelity use its printed formulas; values are the same.
          */
         private static final class TrueGradient {
             private TrueGradient() {}

@@ -4,13 +4,13 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * Makes descriptors short while their distances stay: a count sketch.
+ * Count sketch: shortens descriptors and approximately preserves their distances.
  *
- * <p>Every place {@code i} of a descriptor {@code x} of length {@code d} has a bin {@code h(i)} of {@code m = 1024} and a sign
- * {@code s(i)}, both drawn at random once and for all:
+ * <p>Every index {@code i} of a descriptor {@code x} of length {@code d} has a fixed random bin {@code h(i)} of {@code m = 1024}
+ * and sign {@code s(i)}:
  *
  * <pre>
- * (S·x)ⱼ = Σ s(i)·xᵢ over the places i with h(i) = j
+ * (S·x)ⱼ = Σ s(i)·xᵢ over the i with h(i) = j
  * </pre>
  *
  * <p>{@code S} is linear, and over the draws {@code E⟨S·x, S·y⟩ = ⟨x, y⟩} with a variance of at most {@code
@@ -21,10 +21,10 @@ import java.util.Random;
  *     Streams (2002)</a>; Pham and Pagh, Fast and Scalable Polynomial Kernels via Explicit Feature Maps (2013)
  */
 public final class CountSketch {
-    /** The most numbers of a short descriptor: 2 kB of an image, about what its thumbnail takes. */
+    /** Largest length of a short descriptor: 2 kB in float16. */
     public static final int LENGTH = 1024;
 
-    /** The longest descriptor that is made short: no classifier reads a longer one, and a file might claim anything. */
+    /** Longest descriptor accepted from a file. */
     static final int LONGEST = 1 << 26;
 
     private static final long SEED = 0x6772616d69616eL;
@@ -38,7 +38,7 @@ public final class CountSketch {
         int drawn = descriptorSize > LENGTH ? descriptorSize : 0;
         bins = new int[drawn];
         negative = new boolean[drawn];
-        // The one generator of Java whose numbers its documentation fixes: files outlive versions of Java.
+        // java.util.Random: its algorithm is specified, so the sketch is the same in every version of Java.
         Random random = new Random(SEED);
         for (int i = 0; i < drawn; i++) {
             bins[i] = random.nextInt(LENGTH);
@@ -47,7 +47,7 @@ public final class CountSketch {
     }
 
     /**
-     * The sketch of all descriptors of one length: the same on every machine.
+     * Returns the sketch for descriptors of one length; the same on every machine.
      *
      * @throws IllegalArgumentException if there is no such descriptor, or it is too long for memory
      */
@@ -59,7 +59,7 @@ public final class CountSketch {
         return new CountSketch((int) descriptorSize);
     }
 
-    /** Length of what it makes. */
+    /** Returns the length of the short descriptors. */
     public int length() {
         return lengthOf(descriptorSize);
     }
@@ -69,7 +69,7 @@ public final class CountSketch {
     }
 
     /**
-     * The sketch of a descriptor; a copy of one that is short already.
+     * Returns the sketch of a descriptor; a copy if it is short already.
      *
      * @throws IllegalArgumentException if it is of another length
      */
@@ -79,8 +79,8 @@ public final class CountSketch {
     }
 
     /**
-     * The short descriptor of an image from the descriptors of its crops: their mean, divided by its length, sketched, and
-     * rounded to half precision, as a {@link Gallery} keeps it. A mean of zeros stays zeros.
+     * Returns the short descriptor of an image from those of its crops: their mean, normalized to a unit vector, sketched, and
+     * rounded to float16 as in a {@link Gallery}. A zero mean stays zero.
      *
      * @param crops at least one, of the length that this sketch is for
      * @throws IllegalArgumentException if a number of them is not finite

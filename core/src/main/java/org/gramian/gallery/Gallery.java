@@ -18,16 +18,16 @@ import org.gramian.basis.QuotedText;
  * List<NearestImages.Match> nearest = NearestImages.of(gallery.get()).nearest(descriptorsOfCrops, 6);
  * }</pre>
  *
- * <p>It holds at most {@value #MOST_OF_A_PART} images of each part. Immutable, and safe for use by many threads.
+ * <p>It holds at most {@value #MOST_OF_A_PART} images of each part. Immutable and thread-safe.
  */
 public final class Gallery {
-    /** Its name beside the model. */
+    /** File name, beside the model. */
     public static final String FILE = "gallery.safetensors";
 
     /** Images of a part: enough for a page and for neighbours, some 100 MB. */
     public static final int MOST_OF_A_PART = 20_000;
 
-    /** No JPEG of 96 pixels a side is as large. */
+    /** Larger than any JPEG of 96×96 pixels. */
     private static final int THUMBNAIL_BYTES = 1 << 16;
 
     private final About about;
@@ -36,12 +36,12 @@ public final class Gallery {
     private final short[][] vectors;
 
     /**
-     * What holds for all images.
+     * Settings of all images.
      *
-     * @param classes the names that labels count
+     * @param classes class names
      * @param model SHA-256 of the model's file, in hexadecimal digits
      * @param descriptorSize length of the model's descriptors
-     * @param leftOut how many images of a part are not here
+     * @param leftOut number of images of a part that are not in the gallery
      */
     record About(List<String> classes, String model, int descriptorSize, Map<Part, Integer> leftOut) {
         About {
@@ -111,7 +111,7 @@ public final class Gallery {
         GalleryFile.write(path, this);
     }
 
-    /** The names that labels count. */
+    /** Returns the class names. */
     public List<String> classes() {
         return about.classes();
     }
@@ -121,32 +121,32 @@ public final class Gallery {
         return items;
     }
 
-    /** How many images of a part are not here, for there are too many or they could not be read. */
+    /** Returns the number of images of a part that are not in the gallery: unreadable or beyond the limit. */
     public int leftOut(Part part) {
         return about.leftOut().getOrDefault(part, 0);
     }
 
-    /** SHA-256 of the file of the model that it is of, in hexadecimal digits. */
+    /** Returns the SHA-256 of the model's file, in hexadecimal digits. */
     public String model() {
         return about.model();
     }
 
-    /** Length of the model's descriptors. */
+    /** Returns the length of the model's descriptors. */
     public int descriptorSize() {
         return about.descriptorSize();
     }
 
-    /** Length of the short descriptors. */
+    /** Returns the length of the short descriptors. */
     public int vectorSize() {
         return CountSketch.lengthOf(about.descriptorSize());
     }
 
-    /** The content of a small JPEG file of an image. */
+    /** Returns the thumbnail of an image as a JPEG file. */
     public byte[] thumbnail(int index) {
         return thumbnails[index].clone();
     }
 
-    /** The short descriptor of an image: of length 1 up to the error of a {@link CountSketch}. */
+    /** Returns the short descriptor of an image, a unit vector up to the error of {@link CountSketch}. */
     public float[] vector(int index) {
         short[] halves = vectors[index];
         float[] vector = new float[halves.length];
@@ -156,7 +156,7 @@ public final class Gallery {
         return vector;
     }
 
-    /** {@code ‖u − v‖²} of an image's vector and another. */
+    /** Returns {@code ‖u − v‖²} of an image's vector and another. */
     double squaredDistance(int index, float[] other) {
         short[] halves = vectors[index];
         if (halves.length != other.length) {

@@ -5,7 +5,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Puts a gallery together, image by image, in the order in which they are to stand. */
+/** Builds a gallery image by image, in the order of the gallery. */
 public final class GalleryBuilder {
     private final List<String> classes;
     private final CountSketch sketch;
@@ -17,9 +17,8 @@ public final class GalleryBuilder {
     private final Map<Part, Integer> leftOut = new EnumMap<>(Part.class);
 
     /**
-     * An empty gallery.
+     * Creates an empty gallery.
      *
-     * @param classes the names that the labels count
      * @param descriptorSize length of the model's descriptors
      * @param model SHA-256 of the model's file, in hexadecimal digits
      */
@@ -48,16 +47,16 @@ public final class GalleryBuilder {
         return this;
     }
 
-    /** Notes that images of a part are not in the gallery. */
+    /** Counts images of a part that are not in the gallery. */
     public GalleryBuilder leaveOut(Part part, int images) {
         leftOut.merge(part, images, Integer::sum);
         return this;
     }
 
     /**
-     * All of it.
+     * Builds the gallery.
      *
-     * @throws IllegalArgumentException if it is no gallery, see {@link Gallery}
+     * @throws IllegalArgumentException if images are not consistent, see {@link Gallery}
      */
     public Gallery build() {
         return new Gallery(

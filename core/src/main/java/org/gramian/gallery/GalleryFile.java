@@ -9,9 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
@@ -31,8 +34,7 @@ import org.gramian.tensor.file.TensorFileException;
  * thumbnails        U8 [t]       JPEG files, one after the other; thumbnail_ends I64 [n] are their ends in it
  * </pre>
  *
- * <p>What holds for all images is metadata, see {@link GalleryMetadata}. Nothing is believed: every tensor must be there, of
- * its type and shape, with contents that make a {@link Gallery}, and no other.
+ * <p>Settings are {@link Metadata}. Reading checks that every tensor has its type and shape, and that there is no other.
  */
 final class GalleryFile {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -74,9 +76,9 @@ final class GalleryFile {
             byte[][] names = gallery.items().stream()
                     .map(item -> item.name().getBytes(StandardCharsets.UTF_8))
                     .toArray(byte[][]::new);
-            Pieces.put("name", names, tensors, arena);
-            Pieces.put("thumbnail", gallery.thumbnails(), tensors, arena);
-            Safetensors.write(path, tensors, GalleryMetadata.of(gallery.about()));
+            ByteArrays.put("name", names, tensors, arena);
+            ByteArrays.put("thumbnail", gallery.thumbnails(), tensors, arena);
+            Safetensors.write(path, tensors, Metadata.of(gallery.about()));
         } catch (TensorFileException e) {
             throw new GalleryFileException(path, problem(path, e), e);
         }
@@ -103,7 +105,7 @@ final class GalleryFile {
         return message.startsWith(own) ? message.substring(own.length()) : message;
     }
 
-    /** SHA-256 of a model's file. */
+    /** Returns the SHA-256 of a model's file. */
     static String fingerprint(Path model) throws GalleryFileException {
         try {
             return Sha256.hex(Sha256.of(model));
@@ -113,16 +115,16 @@ final class GalleryFile {
     }
 
     private Gallery gallery() {
-        Gallery.About about = GalleryMetadata.read(file.metadata());
+        Gallery.About about = Metadata.read(file.metadata());
         int length = CountSketch.lengthOf(about.descriptorSize());
-        MemorySegment vectors = tensor("vectors", DType.F16, Shape.of(count, length));
-        MemorySegment labels = tensor("labels", DType.I32, Shape.of(count));
-        MemorySegment parts = tensor("parts", DType.U8, Shape.of(count));
-        byte[][] names = Pieces.get("name", count, file.tensors());
-        byte[][] thumbnails = Pieces.get("thumbnail", count, file.tensors());
-        if (file.tensors().size() != 7) {
-            throw new IllegalArgumentException("expected the 7 tensors of a gallery, found "
-                    + file.tensors().size());
+        Map<String, StoredTensor> tensors = file.tensors();
+        MemorySegment vectors = ByteArrays.tensor("vectors", DType.F16, Shape.of(count, length), tensors);
+        MemorySegment labels = ByteArrays.tensor("labels", DType.I32, Shape.of(count), tensors);
+        MemorySegment parts = ByteArrays.tensor("parts", DType.U8, Shape.of(count), tensors);
+        byte[][] names = ByteArrays.get("name", count, tensors);
+        byte[][] thumbnails = ByteArrays.get("thumbnail", count, tensors);
+        if (tensors.size() != 7) {
+            throw new IllegalArgumentException("expected the 7 tensors of a gallery, found " + tensors.size());
         }
         List<Item> items = new ArrayList<>();
         short[][] halves = new short[count][length];
@@ -135,7 +137,155 @@ final class GalleryFile {
         return new Gallery(about, items, thumbnails, halves);
     }
 
-    private MemorySegment tensor(String name, DType type, Shape shape) {
-        return Pieces.tensor(name, type, shape, file.tensors());
+    /** Byte arrays of different lengths as two tensors: their concatenation and their ends. */
+    private static final class ByteArrays {
+        private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+        private ByteArrays() {}
+
+        static void put(String name, byte[][] pieces, Map<String, StoredTensor> tensors, Arena arena) {
+            long bytes = 0;
+            MemorySegment ends = arena.allocate(8L * pieces.length, Long.BYTES);
+            for (int i = 0; i < pieces.length; i++) {
+                bytes += pieces[i].length;
+                ends.set(LONG, 8L * i, bytes);
+            }
+            MemorySegment all = arena.allocate(bytes);
+            long at = 0;
+            for (byte[] piece : pieces) {
+                MemorySegment.copy(piece, 0, all, ValueLayout.JAVA_BYTE, at, piece.length);
+                at += piece.length;
+            }
+            tensors.put(name + "s", new StoredTensor(DType.U8, Shape.of(bytes), all));
+            tensors.put(name + "_ends", new StoredTensor(DType.I64, Shape.of(pieces.length), ends));
+        }
+
+        /** @throws IllegalArgumentException if the ends do not divide the bytes into so many pieces */
+        static byte[][] get(String name, int count, Map<String, StoredTensor> tensors) {
+            StoredTensor stored = tensors.get(name + "s");
+            long bytes = stored == null ? 0 : stored.data().byteSize();
+            MemorySegment all = tensor(name + "s", DType.U8, Shape.of(bytes), tensors);
+            MemorySegment ends = tensor(name + "_ends", DType.I64, Shape.of(count), tensors);
+            byte[][] pieces = new byte[count][];
+            long begin = 0;
+            for (int i = 0; i < count; i++) {
+                long end = ends.get(LONG, 8L * i);
+                if (end < begin || end > bytes || end - begin > Integer.MAX_VALUE - 8) {
+                    throw new IllegalArgumentException("expected the end of " + name + " " + i + " to be from " + begin
+                            + " to " + bytes + ", found " + end);
+                }
+                pieces[i] = all.asSlice(begin, end - begin).toArray(ValueLayout.JAVA_BYTE);
+                begin = end;
+            }
+            if (begin != bytes) {
+                throw new IllegalArgumentException(
+                        "expected the last " + name + " to end at " + bytes + ", found " + begin);
+            }
+            return pieces;
+        }
+
+        /** @throws IllegalArgumentException if there is no such tensor of that type and shape */
+        static MemorySegment tensor(String name, DType type, Shape shape, Map<String, StoredTensor> tensors) {
+            StoredTensor found = tensors.get(name);
+            if (found == null || found.type() != type || !found.shape().equals(shape)) {
+                throw new IllegalArgumentException("expected the tensor '" + name + "' to be " + type + shape + ", found "
+                        + (found == null ? "none" : found.type().toString() + found.shape()));
+            }
+            return found.data();
+        }
+    }
+
+    /**
+     * The metadata of the file.
+     *
+     * <pre>
+     * format       gramian-gallery
+     * version      1
+     * classes      ["fabric","foliage"]
+     * model        SHA-256 of the model's file
+     * descriptor   8256                             length of the model's descriptors
+     * left_out     {"TRAINING":0,"TEST":1200}       images that are not here
+     * </pre>
+     */
+    private static final class Metadata {
+        private static final String FORMAT = "gramian-gallery";
+        private static final int VERSION = 1;
+        private static final List<String> KEYS = List.of("format", "version", "classes", "model", "descriptor", "left_out");
+
+        private Metadata() {}
+
+        static Map<String, String> of(Gallery.About about) {
+            Map<String, String> texts = new LinkedHashMap<>();
+            texts.put("format", FORMAT);
+            texts.put("version", Integer.toString(VERSION));
+            texts.put("classes", JsonText.of(about.classes()));
+            texts.put("model", about.model());
+            texts.put("descriptor", Integer.toString(about.descriptorSize()));
+            texts.put("left_out", JsonText.of(about.leftOut()));
+            return texts;
+        }
+
+        /** @throws IllegalArgumentException if it is not that of a gallery of this version */
+        static Gallery.About read(Map<String, String> texts) {
+            if (!FORMAT.equals(texts.get("format"))) {
+                throw new IllegalArgumentException(
+                        "expected a gallery written by 'gramian train', found a safetensors file "
+                                + (texts.containsKey("format")
+                                        ? "of format " + QuotedText.text(text(texts, "format"))
+                                        : "without a format"));
+            }
+            int version = number("version", text(texts, "version"));
+            if (version > VERSION) {
+                throw new IllegalArgumentException("is a gallery of format version " + version
+                        + ", this program reads versions up to " + VERSION + "; update Gramian");
+            }
+            for (String key : texts.keySet()) {
+                if (!KEYS.contains(key)) {
+                    throw new IllegalArgumentException("expected the metadata " + String.join(", ", KEYS) + ", found "
+                            + QuotedText.text(key) + " in addition");
+                }
+            }
+            return new Gallery.About(
+                    JsonText.strings("classes", text(texts, "classes")),
+                    text(texts, "model"),
+                    number("descriptor", text(texts, "descriptor")),
+                    leftOut(text(texts, "left_out")));
+        }
+
+        private static Map<Part, Integer> leftOut(String json) {
+            Map<Part, Integer> all = new EnumMap<>(Part.class);
+            JsonText.numbers("left_out", json).forEach((name, images) -> {
+                if (images != Math.rint(images) || images > Integer.MAX_VALUE) {
+                    throw new IllegalArgumentException("expected whole numbers as left_out, found " + images);
+                }
+                all.put(part(name), images.intValue());
+            });
+            return all;
+        }
+
+        private static Part part(String name) {
+            for (Part part : Part.values()) {
+                if (part.name().equals(name)) {
+                    return part;
+                }
+            }
+            throw new IllegalArgumentException("expected the name of a part in left_out, found " + QuotedText.text(name));
+        }
+
+        private static int number(String key, String text) {
+            if (!text.matches("[1-9][0-9]{0,8}")) {
+                throw new IllegalArgumentException(
+                        "expected a whole number of at least 1 as " + key + ", found " + QuotedText.text(text));
+            }
+            return Integer.parseInt(text);
+        }
+
+        private static String text(Map<String, String> texts, String key) {
+            String text = texts.get(key);
+            if (text == null) {
+                throw new IllegalArgumentException("expected the metadata " + QuotedText.text(key) + ", found none");
+            }
+            return text;
+        }
     }
 }

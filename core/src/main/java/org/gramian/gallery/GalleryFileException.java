@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import org.gramian.basis.QuotedText;
 
 /**
- * A file that is no gallery that can be used; the message reads {@code FILE: what was expected, what was found; what to
- * try}, and is meant for the user as it stands.
+ * Thrown for a file that is not a usable gallery; the message is for the user: {@code FILE: what was expected, what was found; what
+ * to try}.
  */
 public final class GalleryFileException extends IOException {
     private static final long serialVersionUID = 1L;

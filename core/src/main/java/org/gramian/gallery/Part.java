@@ -1,12 +1,10 @@
 package org.gramian.gallery;
 
-/** What an image of a gallery was to the model: the order is that of the images in a gallery. */
+/** The set that an image belongs to, in the order of a gallery. */
 public enum Part {
-    /** The model was trained on it. */
     TRAINING("training", 0),
-    /** Epochs were judged by it. */
+    /** Validation set; files hold this name. */
     HELD_BACK("validation", 1),
-    /** The model never saw it before it was measured. */
     TEST("test", 2);
 
     private final String words;
@@ -17,7 +15,7 @@ public enum Part {
         this.code = code;
     }
 
-    /** Its number in files, which outlive the order of constants. */
+    /** Returns the number in files, independent of the order of constants. */
     int code() {
         return code;
     }
@@ -32,7 +30,7 @@ public enum Part {
         throw new IllegalArgumentException("expected 0, 1 or 2 as the part of an image, found " + code);
     }
 
-    /** In a word, as {@code validation}. */
+    /** Returns the name, as {@code validation}. */
     public String words() {
         return words;
     }

@@ -1,18 +1,10 @@
 /**
- * What a run leaves beside its model for people to look at: images and how near the model sees them to each other.
+ * The gallery of a run: its images with thumbnails and short descriptors, stored beside the model.
  *
- * <p>From start to end:
- *
- * <ol>
- *   <li>A model gives each crop of an image a descriptor, often of many thousand numbers. A {@link
- *       org.gramian.gallery.Sketch} takes their mean, brings it to length 1, and makes it short: at most 1,024 numbers, between
- *       which distances are nearly those of the descriptors.
- *   <li>A {@link org.gramian.gallery.GalleryBuilder} collects these, with the {@link org.gramian.gallery.Item name, class and
- *       part} of each image and its {@linkplain org.gramian.image.Thumbnail thumbnail}, to a {@link
- *       org.gramian.gallery.Gallery}.
- *   <li>That is kept as {@code gallery.safetensors} beside {@code model.safetensors}, and says which model it is of.
- *   <li>{@link org.gramian.gallery.Neighbours} finds the images of a gallery that are nearest to a new one.
- * </ol>
+ * <p>A {@link org.gramian.gallery.CountSketch} shortens the mean descriptor of an image's crops to at most 1,024 numbers. A {@link
+ * org.gramian.gallery.GalleryBuilder} collects these, with the {@link org.gramian.gallery.Item name, class and part} of each image
+ * and its {@linkplain org.gramian.image.Thumbnail thumbnail}, to a {@link org.gramian.gallery.Gallery}, which is written as {@code
+ * gallery.safetensors}. {@link org.gramian.gallery.NearestImages} finds the images nearest to a new one.
  */
 @NullMarked
 package org.gramian.gallery;

@@ -21,11 +21,11 @@ import org.gramian.image.ReadResult.Problem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of Java's image readers at work on one file, behind a wall: whatever it throws comes out as an {@link
- * UnreadableException}, and damage that it passes over with a warning does too.
+ * Runs one of Java's image readers on one file. Every exception of the reader, and every warning that means damage, becomes an
+ * {@link UnreadableException}.
  */
 final class Decoder implements AutoCloseable {
-    /** Enough to find the first that matters; a hostile file can cause millions. */
+    /** A malicious file can cause millions. */
     private static final int MOST_WARNINGS = 100;
 
     private final ImageFormat format;
@@ -48,26 +48,26 @@ final class Decoder implements AutoCloseable {
     }
 
     /**
-     * A decoder by the reader that forgives most.
+     * Returns a decoder with the most tolerant reader.
      *
-     * @param complete whether the file is known to go on to the end of the image
+     * @param complete whether the file is known to have the end of the image
      */
-    static Decoder of(ImageFormat format, byte[] content, boolean complete) {
-        return new Decoder(format, Readers.forgiving(format), content, complete);
+    static Decoder tolerant(ImageFormat format, byte[] content, boolean complete) {
+        return new Decoder(format, Readers.tolerant(format), content, complete);
     }
 
-    /** A decoder of a JPEG by the reader that is quickest, if it is there. */
-    static Optional<Decoder> quick(byte[] content, boolean complete) {
+    /** Returns a decoder with the fastest reader of JPEGs, if available. */
+    static Optional<Decoder> fastJpeg(byte[] content, boolean complete) {
         return Readers.quickJpeg().map(reader -> new Decoder(ImageFormat.JPEG, reader, content, complete));
     }
 
-    /** A step that runs foreign code over hostile data. */
+    /** A step that runs a reader on untrusted data. */
     interface Step<T> {
         T run() throws IOException;
     }
 
-    /** Decodes to pixels, after the header's size, tiles and kind of samples were found to be in order. */
-    BufferedImage image(Bounds bounds) throws UnreadableException {
+    /** Checks size, tiles and sample type, and decodes to pixels. */
+    BufferedImage image(SizeLimits bounds) throws UnreadableException {
         return guarded(() -> {
             bounds.checkSize(reader.getWidth(0), reader.getHeight(0));
             bounds.checkSize(reader.getTileWidth(0), reader.getTileHeight(0));
@@ -80,18 +80,17 @@ final class Decoder implements AutoCloseable {
             }
             BufferedImage image = reader.read(0);
             if (format == ImageFormat.GIF && !rows.complete()) {
-                throw new UnreadableException(
-                        Problem.TRUNCATED, "expected " + image.getHeight() + " rows, found data for fewer");
+                throw UnreadableException.truncated("expected " + image.getHeight() + " rows, found data for fewer");
             }
             return image;
         });
     }
 
-    /** Decodes to components, before any conversion of colours; of sizes that were checked before. */
+    /** Decodes to components, without colour conversion; the size was checked before. */
     Raster raster(int width, int height) throws UnreadableException {
         return guarded(() -> {
             if (reader.getWidth(0) != width || reader.getHeight(0) != height) {
-                throw new UnreadableException(Problem.CORRUPT, "expected one frame, found several of different sizes");
+                throw UnreadableException.corrupt("expected one frame, found several of different sizes");
             }
             input.allowPixels();
             return reader.readRaster(0, null);
@@ -99,9 +98,8 @@ final class Decoder implements AutoCloseable {
     }
 
     /**
-     * Runs a step, and turns all that can come of hostile data into an {@link UnreadableException}, but for a lack of memory,
-     * which {@link ImageReader} deals with for all steps alike. What is made of the decoder's result belongs in a step too:
-     * it may be of an unforeseen kind.
+     * Runs a step and turns every failure into an {@link UnreadableException}, except lack of memory, which {@link ImageReader}
+     * handles. Conversions of the result belong in a step too: its type may be unexpected.
      */
     <T> T guarded(Step<T> step) throws UnreadableException {
         try {
@@ -115,8 +113,8 @@ final class Decoder implements AutoCloseable {
         }
     }
 
-    /** Whether the reader has warned of nothing, harmless or not. */
-    boolean isContent() {
+    /** Returns whether the reader gave no warning at all. */
+    boolean hasNoWarnings() {
         return warnings.isEmpty();
     }
 
@@ -127,20 +125,19 @@ final class Decoder implements AutoCloseable {
                 return found;
             }
             if (cause instanceof OutOfMemoryError scarce) {
-                throw scarce; // wrapped by a decoder, but a lack of memory like any other
+                throw scarce; // wrapped by a reader
             }
             ranOut |= cause instanceof EOFException;
         }
         return new UnreadableException(
                 ranOut ? Problem.TRUNCATED : Problem.CORRUPT,
                 "expected a " + format + " that can be decoded, found " + (ranOut ? "truncated data: " : "damage: ")
-                        + DecoderMessage.of(failure));
+                        + UnreadableException.rootMessage(failure));
     }
 
     /**
-     * Refuses an image over a warning that means damage. libjpeg reports only its first one: where that is harmless (spare
-     * bytes, an unknown version of JFIF), it is silent about an end that comes too early, so that the end marker must be
-     * there.
+     * Rejects an image with a warning that means damage. libjpeg reports only the first warning: if that is harmless (extraneous
+     * bytes, an unknown version of JFIF), a premature end may be hidden, so the end marker is required.
      */
     private void checkWarnings() throws UnreadableException {
         for (String warning : warnings) {
@@ -156,8 +153,7 @@ final class Decoder implements AutoCloseable {
                 .filter(warning -> !warning.startsWith("Truncated File")) // the JDK's own: only the marker is missing
                 .findFirst();
         if (format == ImageFormat.JPEG && !complete && hiding.isPresent()) {
-            throw new UnreadableException(
-                    Problem.TRUNCATED,
+            throw UnreadableException.truncated(
                     "expected a JPEG with an end marker, since the decoder's warning may hide an early end, found"
                             + " none: "
                             + QuotedText.bare(hiding.get()));
@@ -169,7 +165,7 @@ final class Decoder implements AutoCloseable {
         reader.dispose();
     }
 
-    /** Notices whether a reader got to the last row, for one that says nothing when it does not. */
+    /** Detects whether the reader reached the last row; the GIF reader does not report it. */
     private static final class RowCount implements IIOReadProgressListener {
         private float percentage;
 
@@ -207,18 +203,18 @@ final class Decoder implements AutoCloseable {
         public void readAborted(ImageReader source) {}
     }
 
-    /** Which of Java's image readers decodes what. */
+    /** Selection of Java's image readers. */
     private static final class Readers {
         private static final String TWELVE_MONKEYS = "com.twelvemonkeys.";
         private static final String JDK = "com.sun.imageio.";
 
-        /** Found once: looking for it makes a reader of every kind. */
+        /** Looked up once: the lookup instantiates readers of all formats. */
         private static final Optional<ImageReaderSpi> QUICK_JPEG = provider(JDK, ImageFormat.JPEG);
 
         private Readers() {}
 
-        /** TwelveMonkeys' where there is one, since it forgives more of what cameras write, else the JDK's. */
-        static ImageReader forgiving(ImageFormat format) {
+        /** Returns the reader of TwelveMonkeys, which tolerates more errors of cameras, else the JDK's. */
+        static ImageReader tolerant(ImageFormat format) {
             Iterator<ImageReader> readers = ImageIO.getImageReadersByFormatName(name(format));
             @Nullable ImageReader first = null;
             while (readers.hasNext()) {
@@ -235,8 +231,8 @@ final class Decoder implements AutoCloseable {
         }
 
         /**
-         * The JDK's reader of JPEGs, if it is there. TwelveMonkeys' decodes by it too, but looks at every segment before and hands
-         * all bytes through a stream of its own, which took a fifth of the time (341×256 pixels: 1.1 against 1.4 ms).
+         * Returns the JDK's reader of JPEGs. TwelveMonkeys delegates to it, with an overhead of a fifth of the time (341×256 pixels:
+         * 1.1 against 1.4 ms).
          */
         static Optional<ImageReader> quickJpeg() {
             return QUICK_JPEG.map(provider -> {

@@ -11,13 +11,12 @@ import com.drew.metadata.tiff.DirectoryTiffHandler;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Set;
+import org.gramian.image.FileHeader.Span;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds two tags in the first directory of a TIFF file, or of EXIF data, which is a small TIFF file of its own.
- *
- * <p>Everything else (thumbnails, makers' notes, further directories) is stepped over, which is quick and leaves hostile data
- * nothing to unpack.
+ * Reads two tags of the first directory of a TIFF file or of EXIF data, which has the same format. Everything else (thumbnails,
+ * maker notes, further directories) is skipped.
  */
 final class ExifTags extends DirectoryTiffHandler {
     private final Metadata metadata;
@@ -38,22 +37,20 @@ final class ExifTags extends DirectoryTiffHandler {
                     : Arrays.copyOfRange(content, tiff.from(), tiff.to());
             new TiffReader().processTiff(new ByteArrayReader(exif), tags, 0);
         } catch (TiffProcessingException | IOException | RuntimeException damaged) {
-            // What was found up to here counts. A TIFF that is damaged will be refused by its decoder, and EXIF data
-            // that is
-            // says nothing about the pixels.
+            // Tags found so far count: the decoder rejects a damaged TIFF, and damaged EXIF data does not affect pixels.
             tags.warn("damaged");
         }
         return tags;
     }
 
-    /** Upright where there is no orientation or an impossible one, as it is for every viewer. */
+    /** Returns the orientation; upright if missing or invalid. */
     Orientation orientation() {
         ExifIFD0Directory directory = metadata.getFirstDirectoryOfType(ExifIFD0Directory.class);
         @Nullable Integer number = directory == null ? null : directory.getInteger(ExifDirectoryBase.TAG_ORIENTATION);
         return number == null || number < 1 || number > 8 ? Orientation.UPRIGHT : Orientation.of(number);
     }
 
-    /** The most that the directory says, should it say so twice; a value that is no count is taken for a very large one. */
+    /** Returns the largest value of the tag; invalid values count as very large. */
     long samplesPerPixel() {
         return samplesPerPixel;
     }
@@ -76,7 +73,7 @@ final class ExifTags extends DirectoryTiffHandler {
         return null;
     }
 
-    /** Claims to have dealt with every tag but the orientation. */
+    /** Skips every tag but the orientation. */
     @Override
     public boolean customProcessTag(
             int tagOffset,

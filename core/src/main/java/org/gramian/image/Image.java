@@ -4,9 +4,7 @@ import java.awt.image.BufferedImage;
 import java.util.Objects;
 
 /**
- * A decoded image: opaque RGB bytes, upright, rows from top to bottom.
- *
- * <p>The bytes are not copied: the caller hands them over and must not change them afterwards.
+ * A decoded image: opaque, upright RGB bytes, {@code [height, width, 3]}. The array is not copied and must not be changed.
  */
 public final class Image {
     private final int width;
@@ -25,9 +23,9 @@ public final class Image {
     }
 
     /**
-     * The pixels of an image in memory, by the rules of {@link ImageReader}: profiles ignored, transparency over white.
+     * Converts an AWT image as {@link ImageReader} does: profiles ignored, alpha over white.
      *
-     * @throws IllegalArgumentException if its samples are of a kind that is not read
+     * @throws IllegalArgumentException if its sample type is not supported
      */
     public static Image of(BufferedImage image) {
         try {
@@ -46,13 +44,13 @@ public final class Image {
         return height;
     }
 
-    /** The bytes themselves, to be read only. */
+    /** Returns the array itself; do not change it. */
     public byte[] rgb() {
         return rgb;
     }
 
     /**
-     * A part of the image.
+     * Returns a crop of the image.
      *
      * @param x first column
      * @param y first row
@@ -71,7 +69,7 @@ public final class Image {
         return new Image(partWidth, partHeight, part);
     }
 
-    /** The mirror image: left and right change places. */
+    /** Flips the image horizontally. */
     public Image flip() {
         return Orientation.MIRRORED.upright(this);
     }

@@ -2,10 +2,10 @@ package org.gramian.image;
 
 import java.io.IOException;
 
-/** The file of an image that lies elsewhere than in this machine's file system; read as a whole, once its size is known. */
+/** An image file outside the local file system. */
 public interface ImageContent {
     /**
-     * How many bytes it has.
+     * Returns the size in bytes.
      *
      * @throws java.nio.file.NoSuchFileException if there is none
      * @throws java.nio.file.AccessDeniedException if it may not be read
@@ -13,6 +13,6 @@ public interface ImageContent {
      */
     long size() throws IOException;
 
-    /** All its bytes; throws what {@link #size} throws. */
+    /** Returns all bytes; throws the exceptions of {@link #size}. */
     byte[] bytes() throws IOException;
 }

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The image formats that are read, recognized by the first bytes of a file and never by its name. */
+/** Supported image formats, detected by the first bytes of a file. */
 public enum ImageFormat {
     JPEG,
     PNG,
@@ -13,13 +13,13 @@ public enum ImageFormat {
     TIFF,
     WEBP;
 
-    /** So many bytes at the start of a file are enough to tell its format. */
+    /** Number of first bytes that identify a format. */
     public static final int MAGIC_BYTES = 18;
 
-    /** Sizes of the second header of a BMP, each of which stands for a version. */
+    /** Sizes of the second header of a BMP, one for each version. */
     private static final int[] BMP_HEADERS = {12, 40, 52, 56, 64, 108, 124};
 
-    /** The format that the first bytes of a file show, if they show one. */
+    /** Detects the format by the first bytes of a file. */
     public static Optional<ImageFormat> of(byte[] content) {
         if (starts(content, 0, 0xff, 0xd8, 0xff)) {
             return Optional.of(JPEG);
@@ -47,14 +47,15 @@ public enum ImageFormat {
                 || starts(content, 0, 'M', 'M', 0, 43);
     }
 
-    /** The two letters alone begin many a text, so that the size of the header must fit too. */
+    /** Checks the size of the header too: many texts begin with {@code BM}. */
     private static boolean isBmp(byte[] content) {
         return starts(content, 0, 'B', 'M')
                 && Arrays.stream(BMP_HEADERS).anyMatch(size -> starts(content, 14, size, 0, 0, 0));
     }
 
-    private static boolean starts(byte[] content, int from, String text) {
-        byte[] wanted = text.getBytes(StandardCharsets.US_ASCII);
+    /** Returns whether the content has a text, in ISO 8859-1, at a position. */
+    static boolean starts(byte[] content, int from, String text) {
+        byte[] wanted = text.getBytes(StandardCharsets.ISO_8859_1);
         return content.length >= from + wanted.length
                 && Arrays.equals(content, from, from + wanted.length, wanted, 0, wanted.length);
     }

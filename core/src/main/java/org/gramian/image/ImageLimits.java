@@ -1,19 +1,19 @@
 package org.gramian.image;
 
 /**
- * The largest files and images that are opened, as a guard against files that unpack to gigabytes.
+ * Limits on files and images, against decompression bombs.
  *
- * <p>While one image is decoded, up to about 20 bytes per pixel are held beside the content of the file: at most 8 as the
- * file has them (four channels of 16 bits), 3 of the result, 3 more if it is turned, and what the decoder keeps.
+ * <p>Decoding takes up to about 20 bytes per pixel besides the file: at most 8 for four channels of 16 bits, 3 for the result, 3
+ * for a rotation, and the decoder's own.
  *
  * @param bytes most bytes of a file
  * @param pixels most pixels of an image, checked against the header before anything is decoded
  */
 public record ImageLimits(long bytes, long pixels) {
-    /** 256 MiB and 100 megapixels (300 MB decoded): above every camera in common use, below what hurts. */
+    /** 256 MiB and 100 megapixels (300 MB decoded). */
     public static final ImageLimits DEFAULT = new ImageLimits(256L << 20, 100_000_000L);
 
-    /** What one Java array can hold. */
+    /** Largest Java array. */
     private static final long MOST_BYTES = Integer.MAX_VALUE - 8;
 
     public ImageLimits {

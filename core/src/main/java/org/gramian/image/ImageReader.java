@@ -9,32 +9,35 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
-import org.gramian.image.Prepared.Kind;
+import org.gramian.image.FileHeader.BmpHeader;
+import org.gramian.image.FileHeader.Kind;
+import org.gramian.image.FileHeader.PngHeader;
+import org.gramian.image.FileHeader.TiffHeader;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 
 /**
- * Reads images of every {@link ImageFormat} within limits; safe for use by many threads.
+ * Reads images of every {@link ImageFormat} within limits; thread-safe.
  *
  * <ul>
- *   <li>The content tells the format, not the name of the file.
- *   <li>Sizes are checked before anything is decoded, and every failure of a decoder, also to end in time, becomes a {@link
- *       Reading.Unreadable}: nothing is thrown because of what a file holds.
- *   <li>An image for which memory did not suffice beside those of other threads is decoded again while no other is: only
- *       what fails alone is unreadable for lack of memory.
- *   <li>An image that ends too early or is damaged so that the decoder notices is unreadable, never half an image.
- *   <li>The first image of a file is read: the first frame of an animation (just the part that it paints), the first page of
- *       a TIFF.
+ *   <li>The format is detected by content, not by file name.
+ *   <li>Sizes are checked before decoding. Every failure or timeout of a decoder becomes a {@link ReadResult.Unreadable}; no
+ *       file content causes an exception.
+ *   <li>If memory is insufficient, the image is decoded again while no other thread decodes.
+ *   <li>A truncated or damaged image is unreadable, never partially decoded.
+ *   <li>Only the first frame of an animation (the area that it paints) and the first page of a TIFF are read.
  *   <li>EXIF orientation is applied (JPEG, PNG, WebP, TIFF). Transparency is composed over white. Channels of
  *       16 bits are rounded to 8.
- *   <li>Embedded colour profiles and gamma are ignored, and the stored values taken for sRGB, as the libraries do on which
- *       published networks were trained. CMYK becomes RGB by {@code (1−c)(1−k)}.
+ *   <li>Colour profiles and gamma are ignored and values are used as sRGB, as in the libraries that published networks were
+ *       trained with. CMYK becomes RGB by {@code (1−c)(1−k)}.
  * </ul>
  */
 public final class ImageReader {
-    /** One for the program: all readers share its memory. */
-    private static final DecodingPermits TURNS = new DecodingPermits();
+    /** Shared by all readers, as is the heap. */
+    private static final DecodingPermits PERMITS = new DecodingPermits();
 
     private final ImageLimits limits;
 
@@ -42,27 +45,27 @@ public final class ImageReader {
         this.limits = limits;
     }
 
-    /** Reads the file of an image. */
+    /** Reads an image file. */
     public ReadResult read(Path file) {
-        return inTurn(() -> guarded(() -> readFile(file)));
+        return withPermit(() -> guarded(() -> readFile(file)));
     }
 
-    /** Reads an image from the content of its file, which is left as it is. */
+    /** Reads an image from the content of its file. */
     public ReadResult read(byte[] content) {
-        return inTurn(() -> readContent(content));
+        return withPermit(() -> readContent(content));
     }
 
-    static ReadResult inTurn(Supplier<ReadResult> reading) {
+    static ReadResult withPermit(Supplier<ReadResult> reading) {
         try {
-            return TURNS.take(reading);
+            return PERMITS.take(reading);
         } catch (OutOfMemoryError e) {
             return UnreadableException.outOfMemory().reading();
         }
     }
 
-    /** Reads an image from where its file lies. */
+    /** Reads an image from another storage. */
     public ReadResult read(ImageContent file) {
-        return inTurn(() -> guarded(() -> readSized(file)));
+        return withPermit(() -> guarded(() -> readSized(file)));
     }
 
     private interface Access {
@@ -78,12 +81,12 @@ public final class ImageReader {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file that may be read, found permission denied");
         } catch (IOException e) {
             return new Unreadable(
-                    Problem.INACCESSIBLE, "expected a file that can be read, found: " + DecoderMessage.of(e));
+                    Problem.INACCESSIBLE, "expected a file that can be read, found: " + UnreadableException.rootMessage(e));
         }
     }
 
     private ReadResult readFile(Path file) throws IOException {
-        // Asked before opening: opening a pipe would wait for its other end for ever.
+        // Checked before opening: opening a pipe would block.
         BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
         if (!attributes.isRegularFile()) {
             String kind = attributes.isDirectory() ? "a directory" : "something that is not a regular file";
@@ -94,7 +97,7 @@ public final class ImageReader {
                 : readContent(Files.readAllBytes(file));
     }
 
-    /** A file of that size is often a video, which no larger limit helps. */
+    /** Reports videos as such, which are often too large. */
     private ReadResult tooLarge(Path file, long size) throws IOException {
         try (InputStream content = Files.newInputStream(file)) {
             byte[] first = content.readNBytes(UnsupportedFormat.MAGIC_BYTES);
@@ -123,7 +126,7 @@ public final class ImageReader {
                                     .map(UnsupportedFormat::advice)
                                     .orElse("content that begins like none of them"));
         }
-        Bounds bounds = new Bounds(format.get(), limits, content.length);
+        SizeLimits bounds = new SizeLimits(format.get(), limits, content.length);
         try {
             return switch (format.get()) {
                 case JPEG -> JpegImage.read(content, bounds);
@@ -135,26 +138,26 @@ public final class ImageReader {
         } catch (RuntimeException e) {
             return new Unreadable(
                     Problem.CORRUPT,
-                    "expected a " + format.get() + " that can be decoded, found: " + DecoderMessage.of(e));
+                    "expected a " + format.get() + " that can be decoded, found: " + UnreadableException.rootMessage(e));
         }
     }
 
-    /** Decodes by one of Java's image readers. */
-    static ReadResult decode(byte[] content, Bounds bounds) throws UnreadableException {
-        Prepared prepared = switch (bounds.format()) {
+    /** Decodes with one of Java's image readers. */
+    static ReadResult decode(byte[] content, SizeLimits bounds) throws UnreadableException {
+        FileHeader prepared = switch (bounds.format()) {
             case PNG -> PngHeader.prepare(content, bounds);
             case BMP -> BmpHeader.prepare(content, bounds);
             case WEBP -> WebpHeader.prepare(content, bounds);
             case TIFF -> TiffHeader.prepare(content);
-            case GIF, JPEG -> Prepared.of(content);
+            case GIF, JPEG -> FileHeader.of(content);
         };
-        try (Decoder decoder = Decoder.of(bounds.format(), prepared.content(), prepared.complete())) {
+        try (Decoder decoder = Decoder.tolerant(bounds.format(), prepared.content(), prepared.complete())) {
             BufferedImage image = decoder.image(bounds);
             return decoder.guarded(() -> readable(image, prepared, bounds.format()));
         }
     }
 
-    private static ReadResult readable(BufferedImage image, Prepared prepared, ImageFormat format)
+    private static ReadResult readable(BufferedImage image, FileHeader prepared, ImageFormat format)
             throws UnreadableException {
         SampleConverter samples = new SampleConverter(image);
         Kind kind = prepared.kind().orElseGet(() -> kind(samples, format));
@@ -172,5 +175,36 @@ public final class ImageReader {
     private Unreadable tooManyBytes(long bytes) {
         return new Unreadable(
                 Problem.TOO_LARGE, "expected at most " + limits.bytes() + " bytes, found a file of " + bytes);
+    }
+
+    /**
+     * Lets many threads decode concurrently, or one exclusively after it ran out of memory, so that the number of threads does not
+     * decide which images can be read.
+     */
+    static final class DecodingPermits {
+        /** Fair, so that exclusive decoding does not starve. */
+        private final ReadWriteLock lock = new ReentrantReadWriteLock(true);
+
+        /**
+         * Runs a function, and again exclusively if it runs out of memory.
+         *
+         * @throws OutOfMemoryError if memory does not suffice even then
+         */
+        <T> T take(Supplier<T> work) {
+            lock.readLock().lock();
+            try {
+                return work.get();
+            } catch (OutOfMemoryError crowded) {
+                // retried below without concurrent decoding
+            } finally {
+                lock.readLock().unlock();
+            }
+            lock.writeLock().lock();
+            try {
+                return work.get();
+            } finally {
+                lock.writeLock().unlock();
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.image;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import org.gramian.image.FileHeader.Span;
 import org.gramian.image.ReadResult.Problem;
 import org.jspecify.annotations.Nullable;
 
@@ -9,13 +10,13 @@ import org.jspecify.annotations.Nullable;
  * Markers of a JPEG, read in one pass over the file without decoding.
  *
  * @param frame the frame: size and components
- * @param transform what the Adobe marker says of the colours, or −1 without one
- * @param jfif whether the file says to be JFIF, whose colours are YCbCr
- * @param exif where EXIF data lies, if there is any
- * @param scans how many scans there are: one in a baseline file, about ten in a progressive one
+ * @param transform colour transform of the Adobe marker, or −1 without one
+ * @param jfif whether the file is JFIF, whose colours are YCbCr
+ * @param exif position of EXIF data
+ * @param scans number of scans: one in a baseline file, about ten in a progressive one
  * @param complete whether the end-of-image marker was found
- * @param peculiar whether there is something that decoders treat each in their way: a colour profile, which is ignored here, or
- *     quantization tables of 16 bits
+ * @param peculiar whether there is a feature that decoders treat differently: a colour profile, which is ignored here, or 16-bit
+ *     quantization tables
  */
 record JpegHeader(
         Frame frame, int transform, boolean jfif, Optional<Span> exif, int scans, boolean complete, boolean peculiar) {
@@ -35,7 +36,7 @@ record JpegHeader(
         }
     }
 
-    /** How the components of a file become colours. */
+    /** Colour space of the components. */
     enum Coding {
         GRAY,
         RGB,
@@ -45,10 +46,10 @@ record JpegHeader(
     }
 
     static JpegHeader of(byte[] content) throws UnreadableException {
-        return new Walk(content).header();
+        return new Parser(content).header();
     }
 
-    /** The rules of libjpeg, which most programs share: the format itself has no field for it. */
+    /** Returns the colour space by the rules of libjpeg; the format has no field for it. */
     Coding coding() throws UnreadableException {
         return switch (frame.components()) {
             case 1 -> Coding.GRAY;
@@ -58,23 +59,23 @@ record JpegHeader(
             }
             case 4 -> transform > 0 ? Coding.YCCK : Coding.CMYK;
             default ->
-                throw new UnreadableException(
-                        Problem.UNKNOWN_FORMAT, "expected a JPEG of 1, 3 or 4 components, found " + frame.components());
+                throw UnreadableException.unknownFormat(
+                    "expected a JPEG of 1, 3 or 4 components, found " + frame.components());
         };
     }
 
-    /** Adobe's programs store how much of an ink is missing. */
+    /** Returns whether CMYK values are inverted, as Adobe stores them. */
     boolean inverted() {
         return transform >= 0;
     }
 
-    /** Whether more scans may follow each one, so that only the end marker shows that none is missing. */
+    /** Returns whether more scans may follow each one, so that only the end marker shows completeness. */
     boolean layered() {
         return frame.marker == PROGRESSIVE || scans > 1;
     }
 
     /**
-     * Whether it is of the kind that nearly all are: whole, eight bits, gray or three components, Huffman-coded, nothing peculiar.
+     * Returns whether it is a common JPEG: complete, eight bits, one or three components, Huffman-coded, nothing peculiar.
      */
     boolean isUsual() {
         return complete
@@ -85,8 +86,8 @@ record JpegHeader(
                 && frame.marker <= PROGRESSIVE;
     }
 
-    /** A walk from marker to marker. */
-    private static final class Walk {
+    /** Parses the segments. */
+    private static final class Parser {
         private static final int START_OF_SCAN = 0xda;
         private static final int END_OF_IMAGE = 0xd9;
         private static final int QUANTIZATION = 0xdb;
@@ -100,7 +101,7 @@ record JpegHeader(
         private int scans;
         private boolean peculiar;
 
-        Walk(byte[] content) {
+        Parser(byte[] content) {
             this.content = content;
         }
 
@@ -147,13 +148,13 @@ record JpegHeader(
             if (marker == START_OF_SCAN) {
                 scans++;
             } else if (marker == 0xe0) {
-                jfif |= begins(body, "JFIF\0");
-            } else if (marker == 0xe1 && exif.isEmpty() && begins(body, "Exif\0\0")) {
+                jfif |= body.begins(content, "JFIF\0");
+            } else if (marker == 0xe1 && exif.isEmpty() && body.begins(content, "Exif\0\0")) {
                 exif = Optional.of(body.withoutExifPrefix(content));
-            } else if (marker == 0xee && begins(body, "Adobe") && body.to() - body.from() >= 12) {
+            } else if (marker == 0xee && body.begins(content, "Adobe") && body.to() - body.from() >= 12) {
                 transform = u8(body.from() + 11);
             } else if (marker == 0xe2) {
-                peculiar |= begins(body, "ICC_PROFILE\0");
+                peculiar |= body.begins(content, "ICC_PROFILE\0");
             } else if (marker == QUANTIZATION) {
                 peculiar |= hasWideTable(body);
             } else if (isFrame(marker) && frame == null) {
@@ -179,8 +180,7 @@ record JpegHeader(
             int length = body.to() - body.from();
             int components = length >= 6 ? u8(body.from() + 5) : 0;
             if (components == 0 || length < 6 + 3 * components) {
-                throw new UnreadableException(
-                        Problem.CORRUPT,
+                throw UnreadableException.corrupt(
                         "expected a JPEG whose frame lists its components, found " + length + " bytes");
             }
             byte[] names = new byte[components];
@@ -189,16 +189,6 @@ record JpegHeader(
             }
             String text = new String(names, StandardCharsets.ISO_8859_1);
             return new Frame(marker, u8(body.from()), u16(body.from() + 3), u16(body.from() + 1), text);
-        }
-
-        private boolean begins(Span body, String text) {
-            byte[] wanted = text.getBytes(StandardCharsets.ISO_8859_1);
-            for (int i = 0; i < wanted.length; i++) {
-                if (body.from() + i >= body.to() || content[body.from() + i] != wanted[i]) {
-                    return false;
-                }
-            }
-            return true;
         }
 
         private int u8(int at) {

@@ -10,20 +10,19 @@ import org.gramian.image.ReadResult.Problem;
 /**
  * Decodes a JPEG: header, limits, components, colours.
  *
- * <p>When a JPEG ends too early the decoder fills up with gray and goes on. Such an image is refused. What counts is not the
- * end marker, which some programs forget, nor what follows it, but whether the decoder missed data: it then warns. Only a
- * image in several layers (progressive) must have the marker, since without it a last layer may be missing unnoticed.
+ * <p>A truncated JPEG, which the decoder would fill with gray, is rejected by the decoder's warning. The end marker, which some
+ * programs omit, is required for progressive files only, where a missing last scan would go unnoticed.
  */
 final class JpegImage {
     /** At least one bit for the mean of each block of 8×8 pixels. */
     private static final int MOST_PIXELS_PER_BYTE = 512;
 
-    /** Layers of a usual progressive file, doubled; each costs a pass over all pixels. */
+    /** Twice the scans of a common progressive file; each costs a pass over all pixels. */
     private static final int USUAL_SCANS = 20;
 
     private JpegImage() {}
 
-    static ReadResult.Readable read(byte[] content, Bounds bounds) throws UnreadableException {
+    static ReadResult.Readable read(byte[] content, SizeLimits bounds) throws UnreadableException {
         JpegHeader header = JpegHeader.of(content);
         JpegHeader.Frame frame = header.frame();
         bounds.checkSize(frame.width(), frame.height());
@@ -45,34 +44,32 @@ final class JpegImage {
                         ImageFormat.JPEG, colour, frame.bits(), frame.width(), frame.height(), orientation.number()));
     }
 
-    /** A file of many nearly empty scans would keep a decoder busy for hours. */
+    /** Rejects many nearly empty scans, which would take hours to decode. */
     private static void checkScans(JpegHeader header, long pixels, ImageLimits limits) throws UnreadableException {
         if (header.layered() && !header.complete()) {
-            throw new UnreadableException(
-                    Problem.TRUNCATED,
+            throw UnreadableException.truncated(
                     "expected a progressive JPEG with an end marker, found " + header.scans() + " scans and no marker");
         }
         if (header.scans() > USUAL_SCANS && pixels * header.scans() > USUAL_SCANS * limits.pixels()) {
-            throw new UnreadableException(
-                    Problem.TOO_LARGE,
+            throw UnreadableException.tooLarge(
                     "expected a progressive JPEG whose scans have at most " + USUAL_SCANS * limits.pixels()
                             + " pixels together, found " + header.scans() + " scans of " + pixels);
         }
     }
 
-    private static Image image(byte[] content, JpegHeader header, Bounds bounds) throws UnreadableException {
+    private static Image image(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
         if (header.isUsual()) {
-            Optional<Image> quick = quick(content, header);
-            if (quick.isPresent()) {
-                return quick.get();
+            Optional<Image> fast = fast(content, header);
+            if (fast.isPresent()) {
+                return fast.get();
             }
         }
-        return forgiven(content, header, bounds);
+        return tolerant(content, header, bounds);
     }
 
-    /** The image from the reader that forgives most. */
-    static Image forgiven(byte[] content, JpegHeader header, Bounds bounds) throws UnreadableException {
-        try (Decoder decoder = Decoder.of(ImageFormat.JPEG, content, header.complete())) {
+    /** Decodes with the most tolerant reader. */
+    static Image tolerant(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
+        try (Decoder decoder = Decoder.tolerant(ImageFormat.JPEG, content, header.complete())) {
             if (header.frame().marker() == JpegHeader.LOSSLESS) {
                 BufferedImage image = decoder.image(bounds);
                 return decoder.guarded(() -> new SampleConverter(image).image());
@@ -82,20 +79,19 @@ final class JpegImage {
     }
 
     /**
-     * The same image from the JDK's own reader, or none where that has anything to complain of: then the reader that forgives
-     * more decides, alone, whether the file is good.
+     * Decodes with the fast reader; empty if it fails or warns, so that the tolerant reader decides.
      */
-    static Optional<Image> quick(byte[] content, JpegHeader header) throws UnreadableException {
-        Optional<Decoder> found = Decoder.quick(content, header.complete());
+    static Optional<Image> fast(byte[] content, JpegHeader header) throws UnreadableException {
+        Optional<Decoder> found = Decoder.fastJpeg(content, header.complete());
         if (found.isEmpty()) {
             return Optional.empty();
         }
         try (Decoder decoder = found.get()) {
             Image image = image(decoder, header);
-            return decoder.isContent() ? Optional.of(image) : Optional.empty();
-        } catch (UnreadableException complaint) {
-            if (complaint.reading().problem() == Problem.TOO_LARGE) {
-                throw complaint; // it would keep the other reader busy just as long
+            return decoder.hasNoWarnings() ? Optional.of(image) : Optional.empty();
+        } catch (UnreadableException failure) {
+            if (failure.reading().problem() == Problem.TOO_LARGE) {
+                throw failure; // the other reader would take as long
             }
             return Optional.empty();
         }
@@ -109,8 +105,7 @@ final class JpegImage {
         return decoder.guarded(() -> {
             byte[] components = ((DataBufferByte) raster.getDataBuffer()).getData();
             if (components.length != (long) width * height * header.frame().components()) {
-                throw new UnreadableException(
-                        Problem.CORRUPT,
+                throw UnreadableException.corrupt(
                         "expected " + header.frame().components() + " components, found " + raster.getNumBands());
             }
             return new Image(width, height, JpegColours.rgb(components, coding, header.inverted()));
@@ -139,7 +134,7 @@ final class JpegImage {
         private static final int BELOW = 256;
         /** Half of one for rounding, and {@link #BELOW}, so that no place of the table is negative. */
         private static final int SHIFTED_HALF = (BELOW << FRACTION_BITS) + (1 << (FRACTION_BITS - 1));
-        /** A look is cheaper than two comparisons. */
+        /** A lookup is faster than two comparisons. */
         private static final byte[] CLAMPED = clamped();
 
         private JpegColours() {}
@@ -148,7 +143,7 @@ final class JpegImage {
             return (int) Math.round(factor * (1 << FRACTION_BITS));
         }
 
-        /** RGB of the interleaved components of a whole image, in the same array where that has room. */
+        /** Converts interleaved components to RGB, in place if possible. */
         static byte[] rgb(byte[] components, JpegHeader.Coding coding, boolean inverted) {
             return switch (coding) {
                 case RGB -> components;
@@ -181,7 +176,7 @@ final class JpegImage {
         }
 
         private static void fromYcc(byte[] values, int step) {
-            byte[] clamped = CLAMPED; // fetched once: the compiler cannot know that the loop leaves it alone
+            byte[] clamped = CLAMPED; // a local copy, which the loop cannot change
             for (int at = 0; at < values.length; at += step) {
                 int y = ((values[at] & 0xff) << FRACTION_BITS) + SHIFTED_HALF;
                 int cb = (values[at + 1] & 0xff) - 128;

@@ -2,28 +2,26 @@ package org.gramian.image;
 
 import java.util.Locale;
 import javax.imageio.stream.ImageInputStreamImpl;
-import org.gramian.image.ReadResult.Problem;
 
 /**
- * The content of a file as decoders read it, with an end to what they may read.
+ * The content of a file as input of a decoder, with a limit on the bytes read.
  *
- * <p>A hostile file can point a decoder to the same bytes over and over, to be kept each time or just to keep it busy. What
- * is served is therefore counted against an allowance in multiples of the content's size: the same file ends the same way on
- * every machine. A deadline stands behind that as a last resort.
+ * <p>A malicious file can make a decoder read the same bytes repeatedly. Reads are counted against an allowance in multiples of
+ * the file size, which does not depend on the machine; a deadline is the last resort.
  */
 final class MemoryInput extends ImageInputStreamImpl {
-    /** Headers are kept in memory: a decoder that asks for more than all bytes twice keeps some of them twice. */
+    /** Headers are kept in memory, so the limit is low. */
     private static final int HEADER_READS = 2;
     /** Pixels are decoded and dropped; honest files share the data of empty tiles. */
     private static final int PIXEL_READS = 32;
-    /** What small files may use up however small they are. */
+    /** Allowance of small files. */
     private static final int FREE_BYTES = 1 << 20;
 
-    /** Some decoders take the end for zeros and read on without end. */
+    /** Some decoders read the end as zeros without end. */
     private static final int MOST_ENDS = 100;
 
     private static final long SECONDS = 120;
-    /** Bytes between two looks at the clock. */
+    /** Bytes between two checks of the deadline. */
     private static final int CLOCK_BYTES = 1 << 16;
 
     private final byte[] content;
@@ -38,7 +36,7 @@ final class MemoryInput extends ImageInputStreamImpl {
         allowance = FREE_BYTES + (long) HEADER_READS * content.length;
     }
 
-    /** The header is accepted: from now on pixels are read. */
+    /** Resets the allowance for reading pixels. */
     void allowPixels() {
         allowance = FREE_BYTES + (long) PIXEL_READS * content.length;
         ends = 0;
@@ -52,12 +50,11 @@ final class MemoryInput extends ImageInputStreamImpl {
     /** @throws UnreadableException if a decoder read more than its allowance, even if it then succeeded */
     void checkAllowance() throws UnreadableException {
         if (overdrawn) {
-            throw new UnreadableException(
-                    Problem.TOO_LARGE,
+            throw UnreadableException.tooLarge(
                     String.format(
                             Locale.ROOT,
                             "expected a file that decodes within %d s, found one of %d bytes"
-                                    + " that takes longer; it is damaged or malicious",
+                            + " that takes longer; it is damaged or malicious",
                             SECONDS,
                             content.length));
         }
@@ -97,8 +94,7 @@ final class MemoryInput extends ImageInputStreamImpl {
     private int end() throws UnreadableException {
         ends++;
         if (ends > MOST_ENDS) {
-            throw new UnreadableException(
-                    Problem.TRUNCATED,
+            throw UnreadableException.truncated(
                     "expected a complete file, found the end of its data after " + content.length + " bytes");
         }
         return -1;

@@ -1,9 +1,7 @@
 package org.gramian.image;
 
 /**
- * The eight ways in which a camera may have stored an image, as EXIF numbers them, and the way back to upright.
- *
- * <p>The names say what was done to the upright image when it was stored. A stored pixel of column {@code u} and row {@code v}
+ * EXIF orientations, named by the transform of the upright image when it was stored. A stored pixel of column {@code u} and row {@code v}
  * in a {@code w×h} image is the upright pixel {@code (x, y)} with
  *
  * <pre>
@@ -31,7 +29,7 @@ public enum Orientation {
         this.number = number;
     }
 
-    /** The orientation of an EXIF number. */
+    /** Returns the orientation of an EXIF number. */
     public static Orientation of(int number) {
         for (Orientation orientation : values()) {
             if (orientation.number == number) {
@@ -41,17 +39,17 @@ public enum Orientation {
         throw new IllegalArgumentException("expected an EXIF orientation from 1 to 8, found " + number);
     }
 
-    /** Its EXIF number, 1 to 8. */
+    /** Returns the EXIF number, 1 to 8. */
     public int number() {
         return number;
     }
 
-    /** Whether width and height change places. */
+    /** Returns whether width and height are exchanged. */
     public boolean swapsSides() {
         return number >= TRANSPOSED.number;
     }
 
-    /** Turns an image that was stored in this orientation upright; one that is upright is returned as it is. */
+    /** Transforms an image stored in this orientation to upright; returns an upright image itself. */
     public Image upright(Image stored) {
         if (this == UPRIGHT) {
             return stored;

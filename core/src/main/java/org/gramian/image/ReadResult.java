@@ -1,22 +1,20 @@
 package org.gramian.image;
 
-/** What came of reading an image: the image, or the reason why there is none. */
+/** Result of reading an image: the image, or the reason why it is unreadable. */
 public sealed interface ReadResult {
     /**
-     * An image that could be read.
+     * A decoded image.
      *
-     * @param image its pixels
-     * @param origin what it was made from
+     * @param origin properties of the file
      */
     @SuppressWarnings(
             "AvoidCommonTypeNames") // the counterpart of Unreadable; java.lang.Readable has no place near images
     record Readable(Image image, ImageInfo origin) implements ReadResult {}
 
     /**
-     * An image that could not be read.
+     * An unreadable image.
      *
-     * @param problem the kind of problem
-     * @param reason a sentence for people: what was expected, what was found
+     * @param reason for the user: what was expected, what was found
      */
     record Unreadable(Problem problem, String reason) implements ReadResult {}
 
@@ -28,17 +26,17 @@ public sealed interface ReadResult {
         EMPTY,
         /** More bytes or pixels than the limits allow, or more work to decode than is reasonable. */
         TOO_LARGE,
-        /** Memory did not suffice to decode it, though no other was being decoded; another time it may. */
+        /** Memory was insufficient, though no other image was being decoded. */
         NO_MEMORY,
-        /** So much longer than wide that crops which keep the aspect cannot be taken. */
+        /** Aspect ratio too extreme for crops that keep it. */
         TOO_THIN,
-        /** Crops of a box were requested, and there is none, or nothing of the image in it. */
+        /** Crops of a bounding box were requested, but it is missing or outside the image. */
         NO_BOX,
-        /** Content of no known image format, or a rare variety of one that is not read. */
+        /** Unknown image format, or an unsupported variant. */
         UNKNOWN_FORMAT,
         /** The file ends before the image does. */
         TRUNCATED,
-        /** Content that its format does not allow, or that the decoder found damaged. */
+        /** Invalid or damaged content. */
         CORRUPT
     }
 }

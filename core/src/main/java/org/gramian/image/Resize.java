@@ -1,6 +1,7 @@
 package org.gramian.image;
 
 import java.util.Arrays;
+import java.util.stream.LongStream;
 
 /**
  * Antialiased resizing with a triangle (bilinear) filter that widens with the reduction.
@@ -12,12 +13,11 @@ import java.util.Arrays;
  * w(i, j) = max(0, 1 − |(j + ½) − (i + ½)·n/m| / max(1, n/m))
  * </pre>
  *
- * divided by their sum, which also settles the edges. Columns first, then rows, each rounded to bytes; that is Pillow's {@code
- * BILINEAR}. The weights are whole numbers before they are divided and sums are whole numbers too, so that no order of adding
- * matters: the mirror image of a resized image is exactly the resized mirror image. Constant areas stay constant.
+ * divided by their sum. Columns first, then rows, each rounded to bytes, as Pillow's {@code BILINEAR}. Integer arithmetic makes
+ * resizing and flipping commute exactly. Constant areas stay constant.
  */
 public final class Resize {
-    /** Greater reductions go in steps, so that no weight becomes too small to be a whole number. */
+    /** Larger reductions go in steps, so that weights do not round to 0. */
     private static final int MOST_REDUCTION = 2048;
 
     private Resize() {}
@@ -31,7 +31,7 @@ public final class Resize {
     public record Window(int left, int top, int width, int height) {}
 
     /**
-     * An image of the given size, each pixel a weighted mean of the area it covers; the aspect ratio may change.
+     * Resizes an image; the aspect ratio may change.
      *
      * @throws IllegalArgumentException if the size has no pixels or more than an image can hold
      */
@@ -42,7 +42,7 @@ public final class Resize {
     }
 
     /**
-     * What {@code to(image, width, height)} has in a window, to the last bit, without computing the rest.
+     * Returns a window of {@code to(image, width, height)}, bit-identical, without computing the rest.
      *
      * @throws IllegalArgumentException if the size is one that {@link #to} refuses, or the window does not lie inside it
      */
@@ -83,7 +83,7 @@ public final class Resize {
         return Math.ceilDiv(from, MOST_REDUCTION) > to;
     }
 
-    /** The image with its shorter side of the given length and its aspect ratio kept, up to rounding. */
+    /** Resizes to a short side, keeping the aspect ratio up to rounding. */
     public static Image shortSide(Image image, int side) {
         int width = image.width();
         int height = image.height();
@@ -104,7 +104,7 @@ public final class Resize {
         return columns(image, FilterWeights.of(image.width(), width), 0, image.height());
     }
 
-    /** The rows from {@code top} to before {@code bottom} with other columns. */
+    /** Resizes the columns of the rows from {@code top} to {@code bottom}, exclusive. */
     private static Image columns(Image image, FilterWeights weights, int top, int bottom) {
         byte[] to = new byte[3 * weights.size() * (bottom - top)];
         boolean fours = weights.areFours();
@@ -144,7 +144,7 @@ public final class Resize {
         }
     }
 
-    /** The same for windows of four pixels, which is all up to a reduction by 1.5, in half the time. */
+    /** The common case of windows of four pixels, up to a reduction by 1.5, in half the time. */
     private static void fours(FilterWeights weights, byte[] from, int start, Row row) {
         byte[] to = row.bytes;
         int target = row.start;
@@ -198,6 +198,92 @@ public final class Resize {
     private static void add(int[] sums, byte[] values, int from, int weight) {
         for (int i = 0; i < sums.length; i++) {
             sums[i] += weight * (values[from + i] & 0xff);
+        }
+    }
+
+    /**
+     * The source pixels and weights of each pixel of a resized axis.
+     *
+     * <p>With {@code n} pixels that become {@code m}, the weight {@code 1 − |(j + ½) − (i + ½)·n/m| / max(1, n/m)} is,
+     * times {@code 2·max(n, m)}, the whole number {@code 2·max(n, m) − |(2j + 1)·m − (2i + 1)·n|}. It is the same seen
+     * from the other end, which makes resizing and mirroring commute exactly.
+     */
+    private static final class FilterWeights {
+        /** Weights are multiples of {@code 2^−22}: a byte times their sum still fits in 31 bits. */
+        static final int SHIFT = 22;
+        /** Half of one, for rounding. */
+        static final int HALF = 1 << (SHIFT - 1);
+
+        private final int[] first;
+        private final int[][] weights;
+
+        private FilterWeights(int[] first, int[][] weights) {
+            this.first = first;
+            this.weights = weights;
+        }
+
+        /** @param from pixels along the axis, {@code n}, at most a few thousand times {@code to} */
+        static FilterWeights of(int from, int to) {
+            int[] first = new int[to];
+            int[][] weights = new int[to][];
+            long reach = 2L * Math.max(from, to);
+            for (int i = 0; i < to; i++) {
+                long centre = (2L * i + 1) * from;
+                // The pixels with |(2j + 1)·to − centre| < reach, and more with weight zero to make them four.
+                int begin = (int) Math.max(0, Math.floorDiv(centre - reach - to, 2L * to) + 1);
+                int end = (int) Math.min(from, Math.ceilDiv(centre + reach - to, 2L * to));
+                int count = Math.min(from, Math.max(4, end - begin));
+                first[i] = Math.min(begin, from - count);
+                long[] parts = new long[count];
+                for (int j = 0; j < count; j++) {
+                    parts[j] = Math.max(0, reach - Math.abs((2L * (first[i] + j) + 1) * to - centre));
+                }
+                weights[i] = normalized(parts);
+            }
+            return new FilterWeights(first, weights);
+        }
+
+        private static int[] normalized(long[] parts) {
+            long sum = LongStream.of(parts).sum();
+            int[] weights = new int[parts.length];
+            for (int j = 0; j < parts.length; j++) {
+                weights[j] = (int) Math.round((double) parts[j] / sum * (1 << SHIFT));
+            }
+            return weights;
+        }
+
+        /** Pixels of the result. */
+        int size() {
+            return first.length;
+        }
+
+        /** Returns the weights of a range of result pixels, {@code to} exclusive. */
+        FilterWeights part(int from, int to) {
+            return new FilterWeights(Arrays.copyOfRange(first, from, to), Arrays.copyOfRange(weights, from, to));
+        }
+
+        /** Returns one past the last source pixel. */
+        int end() {
+            int end = 0;
+            for (int i = 0; i < first.length; i++) {
+                end = Math.max(end, first[i] + weights[i].length);
+            }
+            return end;
+        }
+
+        /** Returns whether every window has four pixels. */
+        boolean areFours() {
+            return Arrays.stream(weights).allMatch(window -> window.length == 4);
+        }
+
+        /** Returns the first source pixel of pixel {@code i} of the result. */
+        int first(int i) {
+            return first[i];
+        }
+
+        /** Returns the weights from that pixel on; their sum is {@code 2^22}, up to rounding. */
+        int[] at(int i) {
+            return weights[i];
         }
     }
 }

@@ -9,15 +9,15 @@ import java.awt.image.IndexColorModel;
 import java.awt.image.PixelInterleavedSampleModel;
 import java.awt.image.Raster;
 import java.awt.image.SampleModel;
+import java.util.Arrays;
 import org.gramian.image.ImageInfo.Colour;
-import org.gramian.image.ReadResult.Problem;
 
 /**
- * Turns a decoded image into opaque RGB bytes by its samples, not by Java's colour management.
+ * Converts the samples of a decoded image to opaque RGB bytes, without Java's colour management.
  *
- * <p>Samples become bytes as {@code round(255·v / largest)}: the upper byte of 16 bits, rounded, as {@code v/257}. A gray value
- * is the same red, green and blue (Java's conversion would brighten it), a colour profile is ignored, inks become {@code
- * (1−c)(1−k)} and so on, and transparency {@code a} is composed over white: {@code a·v + (1−a)·255}.
+ * <p>Samples become bytes as {@code round(255·v / largest)}. Gray values are copied to red, green and blue (Java's conversion would
+ * brighten them), colour profiles are ignored, CMYK becomes {@code (1−c)(1−k)} and so on, and alpha {@code a} is composed over
+ * white: {@code a·v + (1−a)·255}.
  */
 final class SampleConverter {
     private static final int MOST_BITS = 16;
@@ -39,12 +39,11 @@ final class SampleConverter {
         int type = samples.getDataType();
         boolean whole = type == DataBuffer.TYPE_BYTE || type == DataBuffer.TYPE_USHORT || type == DataBuffer.TYPE_INT;
         if (!whole || bits(samples) > MOST_BITS) {
-            throw new UnreadableException(
-                    Problem.UNKNOWN_FORMAT,
+            throw UnreadableException.unknownFormat(
                     "expected samples that are whole numbers of at most 16 bits, found "
                             + (whole
-                                    ? bits(samples) + " bits"
-                                    : "fractions or signed numbers, which have no standard white point"));
+                            ? bits(samples) + " bits"
+                            : "fractions or signed numbers, which have no standard white point"));
         }
         int channels = samples.getNumBands() - (model.hasAlpha() ? 1 : 0);
         int space = model.getColorSpace().getType();
@@ -53,24 +52,19 @@ final class SampleConverter {
                 || (channels == 3 && space == ColorSpace.TYPE_RGB)
                 || (channels == 4 && space == ColorSpace.TYPE_CMYK);
         if (!known) {
-            throw new UnreadableException(
-                    Problem.UNKNOWN_FORMAT,
+            throw UnreadableException.unknownFormat(
                     "expected an image in gray, RGB, CMYK or with a palette, found " + samples.getNumBands()
                             + " channels of another kind");
         }
     }
 
-    /** The largest number of bits of a channel. */
+    /** Returns the largest number of bits of a channel. */
     int bits() {
         return bits(raster.getSampleModel());
     }
 
     private static int bits(SampleModel samples) {
-        int most = 0;
-        for (int size : samples.getSampleSize()) {
-            most = Math.max(most, size);
-        }
-        return most;
+        return Arrays.stream(samples.getSampleSize()).max().orElse(0);
     }
 
     Colour colour() {
@@ -84,7 +78,7 @@ final class SampleConverter {
         };
     }
 
-    /** Whether the palette is just the gray values from one end to the other: how Java decodes gray of few bits. */
+    /** Returns whether the palette is a gray ramp: how Java decodes gray of few bits. */
     boolean isGrayRamp() {
         if (!(model instanceof IndexColorModel palette)) {
             return false;
@@ -127,7 +121,7 @@ final class SampleConverter {
                 && bits() == Byte.SIZE;
     }
 
-    /** The common case, and the fast one. */
+    /** The fast path of the common case. */
     private void plain(byte[] rgb) {
         PixelInterleavedSampleModel layout = (PixelInterleavedSampleModel) raster.getSampleModel();
         DataBufferByte buffer = (DataBufferByte) raster.getDataBuffer();
@@ -157,8 +151,7 @@ final class SampleConverter {
             raster.getSamples(raster.getMinX(), raster.getMinY() + y, width, 1, 0, row);
             for (int index : row) {
                 if (index >= colours.length) {
-                    throw new UnreadableException(
-                            Problem.CORRUPT,
+                    throw UnreadableException.corrupt(
                             "expected a palette with a colour " + index + ", found one of " + colours.length
                                     + " colours");
                 }
@@ -207,7 +200,7 @@ final class SampleConverter {
         return rounded(value * alpha + largest * (mostAlpha - alpha), whole);
     }
 
-    /** The value was multiplied by the transparency already; one beyond it is no colour, and cut off. */
+    /** For values already multiplied by alpha; larger ones are clamped. */
     private static long premultipliedOverWhite(long value, long largest, long alpha, long mostAlpha) {
         long whole = largest * mostAlpha;
         return rounded(Math.min(whole, value * mostAlpha + largest * (mostAlpha - alpha)), whole);

@@ -12,17 +12,17 @@ import javax.imageio.ImageWriteParam;
 import javax.imageio.ImageWriter;
 import javax.imageio.stream.MemoryCacheImageOutputStream;
 
-/** Small copies of images as JPEG, for pages and galleries; the longer side has {@value #SIDE} pixels at most. */
+/** JPEG thumbnails with a long side of at most {@value #SIDE} pixels. */
 public final class Thumbnail {
-    /** The longer side: two beside each other still fit on a telephone. */
+    /** Long side: two fit side by side on a phone. */
     public static final int SIDE = 96;
 
-    /** Below this the blocks of the compression begin to show. */
+    /** Block artifacts are visible below this. */
     private static final float QUALITY = 0.8f;
 
     private Thumbnail() {}
 
-    /** The content of a JPEG file: the image reduced to fit, never enlarged. */
+    /** Returns the image as a JPEG file, reduced to fit, never enlarged. */
     public static byte[] of(Image image) {
         double scale = Math.min(1, (double) SIDE / Math.max(image.width(), image.height()));
         int width = (int) Math.max(1, Math.round(image.width() * scale));
@@ -30,7 +30,7 @@ public final class Thumbnail {
         return jpeg(scale == 1 ? image : Resize.to(image, width, height));
     }
 
-    /** A JPEG as the text of an {@code img} element's source, which then needs no file. */
+    /** Returns a JPEG as a data URL. */
     public static String source(byte[] jpeg) {
         return "data:image/jpeg;base64," + Base64.getEncoder().encodeToString(jpeg);
     }
@@ -45,7 +45,7 @@ public final class Thumbnail {
             writer.setOutput(out);
             writer.write(null, new IIOImage(buffered(image), null, null), parameters);
         } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible); // it goes to memory
+            throw new UncheckedIOException(impossible); // writes to memory
         } finally {
             writer.dispose();
         }

@@ -1,7 +1,5 @@
 package org.gramian.image;
 
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -13,7 +11,7 @@ public enum UnsupportedFormat {
     JPEG_2000("JPEG 2000", "opj_decompress -i IMAGE.jp2 -o IMAGE.png"),
     VIDEO("a video", "ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg");
 
-    /** So many bytes at the start of a file are enough to tell its format. */
+    /** Number of first bytes that identify a format. */
     public static final int MAGIC_BYTES = 64;
 
     private static final List<String> HEIF_BRANDS =
@@ -31,15 +29,15 @@ public enum UnsupportedFormat {
         this.command = command;
     }
 
-    /** The format that the first bytes of a file show, if it is one of these. */
+    /** Detects the format by the first bytes of a file. */
     public static Optional<UnsupportedFormat> of(byte[] content) {
-        if (starts(content, 4, "ftyp")) {
+        if (ImageFormat.starts(content, 4, "ftyp")) {
             return container(content);
         }
-        if (starts(content, 0, "\0\0\0\fJXL ") || starts(content, 0, "\u00ff\n")) {
+        if (ImageFormat.starts(content, 0, "\0\0\0\fJXL ") || ImageFormat.starts(content, 0, "\u00ff\n")) {
             return Optional.of(JPEG_XL);
         }
-        if (starts(content, 0, "\0\0\0\fjP  ") || starts(content, 0, "\u00ffO\u00ffQ")) {
+        if (ImageFormat.starts(content, 0, "\0\0\0\fjP  ") || ImageFormat.starts(content, 0, "\u00ffO\u00ffQ")) {
             return Optional.of(JPEG_2000);
         }
         return isVideo(content) ? Optional.of(VIDEO) : Optional.empty();
@@ -47,38 +45,32 @@ public enum UnsupportedFormat {
 
     /** ISO base media files name their brand at byte 8, and compatible ones from byte 16 on. */
     private static Optional<UnsupportedFormat> container(byte[] content) {
-        if (starts(content, 8, CANON_RAW)) {
+        if (ImageFormat.starts(content, 8, CANON_RAW)) {
             return Optional.empty();
         }
-        boolean heif = HEIF_BRANDS.stream().anyMatch(brand -> starts(content, 8, brand));
+        boolean heif = HEIF_BRANDS.stream().anyMatch(brand -> ImageFormat.starts(content, 8, brand));
         int end = Math.min(content.length, content.length < 4 ? 0 : Byte.toUnsignedInt(content[3]));
-        boolean avif = AVIF_BRANDS.stream().anyMatch(brand -> starts(content, 8, brand));
+        boolean avif = AVIF_BRANDS.stream().anyMatch(brand -> ImageFormat.starts(content, 8, brand));
         for (int at = 16; heif && at + 4 <= end; at += 4) { // an AVIF file may name the general brand mif1 first
             int place = at;
-            avif |= AVIF_BRANDS.stream().anyMatch(brand -> starts(content, place, brand));
+            avif |= AVIF_BRANDS.stream().anyMatch(brand -> ImageFormat.starts(content, place, brand));
         }
         return Optional.of(avif ? AVIF : heif ? HEIC : VIDEO);
     }
 
     private static boolean isVideo(byte[] content) {
-        return (starts(content, 0, "RIFF") && starts(content, 8, "AVI "))
-                || starts(content, 0, "\u001aE\u00df\u00a3") // Matroska, WebM
-                || starts(content, 0, "\0\0\1\u00ba") // MPEG program stream
-                || starts(content, 0, "\0\0\1\u00b3") // MPEG video
-                || starts(content, 0, "0&\u00b2u\u008ef\u00cf\u0011") // ASF, WMV
-                || starts(content, 0, "FLV\1")
-                || starts(content, 4, "moov")
-                || starts(content, 4, "mdat")
-                || starts(content, 4, "wide");
+        return (ImageFormat.starts(content, 0, "RIFF") && ImageFormat.starts(content, 8, "AVI "))
+                || ImageFormat.starts(content, 0, "\u001aE\u00df\u00a3") // Matroska, WebM
+                || ImageFormat.starts(content, 0, "\0\0\1\u00ba") // MPEG program stream
+                || ImageFormat.starts(content, 0, "\0\0\1\u00b3") // MPEG video
+                || ImageFormat.starts(content, 0, "0&\u00b2u\u008ef\u00cf\u0011") // ASF, WMV
+                || ImageFormat.starts(content, 0, "FLV\1")
+                || ImageFormat.starts(content, 4, "moov")
+                || ImageFormat.starts(content, 4, "mdat")
+                || ImageFormat.starts(content, 4, "wide");
     }
 
-    private static boolean starts(byte[] content, int from, String text) {
-        byte[] wanted = text.getBytes(StandardCharsets.ISO_8859_1);
-        return content.length >= from + wanted.length
-                && Arrays.equals(content, from, from + wanted.length, wanted, 0, wanted.length);
-    }
-
-    /** What the file is and how to convert it, as {@code HEIC; convert it with: heif-convert IMAGE.heic IMAGE.jpg}. */
+    /** Returns the format and how to convert it, as {@code HEIC; convert it with: heif-convert IMAGE.heic IMAGE.jpg}. */
     public String advice() {
         return word + "; " + (this == VIDEO ? "extract images with: " : "convert it with: ") + command;
     }

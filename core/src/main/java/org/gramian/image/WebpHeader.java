@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
-import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.FileHeader.Span;
 
-/** Looks at the chunks of a WebP: that they are all there, and that every size in them agrees with the first. */
+/** Parses the chunks of a WebP and checks that they are complete and that all sizes agree. */
 final class WebpHeader {
     private static final int EXTENDED = 0x58385056;
     private static final int LOSSY = 0x20385056;
@@ -15,12 +15,12 @@ final class WebpHeader {
     private static final int EXIF = 0x46495845;
     private static final int ALPHA = 0x48504c41;
 
-    /** Where the flags of an extended file lie, and the one that says that a colour profile follows. */
+    /** Position of the flags of an extended file, and the flag of a colour profile. */
     private static final int FLAGS = 20;
 
     private static final int PROFILE_FLAG = 0x20;
 
-    /** Bytes that the decoder of lossless images may read beyond the last. */
+    /** Bytes that the lossless decoder may read past the end. */
     static final int READ_AHEAD = 16;
 
     private static final int CHUNK_HEADER = 8;
@@ -28,13 +28,13 @@ final class WebpHeader {
 
     private final byte[] content;
     private final ByteBuffer bytes;
-    private final Bounds bounds;
+    private final SizeLimits bounds;
     private Optional<Span> exif = Optional.empty();
     private Optional<Lossy> lossy = Optional.empty();
     private Optional<Span> alpha = Optional.empty();
     private boolean found;
 
-    private WebpHeader(byte[] content, Bounds bounds) {
+    private WebpHeader(byte[] content, SizeLimits bounds) {
         this.content = content;
         this.bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
         this.bounds = bounds;
@@ -45,42 +45,41 @@ final class WebpHeader {
      *
      * @param image its VP8 frame
      * @param size the size of the frame
-     * @param alpha its transparency, if there is any
-     * @param exif where EXIF data lies, if there is any
+     * @param alpha its alpha chunk
+     * @param exif position of EXIF data
      */
     record Lossy(Span image, Size size, Optional<Span> alpha, Optional<Span> exif) {}
 
-    /** The first image of a file, if it is a lossy one. */
-    static Optional<Lossy> lossy(byte[] content, Bounds bounds) throws UnreadableException {
+    /** Returns the first image of a file, if it is lossy. */
+    static Optional<Lossy> lossy(byte[] content, SizeLimits bounds) throws UnreadableException {
         WebpHeader header = of(content, bounds);
         return header.lossy.map(found -> new Lossy(found.image, found.size, found.alpha, header.exif));
     }
 
-    /** A file whose first image is lossless, for the decoder. */
-    static Prepared prepare(byte[] content, Bounds bounds) throws UnreadableException {
+    /** Returns the header of a file whose first image is lossless. */
+    static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
         WebpHeader header = of(content, bounds);
-        return new Prepared(header.forDecoder(), header.exif, Optional.empty(), true);
+        return new FileHeader(header.forDecoder(), header.exif, Optional.empty(), true);
     }
 
-    private static WebpHeader of(byte[] content, Bounds bounds) throws UnreadableException {
+    private static WebpHeader of(byte[] content, SizeLimits bounds) throws UnreadableException {
         WebpHeader header = new WebpHeader(content, bounds);
         long end = CHUNK_HEADER + Integer.toUnsignedLong(header.bytes.getInt(4));
         if (end > content.length) {
-            throw new UnreadableException(
-                    Problem.TRUNCATED,
+            throw UnreadableException.truncated(
                     "expected a WebP of " + end + " bytes as its header says, found " + content.length);
         }
         header.chunks(new Span(FILE_HEADER, (int) end), new Size(0, 0));
         if (!header.found) {
-            throw new UnreadableException(Problem.CORRUPT, "expected a WebP with an image in it, found none");
+            throw UnreadableException.corrupt("expected a WebP with an image in it, found none");
         }
         return header;
     }
 
-    /** Columns and rows; zero while nothing has claimed any. */
+    /** Columns and rows; zero while unknown. */
     record Size(int width, int height) {}
 
-    /** Walks over chunks up to the first image and the EXIF data. */
+    /** Parses chunks up to the first image and the EXIF data. */
     private void chunks(Span span, Size claimed) throws UnreadableException {
         Size size = claimed;
         long position = span.from();
@@ -89,8 +88,7 @@ final class WebpHeader {
             long length = Integer.toUnsignedLong(bytes.getInt(at + 4));
             int data = at + CHUNK_HEADER;
             if (length > span.to() - data) {
-                throw new UnreadableException(
-                        Problem.TRUNCATED,
+                throw UnreadableException.truncated(
                         "expected a WebP chunk of " + length + " bytes, found the end after " + (span.to() - data));
             }
             Span body = new Span(data, data + (int) length);
@@ -137,8 +135,7 @@ final class WebpHeader {
 
     private static void require(Span body, int least) throws UnreadableException {
         if (body.to() - body.from() < least) {
-            throw new UnreadableException(
-                    Problem.CORRUPT,
+            throw UnreadableException.corrupt(
                     "expected a WebP chunk of at least " + least + " bytes, found " + (body.to() - body.from()));
         }
     }
@@ -150,8 +147,7 @@ final class WebpHeader {
 
     private void bitstream(Size size, Size claimed) throws UnreadableException {
         if (claimed.width != 0 && !claimed.equals(size)) {
-            throw new UnreadableException(
-                    Problem.CORRUPT,
+            throw UnreadableException.corrupt(
                     "expected a WebP image of " + claimed.width + "×" + claimed.height
                             + " pixels as its header says, found " + size.width + "×" + size.height);
         }
@@ -159,8 +155,8 @@ final class WebpHeader {
     }
 
     /**
-     * The content as the decoder shall see it: it would apply the profile, but with its flag gone it sees none; and it reads a
-     * little ahead, which must not look like reading what is missing.
+     * Returns the input of the decoder: without the flag of the colour profile, which it would apply, and padded, since it reads
+     * ahead.
      */
     private byte[] forDecoder() {
         byte[] copy = Arrays.copyOf(content, content.length + READ_AHEAD);

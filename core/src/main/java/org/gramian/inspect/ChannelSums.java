@@ -13,9 +13,9 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** Adds up how feature maps vary together over positions, each about its mean in its image, and judges the channels by it. */
+/** Accumulates the covariances of feature maps over positions, and finds dead and duplicate channels. */
 final class ChannelSums {
-    private static final double STILL = 1e-12;
+    private static final double DEAD = 1e-12;
     private static final double NEARLY_ALL = 0.95;
     private static final double ALIKE = 0.999;
 
@@ -25,7 +25,7 @@ final class ChannelSums {
     private long positions;
     private int images;
 
-    /** Takes maps {@code [n, C, N]}. */
+    /** Adds maps {@code [n, C, N]}. */
     void add(Tensor maps) {
         channels = Math.toIntExact(maps.size(1));
         positions = maps.size(2);
@@ -49,14 +49,14 @@ final class ChannelSums {
     }
 
     private void count(double[] squares) {
-        double liveliest = Arrays.stream(squares).max().orElse(0);
+        double largest = Arrays.stream(squares).max().orElse(0);
         for (int c = 0; c < channels; c++) {
-            still[c] += squares[c] <= STILL * liveliest ? 1 : 0;
+            still[c] += squares[c] <= DEAD * largest ? 1 : 0;
         }
         images++;
     }
 
-    DegenerateChannels judge() {
+    DegenerateChannels result() {
         List<Integer> dead = new ArrayList<>();
         List<DegenerateChannels.Duplicate> duplicates = new ArrayList<>();
         for (int c = 0; c < channels; c++) {

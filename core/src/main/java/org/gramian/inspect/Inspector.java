@@ -74,7 +74,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
             }
         }
         return new SpdInspection(
-                fingerprint, model.head().pooling().text(), statistics.channels.judge(), statistics.stages());
+                fingerprint, model.head().pooling().text(), statistics.channels.result(), statistics.stages());
     }
 
     private static void requireReadable(Batch batch, List<Sample> samples) throws UnreadableImageException {
@@ -100,7 +100,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.inference()) {
                 Tensor images = Tensors.to(Tensors.viewOf(batch.memory(), DType.F32, batch.shape()), model.device());
-                // A batch may be padded to its fixed size with crops of nothing.
+                // Without the padding of the batch.
                 Tensor real = Views.slice(images, 0, 0, batch.places().size());
                 Var features = model.backbone()
                         .apply(
@@ -122,14 +122,14 @@ public record Inspector(Model model, Rendering rendering, int threads) {
             }
         }
 
-        /** By its words: maps of as many channels as positions are square too, and no matrices. */
+        /** By its name too: maps with as many channels as positions are square but not matrices. */
         private static boolean isOfMatrices(String stage, Var value) {
             return stage.matches("(branch \\d+, )*(kernel |transform \\d).*")
                     && value.shape().rank() == 3
                     && value.shape().at(1) == value.shape().at(2);
         }
 
-        /** Of all images, not of the first ones: these are of a class or two, where the samples lie class by class. */
+        /** Decomposes evenly spaced matrices, since samples may be sorted by class. */
         private void decompose(String stage, Tensor matrices, List<Place> places) {
             List<double[]> found = spectra.computeIfAbsent(stage, _ -> new ArrayList<>());
             long[] wanted = EvenSample.places(images, matrices(matrices.size(1)));
@@ -140,7 +140,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
             }
         }
 
-        /** The eigenvalues of a matrix, descending. */
+        /** Returns the eigenvalues of a matrix, descending. */
         private static double[] spectrum(Tensor matrix) {
             Tensor exact = Tensors.to(Tensors.to(Views.contiguous(matrix), Device.CPU), DType.F64);
             double[] ascending = Decompositions.symmetricEigenvalues(exact).toDoubles();

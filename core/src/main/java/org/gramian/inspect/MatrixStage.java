@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The symmetric matrices that leave one stage of a pooling, over several images.
+ * Spectra of the symmetric matrices after one stage of a pooling, over several images.
  *
  * @param stage in the words of {@link org.gramian.pooling.Pooling#trace}, as {@code kernel rbf} and {@code transform 1, spd:128}
  * @param size rows of each matrix
- * @param images how many matrices were decomposed, of images evenly spread; fewer where they are large
- * @param eigenvalues the largest of each matrix, then the second, and so on: {@code size} of them
- * @param effectiveRank {@code exp(−Σ pᵢ·log pᵢ)} with {@code pᵢ = |λᵢ|/Σ|λⱼ|}: from 1, one direction, to {@code size}, all alike
+ * @param images number of decomposed matrices, of evenly spaced images; fewer for large matrices
+ * @param eigenvalues quantiles of the largest eigenvalue, the second, and so on
+ * @param effectiveRank {@code exp(−Σ pᵢ·log pᵢ)} with {@code pᵢ = |λᵢ|/Σ|λⱼ|}, from 1 to {@code size}
  *     (Roy and Vetterli, The Effective Rank, 2007)
- * @param condition {@code max|λᵢ| / min|λᵢ|}, at most {@link #worstCondition}, beyond which single precision cannot tell
+ * @param condition {@code max|λᵢ| / min|λᵢ|}, at most {@link #worstCondition}, the limit of float32
  * @param indefinite share of the matrices with an eigenvalue below 0, beyond rounding
  */
 public record MatrixStage(
@@ -51,7 +51,7 @@ public record MatrixStage(
                 spectra.stream().filter(MatrixStage::isIndefinite).count() / (double) spectra.size());
     }
 
-    /** A matrix of zeros has no direction at all; it counts as 1. */
+    /** Returns the effective rank; 1 for a zero matrix. */
     static double effectiveRank(double[] spectrum) {
         double sum = Arrays.stream(spectrum).map(Math::abs).sum();
         double entropy = Arrays.stream(spectrum)
@@ -81,9 +81,32 @@ public record MatrixStage(
         return largest == 0 ? worst : Math.min(worst, largest / smallest);
     }
 
-    /** The eigenvalues come from single precision: what is smaller than its rounding has no sign. */
+    /** Ignores negative eigenvalues below the rounding of float32. */
     private static boolean isIndefinite(double[] spectrum) {
         double largest = Arrays.stream(spectrum).map(Math::abs).max().orElse(0);
         return spectrum[spectrum.length - 1] < -0x1p-23 * spectrum.length * largest;
+    }
+
+    /**
+     * Quantiles of a number over images.
+     *
+     * @param low 10 % quantile
+     * @param median 50 % quantile
+     * @param high 90 % quantile
+     */
+    public record QuantileRange(double low, double median, double high) {
+        /** Computes the quantiles of at least one number, with linear interpolation. */
+        static QuantileRange of(double[] numbers) {
+            double[] sorted = numbers.clone();
+            Arrays.sort(sorted);
+            return new QuantileRange(quantile(sorted, 0.1), quantile(sorted, 0.5), quantile(sorted, 0.9));
+        }
+
+        private static double quantile(double[] sorted, double share) {
+            double place = share * (sorted.length - 1);
+            int before = (int) place;
+            int after = Math.min(before + 1, sorted.length - 1);
+            return sorted[before] + (place - before) * (sorted[after] - sorted[before]);
+        }
     }
 }

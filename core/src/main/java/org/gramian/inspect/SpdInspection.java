@@ -16,15 +16,13 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What became of the matrices of a model's pooling on some test images, and of the feature maps that they are made of.
+ * Spectra of the matrices of a model's pooling on test images, and degenerate channels of its feature maps.
  *
  * @param model SHA-256 of the model's file, in hexadecimal digits
- * @param pooling text of the pooling
- * @param channels the feature maps that the pooling compares
- * @param stages the matrices after the kernel and after each transform; none where the pooling has no matrices
+ * @param stages the matrices after the kernel and after each transform; empty for poolings without matrices
  */
 public record SpdInspection(String model, String pooling, DegenerateChannels channels, List<MatrixStage> stages) {
-    /** Its name in the folder of a fold. */
+    /** File name in the folder of a fold. */
     public static final String FILE = "spd.json";
 
     public SpdInspection {
@@ -40,7 +38,7 @@ public record SpdInspection(String model, String pooling, DegenerateChannels cha
         return InspectionFile.read(path);
     }
 
-    /** Writes or replaces a file, whole or not at all. */
+    /** Writes or replaces a file atomically. */
     public void write(Path path) throws IOException {
         InspectionFile.write(path, this);
     }

@@ -10,7 +10,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
-import org.gramian.image.dataset.protocol.Holdout;
+import org.gramian.image.dataset.protocol.RandomProtocol.Holdout;
 import org.gramian.train.loop.TrainingData.Parts;
 
 /**

@@ -23,8 +23,8 @@ import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.image.dataset.protocol.Plan;
 import org.gramian.image.dataset.protocol.Protocol;
-import org.gramian.image.dataset.protocol.Seeded;
 import org.gramian.linear.LinearSolver;
+import org.gramian.image.dataset.protocol.RandomProtocol;
 import org.gramian.model.Head;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.config.ConfigException;
@@ -160,7 +160,7 @@ public record RunPlan(
         Duplicates identical = all.with(List.of());
         List<List<Integer>> near = all.near();
         Protocol protocol = config.data().protocol();
-        if (!(protocol instanceof Seeded) || near.isEmpty()) {
+        if (!(protocol instanceof RandomProtocol) || near.isEmpty()) {
             return identical;
         }
         String counted = near.size() + (near.size() == 1 ? " group" : " groups") + " of near-duplicates ("

@@ -15,7 +15,6 @@ import org.gramian.basis.AtomicFile;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.audit.Audit;
-import org.gramian.image.audit.AuditFile;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.crop.CropPlan;
@@ -199,7 +198,7 @@ public record TrainingRun(
         try (RunLock _ = RunLock.take(folder)) {
             AtomicFile.sweep(folder);
             new ExistingRun(folder).begin(plan);
-            AuditFile.write(folder.resolve(AuditFile.NAME), audit);
+            audit.write(folder.resolve(AuditReport.FILE_NAME));
             return locked(plan, audit, folder);
         }
     }

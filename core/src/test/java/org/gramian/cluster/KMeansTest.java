@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 import org.assertj.core.data.Offset;
+import org.gramian.cluster.KMeans.Clusters;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;

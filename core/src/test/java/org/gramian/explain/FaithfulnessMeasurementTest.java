@@ -28,7 +28,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 /** The table of {@code docs/explain.md}: how faithful maps are on photographs of FMD, by a trained model. */
 @EnabledIfSystemProperty(named = "gramian.explain.model", matches = ".+", disabledReason = "wants a trained model")
 class FaithfulnessMeasurementTest {
-    private static final int PICTURES = Integer.getInteger("gramian.explain.pictures", 50);
+    private static final int IMAGES = Integer.getInteger("gramian.explain.images", 50);
 
     /** The fold of the division that is looked at: 0 is what a model of fold 1 is tested on, 1 and 2 what it learned. */
     private static final String FOLD = System.getProperty("gramian.explain.fold", "0");
@@ -51,7 +51,7 @@ class FaithfulnessMeasurementTest {
                     "| %s | %d of %d | %.3f | %.3f |",
                     attribution.text(),
                     held,
-                    PICTURES,
+                    IMAGES,
                     hottest,
                     others);
         }
@@ -70,7 +70,7 @@ class FaithfulnessMeasurementTest {
                 lines.add(tally.line(attribution));
                 Files.write(table, lines);
                 if (attribution == Settings.USUAL.attribution()) {
-                    assertThat(tally.held).as(tally.line(attribution)).isGreaterThanOrEqualTo(HOLDS * PICTURES / 100);
+                    assertThat(tally.held).as(tally.line(attribution)).isGreaterThanOrEqualTo(HOLDS * IMAGES / 100);
                 }
             }
         }
@@ -120,8 +120,8 @@ class FaithfulnessMeasurementTest {
             }
         }
         List<Photograph> found = new ArrayList<>();
-        for (int i = 0; found.size() < PICTURES; i++) {
-            for (int label = 0; label < classes.size() && found.size() < PICTURES; label++) {
+        for (int i = 0; found.size() < IMAGES; i++) {
+            for (int label = 0; label < classes.size() && found.size() < IMAGES; label++) {
                 Image image = read(files.get(label).get(i));
                 Explanation why = new Explainer(
                                 stored.model(),

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 
 class FaithfulnessTest {
     /** Photographs of each of two materials that the classifier is made from, and as many that it is tried on. */
-    private static final int PICTURES = Boolean.getBoolean("gramian.full") ? 40 : 6;
+    private static final int IMAGES = Boolean.getBoolean("gramian.full") ? 40 : 6;
 
     private static final Faithfulness FEW = new Faithfulness(0.2, 4, 1);
 
@@ -57,7 +57,7 @@ class FaithfulnessTest {
     @Test
     void theHottestFifthOfMostPhotographsMattersMoreThanOthers() throws IOException {
         List<List<Image>> seen = List.of(photographs("foliage", 0), photographs("water", 0));
-        List<List<Image>> fresh = List.of(photographs("foliage", PICTURES), photographs("water", PICTURES));
+        List<List<Image>> fresh = List.of(photographs("foliage", IMAGES), photographs("water", IMAGES));
         Backbone backbone = Backbone.of("squeezenet");
         int tried = 0;
         int held = 0;
@@ -81,7 +81,7 @@ class FaithfulnessTest {
                 }
             }
         }
-        assertThat(tried).as("rightly classified").isGreaterThanOrEqualTo(PICTURES);
+        assertThat(tried).as("rightly classified").isGreaterThanOrEqualTo(IMAGES);
         assertThat((double) held / tried).as("%d of %d", held, tried).isGreaterThanOrEqualTo(0.8);
     }
 
@@ -89,7 +89,7 @@ class FaithfulnessTest {
         try (Stream<Path> files = Files.list(SharedFolder.require("data/fmd").resolve(material))) {
             return files.sorted()
                     .skip(from)
-                    .limit(PICTURES)
+                    .limit(IMAGES)
                     .map(file -> ((ReadResult.Readable) new ImageReader(ImageLimits.DEFAULT).read(file)).image())
                     .toList();
         }

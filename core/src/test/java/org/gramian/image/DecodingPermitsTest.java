@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.gramian.image.ImageReader.DecodingPermits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

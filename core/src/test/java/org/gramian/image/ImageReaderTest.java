@@ -48,7 +48,7 @@ final class ImageReaderTest {
     @ParameterizedTest
     @MethodSource("files")
     void theContentTellsTheFormatNotTheName(byte[] content) throws IOException {
-        Path file = Files.write(folder.resolve("picture.txt"), content);
+        Path file = Files.write(folder.resolve("image.txt"), content);
         ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(file);
         assertThat(reading).isInstanceOf(Readable.class);
         assertThat(((Readable) reading).origin().format())
@@ -63,7 +63,7 @@ final class ImageReaderTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"B", "BMX is not a picture at all", "RIFF....WAVEfmt ", "GIF90a......", "<svg/>", "\0\0\0\0"})
+            strings = {"B", "BMX is not an image at all", "RIFF....WAVEfmt ", "GIF90a......", "<svg/>", "\0\0\0\0"})
     void contentOfNoFormatIsNamedSo(String content) {
         assertThat(refused(content.getBytes(StandardCharsets.ISO_8859_1)).problem())
                 .isEqualTo(Problem.UNKNOWN_FORMAT);
@@ -128,7 +128,7 @@ final class ImageReaderTest {
                     .isInstanceOf(Unreadable.class)
                     .isEqualTo(small.read(file));
         }
-        Path image = Files.write(folder.resolve("picture"), written(IMAGE, "png"));
+        Path image = Files.write(folder.resolve("image"), written(IMAGE, "png"));
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         assertThat(reader.read(new Elsewhere(image))).isInstanceOf(Readable.class);
     }
@@ -141,7 +141,7 @@ final class ImageReaderTest {
 
     @Test
     void wantOfMemoryIsNoFaultOfTheImage() {
-        ReadResult found = ImageReader.inTurn(() -> {
+        ReadResult found = ImageReader.withPermit(() -> {
             throw new OutOfMemoryError();
         });
         assertThat(((Unreadable) found).problem()).isEqualTo(Problem.NO_MEMORY);

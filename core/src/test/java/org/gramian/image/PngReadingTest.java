@@ -152,7 +152,7 @@ final class PngReadingTest {
     }
 
     @Test
-    void aChunkOfGigabytesThatIsNotThereIsNotAskedFor() {
+    void aMissingChunkOfGigabytesIsNotAllocated() {
         byte[] file = PngFile.of(2, 1, 8, 0).chunk("zTXt", new byte[20]).rows(new byte[] {10, 20});
         file[33] = 0x7f;
         assertThat(refused(file).problem()).isEqualTo(Problem.TRUNCATED);

@@ -141,7 +141,7 @@ final class TestImages {
 
     /** A file of the test resources. */
     static byte[] resource(String name) {
-        try (InputStream in = TestImages.class.getResourceAsStream("/pictures/" + name)) {
+        try (InputStream in = TestImages.class.getResourceAsStream("/images/" + name)) {
             return Objects.requireNonNull(in, name).readAllBytes();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

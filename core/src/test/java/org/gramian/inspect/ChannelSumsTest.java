@@ -40,7 +40,7 @@ final class ChannelSumsTest {
                 sums.add(Tensors.of(some, Shape.of(some.length / each, CHANNELS, POSITIONS), DType.F32));
             }
         }
-        return sums.judge();
+        return sums.result();
     }
 
     @RandomTest(times = 5)

@@ -20,6 +20,7 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
+import org.gramian.inspect.MatrixStage.QuantileRange;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;

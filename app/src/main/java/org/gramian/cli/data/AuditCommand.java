@@ -24,7 +24,6 @@ import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.Audit;
-import org.gramian.image.audit.AuditFile;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.ClassCount;
@@ -106,10 +105,10 @@ public final class AuditCommand implements Callable<Integer> {
         Dataset dataset = dataset();
         AuditReport report = run(audit, dataset);
         // Before the files: the work is not lost if one of them cannot be written.
-        console.out().print(printed ? AuditFile.text(report) : new AuditTable(report, all).text());
+        console.out().print(printed ? report.json() : new AuditTable(report, all).text());
         console.out().flush();
         if (data != null) {
-            data.write(AuditFile.text(report));
+            data.write(report.json());
         }
         if (page != null) {
             ThumbnailSet album = ThumbnailSet.of(report, dataset, reader, threads);

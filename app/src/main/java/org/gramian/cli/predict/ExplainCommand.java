@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Columns;
-import org.gramian.explain.ChannelPair;
+import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.HeatMap;
 
 import org.gramian.cli.common.Console;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
-import org.gramian.inspect.QuantileRange;
+import org.gramian.inspect.MatrixStage.QuantileRange;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.report.chart.Axis;
 import org.gramian.report.chart.Chart;

@@ -27,7 +27,7 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
-import org.gramian.inspect.QuantileRange;
+import org.gramian.inspect.MatrixStage.QuantileRange;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Head;
 import org.gramian.model.Logits;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
-import org.gramian.inspect.QuantileRange;
+import org.gramian.inspect.MatrixStage.QuantileRange;
 import org.gramian.inspect.SpdInspection;
 import org.junit.jupiter.api.Test;
 

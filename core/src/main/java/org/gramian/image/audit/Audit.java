@@ -15,6 +15,7 @@ import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.gramian.basis.Sha256;
 import org.gramian.image.ReadResult;
+import org.gramian.image.audit.AuditReport.UnreadableImage;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
@@ -22,21 +23,21 @@ import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
 
 /**
- * Looks at every image of a dataset once and says what would spoil training.
+ * Checks a dataset for problems that would harm training.
  *
- * <p>Each image is decoded once, by one of several threads, and all that is kept of it is about a kilobyte
- * ({@link ImageStatistics}): the memory in use is that of one decoded image a thread, and a gigabyte for a million images.
+ * <p>Each image is decoded once, by one of several threads, and reduced to about a kilobyte ({@link ImageStatistics}): memory is
+ * one decoded image per thread, and a gigabyte for a million images.
  */
 public final class Audit {
-    /** Notes of the dataset that say that images or classes are not there. */
+    /** Notes that images or classes are missing. */
     private static final Set<Note.Kind> LOSSES = EnumSet.of(
             Note.Kind.OUTSIDE_LAYOUT,
             Note.Kind.NESTED,
-            Note.Kind.UNUSED_PICTURES,
+            Note.Kind.UNUSED_IMAGES,
             Note.Kind.EMPTY_CLASSES,
             Note.Kind.ABSENT_CLASSES,
-            Note.Kind.ABSENT_PICTURES,
-            Note.Kind.UNLABELLED_PICTURES);
+            Note.Kind.ABSENT_IMAGES,
+            Note.Kind.UNLABELLED_IMAGES);
 
     private final AuditOptions options;
     private final Function<Path, ReadResult> reader;
@@ -45,7 +46,7 @@ public final class Audit {
 
     /**
      * @param reader reads an image's file, from several threads at once; {@code new ImageReader(limits)::read}
-     * @param threads how many images are read at the same time, at least 1
+     * @param threads number of threads, at least 1
      */
     public Audit(AuditOptions options, Function<Path, ReadResult> reader, int threads) {
         this(options, reader, threads, List.of());
@@ -61,22 +62,22 @@ public final class Audit {
         this.crops = crops;
     }
 
-    /** The same audit, to which an image that these crops cannot be taken from is as good as unreadable. */
+    /** Returns an audit that also reports images from which these crops cannot be taken as unreadable. */
     public Audit requiring(Crops needed) {
         List<Crops> more = new ArrayList<>(crops);
         more.add(needed);
         return new Audit(options, reader, threads, List.copyOf(more));
     }
 
-    /** The image as read, or the reason why some of the required crops cannot be taken from it. */
-    private ReadResult seen(ReadResult whole, Sample sample) {
-        ReadResult seen = whole;
+    /** Returns the image, or the reason why a required crop cannot be taken from it. */
+    private ReadResult croppable(ReadResult whole, Sample sample) {
+        ReadResult result = whole;
         for (Crops needed : crops) {
-            if (seen instanceof ReadResult.Readable) {
-                seen = needed.seen(whole, sample);
+            if (result instanceof ReadResult.Readable) {
+                result = needed.seen(whole, sample);
             }
         }
-        return seen;
+        return result;
     }
 
     /**
@@ -91,7 +92,7 @@ public final class Audit {
         ParallelIndices.forEach(facts.length, threads, progress, index -> {
             Sample sample = dataset.samples().get(index);
             ReadResult whole = reader.apply(sample.file());
-            switch (seen(whole, sample)) {
+            switch (croppable(whole, sample)) {
                 case ReadResult.Readable _ -> facts[index] = ImageStatistics.of(index, (ReadResult.Readable) whole);
                 case ReadResult.Unreadable(ReadResult.Problem problem, String reason) ->
                     unreadable[index] = new UnreadableImage(subject.member(index), problem, reason);
@@ -103,8 +104,8 @@ public final class Audit {
         List<DuplicateGroup> duplicates = new DuplicateSearch(subject, readable, options).find();
         List<Finding> findings = new ArrayList<>(of(lost));
         findings.addAll(new ClassFindings(classes, options).find(subject, readable));
-        findings.addAll(new DuplicateFindings(duplicates, !subject.divisions().isEmpty()).find());
-        findings.addAll(new ImageFindings(subject, readable, options).find());
+        findings.addAll(new DuplicateFindings(duplicates, !subject.partitionings().isEmpty()).find());
+        findings.addAll(ImageIssue.findings(subject, readable, options));
         dataset.notes().forEach(note -> findings.add(of(note)));
         findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
         return new AuditReport(
@@ -175,7 +176,7 @@ public final class Audit {
         return List.of(new Finding(
                 Severity.SPOILS,
                 Finding.Kind.UNREADABLE,
-                Wording.count(items.size(), "image") + " cannot be read",
+                Finding.count(items.size(), "image") + " cannot be read",
                 "Training skips them: repair, replace or remove them.",
                 items));
     }
@@ -193,15 +194,15 @@ public final class Audit {
 
     private static String advice(Note.Kind kind) {
         return switch (kind) {
-            case OUTSIDE_LAYOUT, NESTED, UNUSED_PICTURES, UNUSED_FOLDERS, EMPTY_CLASSES ->
+            case OUTSIDE_LAYOUT, NESTED, UNUSED_IMAGES, UNUSED_FOLDERS, EMPTY_CLASSES ->
                 "Everything else was read; another --layout may read more.";
-            case NOT_PICTURES, VIDEOS, UNDECODABLE_NAMES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS ->
+            case NOT_IMAGES, VIDEOS, UNDECODABLE_NAMES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS ->
                 "Everything else was read.";
             case VALIDATION_TESTS ->
                 "Hyperparameters selected on these images are then tested on them, which biases the result upwards.";
-            case ABSENT_CLASSES, ABSENT_PICTURES ->
+            case ABSENT_CLASSES, ABSENT_IMAGES ->
                 "Is the download complete, and are the names spelt as in the lists?";
-            case UNLISTED_PICTURES, UNLABELLED_PICTURES -> "Add them to the lists to use them.";
+            case UNLISTED_IMAGES, UNLABELLED_IMAGES -> "Add them to the lists to use them.";
             case UNTESTED_CLASSES, UNVALIDATED_CLASSES, STRADDLING_COPIES, COPIES_ACROSS_CLASSES, UNCOMPARED_FILES ->
                 "Check them before trusting a result.";
         };

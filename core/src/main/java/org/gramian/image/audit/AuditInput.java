@@ -1,45 +1,108 @@
 package org.gramian.image.audit;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import org.gramian.image.audit.AuditReport.AuditedImage;
+import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Sample;
 
 /**
- * What is audited: a dataset and the ways in which it is divided.
+ * A dataset and its published splits.
  *
- * @param dataset the dataset
- * @param divisions none, one, or several as DTD's ten splits
+ * @param partitionings none, one, or several as DTD's ten splits
  */
-record AuditInput(Dataset dataset, List<Partitioning> divisions) {
+record AuditInput(Dataset dataset, List<Partitioning> partitionings) {
     static AuditInput of(Dataset dataset) {
         return new AuditInput(dataset, Partitioning.of(dataset.assignment()));
     }
 
-    /** An image as the report names it. */
+    /** Returns an image as the report names it. */
     AuditedImage member(int index) {
         Sample sample = dataset.samples().get(index);
-        return new AuditedImage(sample.name(), dataset.className(sample), divisions.size() == 1 ? part(index) : "");
-    }
-
-    private String part(int index) {
-        return divisions.getFirst().parts().get(index);
+        return new AuditedImage(sample.name(), dataset.className(sample), partitionings.size() == 1 ? partitionings.getFirst().parts().get(index) : "");
     }
 
     int label(int index) {
         return dataset.samples().get(index).label();
     }
 
-    /** The parts that classes are counted in: those of the only division. */
+    /** Returns the parts of the only partitioning, in which classes are counted. */
     List<String> parts() {
-        return divisions.size() == 1 ? divisions.getFirst().names() : List.of();
+        return partitionings.size() == 1 ? partitionings.getFirst().names() : List.of();
     }
 
-    /** The names of the divisions that put images into different parts. */
-    List<String> dividing(Collection<Integer> images) {
-        return divisions.stream()
-                .filter(division -> division.divides(images))
+    /** Returns the names of the partitionings that put images into different parts. */
+    List<String> separating(Collection<Integer> images) {
+        return partitionings.stream()
+                .filter(partitioning -> partitioning.separates(images))
                 .map(Partitioning::name)
                 .toList();
+    }
+
+    /**
+     * A partition of a dataset into train, validation and test set, folds, or physical samples.
+     *
+     * @param name its name, as {@code split 3}
+     * @param parts the part of every image in the order of the dataset, as {@code train}; empty where it takes no part
+     * @param complete whether every part needs images of every class
+     */
+    record Partitioning(String name, List<String> parts, boolean complete) {
+        static List<Partitioning> of(Assignment assignment) {
+            return switch (assignment) {
+                case Assignment.None() -> List.of();
+                case Assignment.Splits splits ->
+                    splits.splits().stream()
+                            .map(split -> new Partitioning(
+                                    "split " + split.name(),
+                                    split.parts().stream().map(Partitioning::word).toList(),
+                                    true))
+                            .toList();
+                case Assignment.Folds folds ->
+                    List.of(new Partitioning(
+                            "folds",
+                            folds.numbers().stream().map(fold -> "fold " + fold).toList(),
+                            false));
+                case Assignment.Groups groups ->
+                    List.of(new Partitioning(
+                            "physical samples",
+                            groups.letters().stream()
+                                    .map(letter -> "sample " + letter)
+                                    .toList(),
+                            false));
+            };
+        }
+
+        private static String word(Part part) {
+            return part == Part.UNUSED ? "" : part.word();
+        }
+
+        /** Returns the names of its parts. */
+        List<String> names() {
+            List<String> found = parts.stream()
+                    .filter(part -> !part.isEmpty())
+                    .distinct()
+                    .sorted()
+                    .toList();
+            if (!complete) {
+                return found;
+            }
+            return Arrays.stream(Part.values())
+                    .map(Part::word)
+                    .filter(found::contains)
+                    .toList();
+        }
+
+        /** Returns whether images are in more than one part. */
+        boolean separates(Collection<Integer> images) {
+            return images.stream()
+                            .map(parts::get)
+                            .filter(part -> !part.isEmpty())
+                            .distinct()
+                            .count()
+                    > 1;
+        }
     }
 }

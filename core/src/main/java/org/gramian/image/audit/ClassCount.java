@@ -4,11 +4,11 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
 /**
- * How many images a class has.
+ * Number of images of a class.
  *
  * @param name the class
- * @param images all of them
- * @param readable those that could be read
+ * @param images all images
+ * @param readable readable images
  * @param splits readable images in each part of {@link AuditReport#splits}, in that order
  */
 public record ClassCount(

@@ -1,7 +1,7 @@
 package org.gramian.image.audit;
 
-import static org.gramian.image.audit.Wording.count;
-import static org.gramian.image.audit.Wording.verb;
+import static org.gramian.image.audit.Finding.count;
+import static org.gramian.image.audit.Finding.verb;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -9,25 +9,25 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.gramian.image.audit.AuditInput.Partitioning;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
 
-/** What is wrong with the classes: too few, too small, unbalanced, missing from a part of a split. */
+/** Findings about classes: too few, too small, imbalanced, missing from a part of a split. */
 public final class ClassFindings {
-    /** One image to learn from and one to be tested with. */
+    /** One training and one test image. */
     private static final int FEWEST = 2;
 
     private final AuditOptions options;
     private final List<ClassCount> classes;
     private final List<Finding> findings = new ArrayList<>();
 
-    /** @param classes how many images each has */
     public ClassFindings(List<ClassCount> classes, AuditOptions options) {
         this.classes = classes;
         this.options = options;
     }
 
-    /** What their counts show. */
+    /** Returns the findings from the counts. */
     public List<Finding> find() {
         findings.clear();
         tooFew();
@@ -36,7 +36,7 @@ public final class ClassFindings {
         return List.copyOf(findings);
     }
 
-    /** The same, and what a split shows. */
+    /** Returns the findings from the counts and from the splits. */
     List<Finding> find(AuditInput subject, List<ImageStatistics> readable) {
         find();
         missing(subject, readable);
@@ -103,15 +103,15 @@ public final class ClassFindings {
 
     private void missing(AuditInput subject, List<ImageStatistics> readable) {
         List<Item> missing = new ArrayList<>();
-        for (Partitioning division : subject.divisions()) {
-            for (String part : division.complete() ? division.names() : List.<String>of()) {
+        for (Partitioning partitioning : subject.partitionings()) {
+            for (String part : partitioning.complete() ? partitioning.names() : List.<String>of()) {
                 Set<Integer> present = readable.stream()
-                        .filter(fact -> division.parts().get(fact.index()).equals(part))
+                        .filter(fact -> partitioning.parts().get(fact.index()).equals(part))
                         .map(fact -> subject.label(fact.index()))
                         .collect(Collectors.toSet());
                 for (int label = 0; label < classes.size(); label++) {
                     if (!present.contains(label)) {
-                        String where = "not in " + part + " of " + division.name();
+                        String where = "not in " + part + " of " + partitioning.name();
                         missing.add(new Item(classes.get(label).name(), where, List.of()));
                     }
                 }

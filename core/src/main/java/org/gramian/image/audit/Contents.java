@@ -12,15 +12,15 @@ import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
 
 /**
- * What the readable images are like.
+ * Formats, colours and sizes of the readable images.
  *
- * @param readable how many there are
+ * @param readable number of readable images
  * @param width the spread of their widths, upright
  * @param height the spread of their heights, upright
  * @param formats how many of each format
  * @param colours how many of each colour model
  * @param bits how many of each number of bits a channel
- * @param turned how many lie on their side or are mirrored in the file and were put upright by their EXIF orientation
+ * @param turned how many were rotated or mirrored by their EXIF orientation
  * @param sizes how many of each size
  */
 public record Contents(
@@ -32,7 +32,7 @@ public record Contents(
         Map<Integer, Integer> bits,
         int turned,
         List<SizeCount> sizes) {
-    /** Smallest, middle and largest of some numbers; all 0 where there are none. */
+    /** Minimum, median and maximum; all 0 without images. */
     public record Spread(int smallest, int median, int largest) {
         static Spread of(List<Integer> numbers) {
             if (numbers.isEmpty()) {
@@ -43,7 +43,7 @@ public record Contents(
         }
     }
 
-    /** How many images have a size. */
+    /** Number of images of a size. */
     public record SizeCount(
             int width, int height, @JsonProperty("pictures") int images) {}
 

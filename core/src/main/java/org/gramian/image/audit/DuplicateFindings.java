@@ -1,44 +1,38 @@
 package org.gramian.image.audit;
 
-import static org.gramian.image.audit.Wording.count;
+import static org.gramian.image.audit.Finding.count;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
 
 /**
- * What copies do to training, each group under the worst that it does: a label that is wrong, a test that is known
- * beforehand, or only more weight than its due.
+ * Findings about duplicates, each group under its worst effect: wrong labels, leakage between splits, or overweight.
  *
- * <p>Exact duplicates are errors where they cross classes or splits. Near-duplicates never are by themselves, since what is near is a
- * matter of opinion (two shots of one wall, say): they are shown to a person.
+ * <p>Exact duplicates across classes or splits are errors. Near-duplicates are at most warnings: a person has to decide.
  */
 final class DuplicateFindings {
-    /** A group may have thousands of images, a line has room for a few. */
+    /** Number of images of a group that a line names. */
     private static final int NAMED = 6;
 
     private final List<DuplicateGroup> groups;
-    private final boolean divided;
+    private final boolean hasSplits;
     private final List<Finding> findings = new ArrayList<>();
 
-    /** @param divided whether the dataset comes with splits */
-    DuplicateFindings(List<DuplicateGroup> groups, boolean divided) {
+    /** @param hasSplits whether the dataset comes with splits */
+    DuplicateFindings(List<DuplicateGroup> groups, boolean hasSplits) {
         this.groups = groups;
-        this.divided = divided;
+        this.hasSplits = hasSplits;
     }
 
     List<Finding> find() {
         Predicate<DuplicateGroup> exact = DuplicateGroup::exact;
-        exact(exact);
-        near(exact.negate());
-        return findings;
-    }
-
-    private void exact(Predicate<DuplicateGroup> exact) {
+        Predicate<DuplicateGroup> near = exact.negate();
         add(
                 Severity.SPOILS,
                 Kind.COPIES_ACROSS_CLASSES,
@@ -57,9 +51,6 @@ final class DuplicateFindings {
                 exact.and(DuplicateFindings::withinOne),
                 "are duplicates",
                 "They count more than other images. Training keeps them on one side of a random split.");
-    }
-
-    private void near(Predicate<DuplicateGroup> near) {
         add(
                 Severity.WARN,
                 Kind.NEAR_COPIES_ACROSS_CLASSES,
@@ -73,13 +64,14 @@ final class DuplicateFindings {
                 "are near-duplicates across training, validation and test sets",
                 "Check them: test images that resemble training images make the accuracy too high.");
         add(
-                divided ? Severity.NOTE : Severity.WARN,
+                hasSplits ? Severity.NOTE : Severity.WARN,
                 Kind.NEAR_COPIES,
                 near.and(DuplicateFindings::withinOne),
                 "are near-duplicates",
-                divided
+                hasSplits
                         ? "They count more than other images."
                         : "Training keeps them on one side of a random split, unless --near-duplicates ignore.");
+        return findings;
     }
 
     private static boolean acrossSplitsOnly(DuplicateGroup group) {
@@ -103,6 +95,15 @@ final class DuplicateFindings {
         }
     }
 
+    /** Returns the splits that separate duplicates; empty for one split, since the images then show their parts. */
+    private static String separating(List<String> splits) {
+        return switch (splits.size()) {
+            case 0, 1 -> "";
+            case 2, 3 -> "split by " + String.join(" and ", splits);
+            default -> "split by " + splits.size() + " splits";
+        };
+    }
+
     private static Item item(DuplicateGroup group) {
         String sign = group.exact() ? " = " : " ~ ";
         String named =
@@ -110,7 +111,7 @@ final class DuplicateFindings {
         int more = group.images().size() - NAMED;
         return new Item(
                 more > 0 ? named + sign + "and " + String.format(Locale.ROOT, "%,d", more) + " more" : named,
-                Wording.divided(group.acrossSplits()),
+                separating(group.acrossSplits()),
                 group.images().stream().map(AuditedImage::name).toList());
     }
 }

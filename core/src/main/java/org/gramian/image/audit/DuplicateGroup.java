@@ -2,11 +2,12 @@ package org.gramian.image.audit;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
+import org.gramian.image.audit.AuditReport.AuditedImage;
 
 /**
  * Images that are duplicates or near-duplicates of each other.
  *
- * @param kind how alike they are
+ * @param kind how similar they are
  * @param images two or more, in the order of the dataset
  * @param acrossClasses whether they have more than one label
  * @param acrossSplits the names of the given splits that put them on different sides
@@ -19,15 +20,15 @@ public record DuplicateGroup(
         boolean acrossClasses,
         List<String> acrossSplits,
         double difference) {
-    /** How alike duplicates are. */
+    /** How similar duplicates are. */
     public enum Kind {
         /** The same bytes. */
         SAME_FILE,
         /** Different files that show the same pixels. */
         SAME_PIXELS,
         /**
-         * Almost the same image: compressed or resized anew, made brighter or darker. Mirrored, turned or visibly cropped
-         * copies are not looked for.
+         * Almost the same image: compressed or resized anew, made brighter or darker. Mirrored, rotated or visibly cropped
+         * duplicates are not found.
          */
         NEAR
     }

@@ -8,15 +8,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.gramian.image.audit.AuditReport.AuditedImage;
 
 /**
  * Finds duplicates and near-duplicates among images.
  *
- * <p>Equal pixels come first: equal files show equal pixels, so only files whose pixels are equal have to be compared byte
- * by byte. Near-duplicates are then searched among one image of each such group, by hash, and confirmed by sketch; a near
- * copy of a near copy belongs to the group, so that two that are in one group already need not be compared: thousands of
- * frames of a fixed camera cost little more than as many others. Images of a single colour are left out there: all look
- * alike.
+ * <p>Images with equal pixels are grouped first, and only their files are compared byte by byte. Near-duplicates are then searched
+ * among one image of each such group by hash, and confirmed by {@link ImageSignature#difference}. The relation is transitive, so
+ * pairs in one group already are not compared. Images of a single colour are skipped: all look alike.
  */
 final class DuplicateSearch {
     private final AuditInput subject;
@@ -32,7 +31,7 @@ final class DuplicateSearch {
         equal = List.copyOf(byPixels.values());
     }
 
-    /** All groups: exact ones, then near ones, each kind in the order of the dataset. */
+    /** Returns all groups, exact ones first, each kind in the order of the dataset. */
     List<DuplicateGroup> find() {
         List<DuplicateGroup> groups = new ArrayList<>();
         for (List<ImageStatistics> copies : equal) {
@@ -50,24 +49,24 @@ final class DuplicateSearch {
         List<List<ImageStatistics>> textured = equal.stream()
                 .filter(copies -> copies.getFirst().range() > options.flatRange())
                 .toList();
-        List<ImageSignature> sketches =
-                textured.stream().map(copies -> copies.getFirst().sketch()).toList();
-        Groups groups = new Groups(sketches.size());
+        List<ImageSignature> signatures =
+                textured.stream().map(copies -> copies.getFirst().signature()).toList();
+        UnionFind groups = new UnionFind(signatures.size());
         Map<Integer, Double> differences = new TreeMap<>();
-        new NearHashes(sketches.stream().mapToLong(ImageSignature::hash).toArray(), options.hashDistance())
+        new NearHashes(signatures.stream().mapToLong(ImageSignature::hash).toArray(), options.hashDistance())
                 .forEach((first, second) -> {
-                    if (groups.of(first) == groups.of(second)) {
+                    if (groups.find(first) == groups.find(second)) {
                         return;
                     }
-                    double difference = sketches.get(first).difference(sketches.get(second));
+                    double difference = signatures.get(first).difference(signatures.get(second));
                     if (difference <= options.difference()) {
-                        groups.join(first, second);
+                        groups.union(first, second);
                         differences.merge(second, difference, Math::max);
                     }
                 });
         Map<Integer, Near> near = new TreeMap<>();
         for (int i = 0; i < textured.size(); i++) {
-            near.computeIfAbsent(groups.of(i), _ -> new Near()).add(textured.get(i), differences.getOrDefault(i, 0.0));
+            near.computeIfAbsent(groups.find(i), _ -> new Near()).add(textured.get(i), differences.getOrDefault(i, 0.0));
         }
         return near.values().stream()
                 .filter(found -> found.kinds > 1)
@@ -92,14 +91,14 @@ final class DuplicateSearch {
         List<Integer> sorted = indices.stream().sorted().toList();
         boolean acrossClasses = sorted.stream().map(subject::label).distinct().count() > 1;
         List<AuditedImage> members = sorted.stream().map(subject::member).toList();
-        return new DuplicateGroup(kind, members, acrossClasses, subject.dividing(sorted), difference);
+        return new DuplicateGroup(kind, members, acrossClasses, subject.separating(sorted), difference);
     }
 
     private static List<Integer> indices(List<ImageStatistics> copies) {
         return copies.stream().map(ImageStatistics::index).toList();
     }
 
-    /** A file that vanished since it was decoded counts as different: its pixels were equal, its bytes are unknown. */
+    /** A file that vanished since it was decoded counts as different. */
     private boolean sameFiles(List<ImageStatistics> copies) {
         Path first = file(copies.getFirst());
         try {
@@ -116,5 +115,33 @@ final class DuplicateSearch {
 
     private Path file(ImageStatistics facts) {
         return subject.dataset().samples().get(facts.index()).file();
+    }
+
+    /** Disjoint sets of indexes. */
+    private static final class UnionFind {
+        private final int[] parent;
+
+        UnionFind(int size) {
+            parent = new int[size];
+            for (int i = 0; i < size; i++) {
+                parent[i] = i;
+            }
+        }
+
+        /** Returns the smallest member of the set of an index. */
+        int find(int index) {
+            int at = index;
+            while (parent[at] != at) {
+                parent[at] = parent[parent[at]]; // path halving
+                at = parent[at];
+            }
+            return at;
+        }
+
+        void union(int one, int other) {
+            int a = find(one);
+            int b = find(other);
+            parent[Math.max(a, b)] = Math.min(a, b);
+        }
     }
 }

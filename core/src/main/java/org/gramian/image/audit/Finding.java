@@ -2,18 +2,16 @@ package org.gramian.image.audit;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
+import java.util.Locale;
 
 /**
- * One thing that the audit found, for people.
+ * A problem that the audit found.
  *
- * @param severity how much it matters
- * @param kind what it is
  * @param sentence what was found, with figures
- * @param advice what it does to training and what to do about it
- * @param items every place where it was found
+ * @param advice the effect on training and what to do about it
+ * @param items the images or classes concerned
  */
 public record Finding(Severity severity, Kind kind, String sentence, String advice, List<Item> items) {
-    /** What a finding is about. */
     public enum Kind {
         UNREADABLE,
         TOO_THIN,
@@ -39,11 +37,11 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
     }
 
     /**
-     * One place.
+     * An image, a group of duplicates, or a class.
      *
-     * @param text the image, the duplicates, or the class, for display
-     * @param remark what about it, as {@code 50×50}; empty where there is no more to say
-     * @param images the names of the images concerned; none where it is about a class
+     * @param text for display
+     * @param remark detail, as {@code 50×50}; may be empty
+     * @param images the names of the images; none for a class
      */
     public record Item(
             String text,
@@ -53,11 +51,21 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
             images = List.copyOf(images);
         }
 
-        /** A line for people. */
         @Override
         public String toString() {
             return remark.isEmpty() ? text : text + ": " + remark;
         }
+    }
+
+    /** Returns a count with its noun, as {@code 1 image}, {@code 1,200 images}, {@code 3 classes}. */
+    static String count(int number, String noun) {
+        String plural = noun.endsWith("s") ? noun + "es" : noun + "s";
+        return String.format(Locale.ROOT, "%,d %s", number, number == 1 ? noun : plural);
+    }
+
+    /** Returns the verb's form for a number. */
+    static String verb(int number, String singular, String plural) {
+        return number == 1 ? singular : plural;
     }
 
     public Finding {

@@ -5,7 +5,7 @@ import java.util.Set;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
 
-/** What an audit learns of one image by itself, so that the parts of an audit can be merged elsewhere, as on a cluster. */
+/** The audit of a single image, for audits that run on a cluster. */
 public final class ImageFacts {
     private final ImageStatistics facts;
 
@@ -13,37 +13,36 @@ public final class ImageFacts {
         this.facts = facts;
     }
 
-    /** Looks at an image. */
     public static ImageFacts of(ReadResult.Readable readable) {
         return new ImageFacts(ImageStatistics.of(0, readable));
     }
 
-    /** Columns, upright. */
+    /** Returns the width, upright. */
     public int width() {
         return facts.width();
     }
 
-    /** Rows, upright. */
+    /** Returns the height, upright. */
     public int height() {
         return facts.height();
     }
 
-    /** What it was in its file. */
+    /** Returns format and colours of the file. */
     public ImageInfo origin() {
         return facts.origin();
     }
 
-    /** 32 hexadecimal digits, equal for images with equal pixels. */
+    /** Returns 32 hexadecimal digits, equal for images with equal pixels. */
     public String digest() {
         return String.format("%016x%016x", facts.digest().high(), facts.digest().low());
     }
 
-    /** What is odd about it, if it bears some name. */
-    public Set<ImageIssue> oddities(String name, AuditOptions options) {
+    /** Returns the issues of the image with a file name. */
+    public Set<ImageIssue> issues(String name, AuditOptions options) {
         Set<ImageIssue> found = EnumSet.noneOf(ImageIssue.class);
-        for (ImageIssue oddity : ImageIssue.values()) {
-            if (oddity.of(facts, name, options)) {
-                found.add(oddity);
+        for (ImageIssue issue : ImageIssue.values()) {
+            if (issue.applies(facts, name, options)) {
+                found.add(issue);
             }
         }
         return found;

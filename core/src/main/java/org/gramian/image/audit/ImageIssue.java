@@ -1,18 +1,22 @@
 package org.gramian.image.audit;
 
-import static org.gramian.image.audit.Wording.count;
-import static org.gramian.image.audit.Wording.verb;
+import static org.gramian.image.audit.Finding.count;
+import static org.gramian.image.audit.Finding.verb;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
+import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
 import org.gramian.image.crop.Crops;
 
-/** What can be odd about a single image: its size, shape, colours, or name; and what is said of it. */
+/** Issues of a single image: size, shape, colours, or name. */
 public enum ImageIssue {
     TINY(
             Severity.WARN,
@@ -62,8 +66,38 @@ public enum ImageIssue {
         this.advice = advice;
     }
 
-    /** Whether an image of some name has it. */
-    boolean of(ImageStatistics fact, String name, AuditOptions options) {
+    /** Returns a finding for every issue that occurs. */
+    static List<Finding> findings(AuditInput subject, List<ImageStatistics> images, AuditOptions options) {
+        List<Finding> findings = new ArrayList<>();
+        for (ImageIssue issue : values()) {
+            List<ImageStatistics> found = images.stream()
+                    .filter(image -> issue.applies(image, subject.member(image.index()).name(), options))
+                    .toList();
+            if (!found.isEmpty()) {
+                List<Item> items = found.stream()
+                        .map(image -> {
+                            AuditedImage member = subject.member(image.index());
+                            return new Item(member.toString(), issue.detail(image), List.of(member.name()));
+                        })
+                        .toList();
+                String modes = issue == COLOUR_MODES ? modes(found) : "";
+                findings.add(issue.finding(found.size(), items, issue.what(options) + modes));
+            }
+        }
+        return findings;
+    }
+
+    private static String modes(List<ImageStatistics> found) {
+        return found.stream()
+                .collect(Collectors.groupingBy(image -> mode(image.origin()), TreeMap::new, Collectors.counting()))
+                .entrySet()
+                .stream()
+                .map(entry -> entry.getValue() + " " + entry.getKey())
+                .collect(Collectors.joining(", ", ": ", ""));
+    }
+
+    /** Returns whether an image has the issue. */
+    boolean applies(ImageStatistics fact, String name, AuditOptions options) {
         return switch (this) {
             case TINY -> fact.shortSide() < options.tinySide();
             case ENLARGED -> fact.shortSide() >= options.tinySide() && fact.shortSide() < options.inputSide();
@@ -82,8 +116,8 @@ public enum ImageIssue {
         return !EXTENSIONS.getOrDefault(fact.origin().format(), List.of()).contains(extension);
     }
 
-    /** What about an image, as {@code 50×50}. */
-    String detail(ImageStatistics fact) {
+    /** Returns a detail of an image, as {@code 50×50}. */
+    private String detail(ImageStatistics fact) {
         return switch (this) {
             case TINY, ENLARGED, TOO_THIN, EXTREME_ASPECT, SINGLE_COLOUR -> fact.width() + "×" + fact.height();
             case COLOUR_MODES -> mode(fact.origin());
@@ -92,27 +126,26 @@ public enum ImageIssue {
         };
     }
 
-    static String mode(ImageInfo origin) {
+    private static String mode(ImageInfo origin) {
         String colour = origin.colour().name().toLowerCase(Locale.ROOT).replace('_', ' ');
         return origin.bits() == 8 ? colour : colour + ", " + origin.bits() + " bit";
     }
 
     /**
-     * The finding of so many images.
+     * Returns the finding for a number of images.
      *
-     * @param number of images, which may be more than are named
-     * @param items those that are named
+     * @param items the images to name, which may be fewer
      */
     public Finding finding(int number, List<Item> items, AuditOptions options) {
         return finding(number, items, what(options));
     }
 
-    Finding finding(int number, List<Item> items, String what) {
+    private Finding finding(int number, List<Item> items, String what) {
         String sentence = count(number, "image") + verb(number, " has ", " have ") + what;
         return new Finding(severity, kind, sentence, advice, items);
     }
 
-    String what(AuditOptions options) {
+    private String what(AuditOptions options) {
         return switch (this) {
             case TINY -> "a short side below " + options.tinySide() + " pixels";
             case ENLARGED -> "a short side below " + options.inputSide() + " pixels";

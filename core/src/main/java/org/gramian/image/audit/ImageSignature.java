@@ -1,15 +1,15 @@
 package org.gramian.image.audit;
 
+import java.util.Arrays;
 import org.gramian.image.Image;
 
 /**
- * An image in 18×16 colours, by which copies are recognized whatever their size and compression.
+ * An 18×16 thumbnail and a hash that recognize duplicates of any size and compression.
  *
- * <p>Each colour is the exact mean of the area it covers, less the mean of the whole image, so that a shift of
- * brightness does not matter. They are kept as bytes relative to the largest: fine textures average to almost nothing,
- * and rounding to whole levels would leave only noise of them.
+ * <p>Each colour is the exact mean of its area minus the mean of the image, which makes it invariant to brightness, stored as a
+ * byte relative to the largest deviation: the averages of fine textures are small.
  *
- * <p>The hash has a bit for each two neighbours in a row of 9×8 gray means: whether the right one is brighter (a "dHash").
+ * <p>The hash is a dHash: one bit for each two neighbours in a row of 9×8 gray means, set if the right one is brighter.
  */
 final class ImageSignature {
     private static final int COLUMNS = 18;
@@ -18,7 +18,7 @@ final class ImageSignature {
     private static final int HASH_COLUMNS = 9;
     private static final double FULL = 127;
 
-    /** Levels of brightness below which a difference is one of rounding, not of the image. */
+    /** Brightness difference that is attributed to rounding. */
     private static final double ROUNDING = 1e-6;
 
     private final long hash;
@@ -38,7 +38,7 @@ final class ImageSignature {
     }
 
     static ImageSignature of(Image image) {
-        double[] means = AreaMeans.of(image, COLUMNS, ROWS);
+        double[] means = areaMeans(image, COLUMNS, ROWS);
         long hash = hash(means);
         double largest = centre(means);
         byte[] deviations = new byte[means.length];
@@ -50,7 +50,7 @@ final class ImageSignature {
         return new ImageSignature(hash, largest / FULL, deviations);
     }
 
-    /** Subtracts each channel's mean; the largest magnitude that is left. */
+    /** Subtracts each channel's mean and returns the largest deviation. */
     private static double centre(double[] means) {
         double largest = 0;
         for (int channel = 0; channel < 3; channel++) {
@@ -91,8 +91,8 @@ final class ImageSignature {
     }
 
     /**
-     * {@code ‖a − b‖ / √(‖a‖² + ‖b‖²)} of the deviations: 0 for copies, about 1 for unrelated images, 0 for two images
-     * of a single colour each.
+     * Returns {@code ‖a − b‖ / √(‖a‖² + ‖b‖²)} of the deviations: 0 for duplicates and for two images of a single colour, about 1
+     * for unrelated images.
      */
     double difference(ImageSignature other) {
         double product = 0;
@@ -101,5 +101,52 @@ final class ImageSignature {
         }
         double all = energy + other.energy;
         return all == 0 ? 0 : Math.sqrt(Math.max(0, 1 - 2 * product * step * other.step / all));
+    }
+
+    /**
+     * Returns the mean colour of every cell of a grid over the image, {@code [rows, columns, 3]}. A pixel cut by a line of the grid
+     * counts by area on each side, so images of any size, also smaller than the grid, have comparable means.
+     */
+    static double[] areaMeans(Image image, int columns, int rows) {
+        int width = image.width();
+        double[] means = new double[3 * columns * rows];
+        double[] line = new double[3 * width];
+        for (int row = 0; row < rows; row++) {
+            sumRows(image, row, rows, line);
+            double area = (double) width / columns * image.height() / rows;
+            for (int column = 0; column < columns; column++) {
+                int to = 3 * (row * columns + column);
+                double start = (double) column * width / columns;
+                double end = (double) (column + 1) * width / columns;
+                for (int x = (int) start; x < width && x < end; x++) {
+                    double share = share(x, start, end) / area;
+                    means[to] += share * line[3 * x];
+                    means[to + 1] += share * line[3 * x + 1];
+                    means[to + 2] += share * line[3 * x + 2];
+                }
+            }
+        }
+        return means;
+    }
+
+    /** Sums the pixel rows that one row of the grid covers. */
+    private static void sumRows(Image image, int row, int rows, double[] line) {
+        byte[] rgb = image.rgb();
+        int height = image.height();
+        double start = (double) row * height / rows;
+        double end = (double) (row + 1) * height / rows;
+        Arrays.fill(line, 0);
+        for (int y = (int) start; y < height && y < end; y++) {
+            double share = share(y, start, end);
+            int from = y * line.length;
+            for (int i = 0; i < line.length; i++) {
+                line[i] += share * (rgb[from + i] & 0xff);
+            }
+        }
+    }
+
+    /** Returns how much of pixel {@code [at, at + 1)} lies between start and end. */
+    private static double share(int at, double start, double end) {
+        return Math.max(0, Math.min(end, at + 1) - Math.max(start, at));
     }
 }

@@ -9,18 +9,18 @@ import org.gramian.image.ReadResult;
 import org.gramian.image.crop.Crops;
 
 /**
- * What is kept of one readable image: about a kilobyte, whatever its size.
+ * Statistics of one readable image, about a kilobyte.
  *
- * @param index its place in the dataset
+ * @param index its index in the dataset
  * @param width columns, upright
  * @param height rows, upright
- * @param origin what it was in its file
+ * @param origin format and colours of its file
  * @param range the largest range of values of any channel
  * @param digest equal for images with equal pixels
- * @param sketch for near copies
+ * @param signature for near-duplicates
  */
 record ImageStatistics(
-        int index, int width, int height, ImageInfo origin, int range, Digest digest, ImageSignature sketch) {
+        int index, int width, int height, ImageInfo origin, int range, Digest digest, ImageSignature signature) {
     /** Half of the SHA-256 of size and pixels. */
     record Digest(long high, long low) {}
 
@@ -45,7 +45,7 @@ record ImageStatistics(
         return (double) Math.max(width, height) / shortSide();
     }
 
-    /** Whether crops that keep the aspect refuse it. */
+    /** Returns whether crops that keep the aspect ratio reject it. */
     boolean tooThin() {
         return Crops.tooThin(width, height);
     }

@@ -9,7 +9,7 @@ import java.util.concurrent.Future;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
-/** Does a piece of work for every index with several threads, each taking the next index when it is free. */
+/** Runs a function for every index on several threads; each thread takes the next index when it is free. */
 final class ParallelIndices {
     private final int count;
     private final LongConsumer progress;
@@ -23,7 +23,7 @@ final class ParallelIndices {
         this.work = work;
     }
 
-    /** Returns when all is done; a failure of one piece stops the others and comes out of here. */
+    /** Returns when all indexes are done; rethrows the first failure, which stops the other threads. */
     static void forEach(int count, int threads, LongConsumer progress, IntConsumer work) throws InterruptedException {
         ParallelIndices workers = new ParallelIndices(count, progress, work);
         int started = Math.clamp(count, 1, threads);

@@ -1,12 +1,11 @@
 package org.gramian.image.audit;
 
-/** How much a finding matters, the worst first. */
+/** Severity of a finding, the worst first. */
 public enum Severity {
-    /** Training would fail, learn something false, or report a figure that is not true. */
+    /** Training would fail, learn wrong labels, or report wrong results. */
     SPOILS("error"),
-    /** Training works, but someone should look at it first. */
+    /** Training works, but check it first. */
     WARN("warning"),
-    /** Good to know. */
     NOTE("note");
 
     private final String text;

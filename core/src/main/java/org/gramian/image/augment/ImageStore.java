@@ -96,7 +96,7 @@ public final class ImageStore implements AutoCloseable {
      * @param reader decodes a file; called by many threads at once
      * @param crops what of an image is seen: a box or all of it
      * @param unreadable makes the exception for an image that cannot be read
-     * @param progress told the number of images so far, by the calling thread; may throw to stop
+     * @param progress receives the number of images so far, on the calling thread; may throw to stop
      */
     public static ImageStore read(
             List<Sample> samples,

@@ -8,11 +8,10 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Crops of images, {@code [n, 3, size, size]} in single precision, of which the first {@link #places()} are in use and
- * the rest is zero.
+ * A batch of crops in float32, {@code [n, 3, size, size]}; slots after the last of {@link #places()} are zero.
  *
- * <p>Closing it lets its memory be used for a batch to come: what {@link #memory} and {@link #tensor} returned earlier must
- * not be read afterwards, nor once the loader is closed, whose memory it is; this is not checked.
+ * <p>Closing it releases its memory for another batch: do not use results of {@link #memory} and {@link #tensor} after that, nor
+ * after the loader is closed; this is not checked.
  */
 public final class Batch implements AutoCloseable {
     private final MemorySegment memory;
@@ -28,23 +27,22 @@ public final class Batch implements AutoCloseable {
         this.release = release;
     }
 
-    /** What lies where, from the first place on; fewer than the batch has only at the end of a list. */
+    /** Returns the crops in the batch, in order; fewer than the batch size only at the end of a list. */
     public List<Place> places() {
         return places;
     }
 
-    /** The numbers. */
     public MemorySegment memory() {
         requireOpen();
         return memory;
     }
 
-    /** {@code [n, 3, size, size]}, with the crops that are not in use. */
+    /** Returns {@code [n, 3, size, size]}, padding included. */
     public Shape shape() {
         return shape;
     }
 
-    /** A view of the numbers as a tensor, without a copy; it belongs to the current scope. */
+    /** Returns a view of the memory as a tensor, in the current scope. */
     public Tensor tensor() {
         requireOpen();
         return Tensors.viewOf(memory, DType.F32, shape);

@@ -21,13 +21,13 @@ import org.gramian.tensor.Shape;
  * Prefetches batches: several threads decode, batches come out in the order of the list.
  *
  * <p>The same list gives the same batches for any number of threads. Memory is bounded, however long the list is: {@code
- * ahead} batches, which are used over and over, and one decoded image for each thread of {@link Prefetch}. An image that
- * cannot be read keeps its place, with the reason; any other failure of a thread is thrown by {@link #next}.
+ * ahead} batches, which are reused, and one decoded image for each thread of {@link Prefetch}. An unreadable image keeps its
+ * place, with the reason; any other failure of a thread is thrown by {@link #next}.
  *
- * <p>It is used by one thread. {@link #close} stops the others and waits for them: for the time that one image takes.
+ * <p>Used by one thread. {@link #close} stops the decoding threads and waits until each has finished its image.
  */
 public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
-    /** What tensors are aligned to, and the processor's caches. */
+    /** Alignment of tensors and cache lines. */
     private static final long ALIGNMENT = 64;
 
     private final Arena arena = Arena.ofShared();
@@ -112,14 +112,13 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         this.queue = new BatchQueue(crops, prefetch.batch(), buffers);
         Worker worker = workers.apply(queue);
         for (int i = 0; i < Math.min(prefetch.threads(), worker.count()); i++) {
-            // Platform threads, for decoding computes; daemons, so that they never keep a program from ending.
             Thread.Builder kind =
-                    Thread.ofPlatform().name("gramian-pictures-" + i).daemon();
+                    Thread.ofPlatform().name("gramian-images-" + i).daemon();
             threads.add(kind.start(worker::run));
         }
     }
 
-    /** @throws IllegalStateException if there is not so much memory; nothing of it stays in use then */
+    /** @throws IllegalStateException if memory is insufficient; frees what was allocated */
     private MemorySegment allocate(Prefetch prefetch, long cropBytes) {
         long bytes = Math.multiplyExact(prefetch.batch(), cropBytes);
         try {
@@ -139,7 +138,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     }
 
     /**
-     * The next batch, once it is complete; close it before more than {@code ahead} are in use.
+     * Returns the next batch when it is complete; at most {@code ahead} batches may be open.
      *
      * @throws IllegalStateException if loading failed, if this thread is interrupted, or if all batches are in use
      */
@@ -185,16 +184,15 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         private final int count;
         private final Loading loading;
         private final BatchQueue queue;
-        /** The image that is next. */
         private final AtomicInteger next = new AtomicInteger();
 
-        /** Loads one item: writes its crops where they belong in the queue. */
+        /** Loads one item: writes its crops to their slots. */
         @FunctionalInterface
         interface Loading {
             void load(int index) throws InterruptedException;
         }
 
-        /** A worker that any number of threads may run at once, over so many items. */
+        /** @param count number of items; any number of threads may run the worker */
         Worker(int count, Loading loading, BatchQueue queue) {
             this.count = count;
             this.loading = loading;
@@ -217,7 +215,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
                 }
             } catch (InterruptedException _) {
                 Thread.currentThread().interrupt(); // only the loader interrupts, after it stopped the queue
-            } catch (Throwable thrown) { // whatever it is, the taker must not wait for ever
+            } catch (Throwable thrown) { // or the consumer would wait for ever
                 queue.stop(thrown);
             }
         }
@@ -229,7 +227,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         private final IntFunction<ImageSource> images;
         private final IntFunction<List<Integer>> crops;
         private final BatchQueue queue;
-        /** The number of each image's first crop. */
+        /** Number of the first crop of each image. */
         private final long[] starts;
 
         /**

@@ -12,10 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Bounded buffer between decoding threads and the thread that consumes batches.
  *
- * <p>Every crop of the whole list has a number; crop {@code p} lies at place {@code p mod n} of batch {@code p / n}. So
- * it is known where each goes before anything is decoded, and no timing of threads can change it. Batches are opened in
- * order as buffers become free. A thread that fills waits only for a batch to be opened, hence only for crops of lower
- * numbers, all of which have been claimed before its own: there is always one that need not wait.
+ * <p>Crop {@code p} of the whole list has slot {@code p mod n} of batch {@code p / n}, which does not depend on the timing of
+ * threads. Batches are opened in order as buffers become free. A producer waits only for its batch to be opened, hence only for
+ * crops of lower numbers, which were all claimed before its own: no deadlock.
  */
 final class BatchQueue {
     /** A batch being filled, or complete and waiting to be taken. */
@@ -32,10 +31,9 @@ final class BatchQueue {
     }
 
     /**
-     * A batch that was taken.
+     * A complete batch.
      *
-     * @param buffer its memory
-     * @param places what lies in it
+     * @param places the crops in the buffer
      */
     record Taken(MemorySegment buffer, List<Place> places) {}
 
@@ -55,7 +53,7 @@ final class BatchQueue {
         this.free = new ArrayDeque<>(buffers);
     }
 
-    /** The memory for a crop, once its batch is opened; empty when loading has stopped. */
+    /** Returns the memory for a crop when its batch is opened; empty when loading has stopped. */
     synchronized Optional<MemorySegment> slot(long crop) throws InterruptedException {
         while (!stopped) {
             if (crop / batch < taken + opened.size()) {
@@ -96,7 +94,7 @@ final class BatchQueue {
         }
     }
 
-    /** The next batch, when it is complete. */
+    /** Waits for the next batch to be complete. */
     synchronized Taken take() throws InterruptedException {
         while (!stopped) {
             Opened first = opened.peek();
@@ -115,7 +113,6 @@ final class BatchQueue {
                 failure == null ? "loading was cancelled" : "images could not be loaded: " + failure, failure);
     }
 
-    /** Returns whether loading goes on: false once it has stopped. */
     synchronized boolean open() {
         return !stopped;
     }
@@ -125,7 +122,7 @@ final class BatchQueue {
         notifyAll();
     }
 
-    /** Ends all waiting; what was thrown, if anything, is passed on to the taker. */
+    /** Ends all waiting; the failure, if any, is passed on to the consumer. */
     synchronized void stop(@Nullable Throwable thrown) {
         if (!stopped) {
             stopped = true;

@@ -4,10 +4,10 @@ import java.util.Optional;
 import org.gramian.image.ReadResult.Unreadable;
 
 /**
- * What lies at one place of a batch.
+ * A crop in a batch.
  *
  * @param work index into the list of work
  * @param crop index into the crops of the image
- * @param problem why the image could not be read; zeros lie in its place then
+ * @param problem why the image could not be read; the crop is zero then
  */
 public record Place(int work, int crop, Optional<Unreadable> problem) {}

@@ -1,11 +1,11 @@
 package org.gramian.image.batch;
 
 /**
- * How much is loaded at once.
+ * Batch size and prefetching.
  *
- * @param batch crops of one batch; the last batch of a list is padded with zeros to this number
- * @param threads threads that decode at the same time
- * @param ahead batches in memory at the same time, those in the caller's hands included
+ * @param batch crops of a batch; the last batch is padded with zeros
+ * @param threads number of decoding threads
+ * @param ahead batches in memory, including those the caller has not closed
  */
 public record Prefetch(int batch, int threads, int ahead) {
     public Prefetch {
@@ -16,12 +16,12 @@ public record Prefetch(int batch, int threads, int ahead) {
         }
     }
 
-    /** A thread for each core; one batch in use, one ready, one being filled. */
+    /** Uses one thread per core and three batches: one in use, one ready, one being filled. */
     public static Prefetch of(int batch) {
         return of(batch, Runtime.getRuntime().availableProcessors());
     }
 
-    /** The same with so many threads. */
+    /** Uses three batches: one in use, one ready, one being filled. */
     public static Prefetch of(int batch, int threads) {
         return new Prefetch(batch, threads, 3);
     }

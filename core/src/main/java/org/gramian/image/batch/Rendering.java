@@ -14,14 +14,12 @@ import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
 
 /**
- * How the file of an image becomes arrays of numbers.
+ * Converts image files to input arrays of a network.
  *
  * @param reader decodes a file; called by many threads at once
- * @param crops what is cut from an image
- * @param preprocessing what the bytes become
  */
 public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preprocessing preprocessing) {
-    /** Bytes of one crop: {@code [3, size, size]} in single precision. */
+    /** Returns the bytes of one crop, {@code [3, size, size]} in float32. */
     public long bytes() {
         return 3L * crops.size() * crops.size() * Float.BYTES;
     }
@@ -29,7 +27,6 @@ public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preproce
     /**
      * Writes all crops of one image, {@code [crops, 3, size, size]}.
      *
-     * @param image what crops are taken from
      * @param target {@code crops.count()} times {@link #bytes}
      * @throws IllegalArgumentException if there are no crops of such an image, see {@link Crops#refusal}
      */
@@ -44,8 +41,8 @@ public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preproce
     /**
      * Resizes the area that some crops of an image cover, once, and writes each crop to its slot.
      *
-     * @param wanted their numbers
-     * @return takes the place of a crop in that list
+     * @param wanted indexes of the crops
+     * @return writes the crop at an index of that list to a slot
      */
     ObjIntConsumer<MemorySegment> writer(Image image, String name, List<Integer> wanted) {
         List<Crop> all = crops.of(image.width(), image.height(), name);

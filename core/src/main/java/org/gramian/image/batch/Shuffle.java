@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
-/** The order of an epoch of training: each epoch another one, all of them decided by the seed. */
+/** The order of the training images in an epoch, from the seed and the epoch. */
 public final class Shuffle {
     private Shuffle() {}
 
-    /** The numbers below a count, shuffled as a list of them would be, for counts at which a list takes too much memory. */
+    /** Returns the shuffled numbers below a count, in the order of the list method but with less memory. */
     public static int[] epoch(int count, long seed, long epoch) {
         int[] order = new int[count];
         Arrays.setAll(order, i -> i);
@@ -25,7 +25,7 @@ public final class Shuffle {
         return order;
     }
 
-    /** A shuffled copy that depends on the list, the seed and the number of the epoch. */
+    /** Returns a shuffled copy. */
     public static <T> List<T> epoch(List<T> items, long seed, long epoch) {
         List<T> shuffled = new ArrayList<>(items);
         Collections.shuffle(shuffled, random(seed, epoch));
@@ -33,7 +33,7 @@ public final class Shuffle {
     }
 
     private static RandomGenerator random(long seed, long epoch) {
-        // Through two generators, for neighbouring seeds of one generator may only shift its numbers.
+        // Hashed by a generator each: neighbouring seeds of SplittableRandom may give shifted sequences.
         return new SplittableRandom(new SplittableRandom(seed).nextLong() ^ new SplittableRandom(~epoch).nextLong());
     }
 }

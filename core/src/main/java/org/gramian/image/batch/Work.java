@@ -6,10 +6,9 @@ import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 
 /**
- * An image to be loaded, decoded once, and which of its crops are wanted.
+ * An image to load and the crops to take from it; the image is decoded once.
  *
- * @param sample the image
- * @param crops indices into the list of its crops, in the order they are wanted; at least one
+ * @param crops indexes of its crops, in order; at least one
  */
 public record Work(Sample sample, List<Integer> crops) {
     public Work {
@@ -19,7 +18,7 @@ public record Work(Sample sample, List<Integer> crops) {
         }
     }
 
-    /** All crops of all images, in order. */
+    /** Returns all crops of all images, in order. */
     public static List<Work> all(List<Sample> samples, Crops crops) {
         List<Integer> every = IntStream.range(0, crops.count()).boxed().toList();
         return samples.stream().map(sample -> new Work(sample, every)).toList();

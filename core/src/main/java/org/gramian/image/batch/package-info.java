@@ -1,11 +1,10 @@
 /**
- * Batches: many images, decoded ahead by several threads, in an order that the seed alone decides.
+ * Batches of crops, decoded ahead by several threads, in a deterministic order.
  *
- * <p>What is to be loaded is a list of {@link org.gramian.image.batch.Work}: an image and which of its crops are wanted;
- * {@link org.gramian.image.batch.Shuffle} puts it into the order of an epoch. How a file becomes numbers is a
- * {@link org.gramian.image.batch.Rendering}; how much happens at once is a {@link org.gramian.image.batch.Prefetch}. A
- * {@link org.gramian.image.batch.BatchLoader} then hands out {@link org.gramian.image.batch.Batch}es in the order of the
- * list.
+ * <p>A list of {@link org.gramian.image.batch.Work} names images and their crops; {@link org.gramian.image.batch.Shuffle} puts it
+ * into the order of an epoch. {@link org.gramian.image.batch.Rendering} converts a file to arrays, {@link
+ * org.gramian.image.batch.Prefetch} sets batch size and threads, and {@link org.gramian.image.batch.BatchLoader} returns {@link
+ * org.gramian.image.batch.Batch}es in the order of the list.
  *
  * <pre>{@code
  * Crops crops = CropPlan.parse("paper").training(seed);
@@ -15,14 +14,13 @@
  *     while (loader.hasNext()) {
  *         try (Batch batch = loader.next(); Scope scope = Scope.open()) {
  *             Tensor images = batch.tensor();   // [32, 3, 224, 224], no copy
- *             ...                                 // batch.places() says what is where
+ *             ...                                 // batch.places() names the crops
  *         }
  *     }
  * }
  * }</pre>
  *
- * <p>Inside, {@code Worker} decodes and writes, {@code BatchQueue} is the one monitor that all threads meet at. Memory is
- * bounded by it: a fixed number of batches, used over and over, and one image for each thread.
+ * <p>{@code BatchQueue} is the bounded buffer between the decoding threads and the consumer.
  */
 @NullMarked
 package org.gramian.image.batch;

@@ -5,10 +5,9 @@ import org.gramian.image.Image;
 import org.gramian.image.Resize;
 
 /**
- * Crops of an image with no more of the image, at their scale, than they cover: for the usual crop from the middle 57 % of what
- * an image of 4:3 would have to be scaled to.
+ * The scaled part of an image that some crops cover: for a centre crop 57 % of a scaled 4:3 image.
  *
- * @param part the part, scaled
+ * @param part the scaled part
  * @param crops the crops as windows of that part
  */
 public record Covered(Image part, List<Crop> crops) {
@@ -17,9 +16,9 @@ public record Covered(Image part, List<Crop> crops) {
     }
 
     /**
-     * Scales what is needed; every crop has the same pixels as when it is cut from {@link Crop#scale}.
+     * Scales the covered part; every crop has the same pixels as in {@link Crop#scale}.
      *
-     * @param crops at least one, all of one size of the image
+     * @param crops at least one, all with the same image size
      */
     public static Covered of(Image image, List<Crop> crops) {
         Crop first = crops.getFirst();

@@ -4,14 +4,14 @@ import org.gramian.image.Image;
 import org.gramian.image.Resize;
 
 /**
- * A square taken from an image: the image is brought to a size first, then a window is cut out, then perhaps mirrored.
+ * A square crop: the image is resized, a window is cut, and optionally flipped.
  *
- * @param width columns that the image is brought to
- * @param height rows that the image is brought to
+ * @param width columns of the resized image
+ * @param height rows of the resized image
  * @param left first column of the window
  * @param top first row of the window
  * @param size columns and rows of the window
- * @param mirrored whether left and right are exchanged
+ * @param mirrored whether the window is flipped horizontally
  */
 public record Crop(int width, int height, int left, int top, int size, boolean mirrored) {
     /** @throws IllegalArgumentException if the window is empty or does not lie inside the image */
@@ -22,12 +22,12 @@ public record Crop(int width, int height, int left, int top, int size, boolean m
         }
     }
 
-    /** The image at the size that this crop is cut from; the image itself where it has that size. */
+    /** Returns the image resized for this crop; the image itself if it has that size. */
     public Image scale(Image image) {
         return fits(image) ? image : Resize.to(image, width, height);
     }
 
-    /** Whether an image has the size that this crop is cut from. */
+    /** Returns whether an image has the size that this crop is cut from. */
     public boolean fits(Image image) {
         return image.width() == width && image.height() == height;
     }

@@ -4,11 +4,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 
 /**
- * A way to take crops from images, as people write it: {@code NAME[:SIZE][+flips][+box]}.
+ * The crops to take from every image, written {@code NAME[:SIZE][+flips][+box]}.
  *
  * <table>
  * <caption>The plans</caption>
@@ -20,7 +21,7 @@ import org.gramian.basis.NearestWord;
  * </table>
  *
  * <p>Crops are squares of {@code SIZE} pixels, {@value #DEFAULT_SIZE} unless given; {@code +flips} adds each one mirrored; with
- * {@code +box} an image is cut to the box of its object first, of which the dataset must tell (CUB-200-2011 does).
+ * {@code +box} an image is first cut to the bounding box of its object, which the dataset must have (as CUB-200-2011).
  *
  * <p><b>Where crops are cut.</b> The paper says only how many crops there are and that they end as 224×224. Here an image
  * is first scaled so that its short side is {@code 256·SIZE/224}, rounded, the usual margin of networks trained at 224 (a
@@ -29,11 +30,11 @@ import org.gramian.basis.NearestWord;
  *
  * @param kind which crops
  * @param size side of the crops in pixels
- * @param flips whether each crop comes mirrored, too
- * @param boxed whether crops are taken from the box of an image's object
+ * @param flips whether each crop is also taken mirrored
+ * @param boxed whether crops are taken from the bounding box of the object
  */
 public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
-    /** What the networks here were trained on. */
+    /** Training resolution of the backbones. */
     public static final int DEFAULT_SIZE = 224;
 
     private static final int LARGEST = 4096;
@@ -67,7 +68,7 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
         }
     }
 
-    /** Crops of whole images. */
+    /** Creates a plan for whole images. */
     public CropPlan(Kind kind, int size, boolean flips) {
         this(kind, size, flips, false);
     }
@@ -101,32 +102,32 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
         return Integer.parseInt(digits);
     }
 
-    /** The names of all plans. */
+    /** Returns the names of all plans. */
     public static List<String> names() {
         return Arrays.stream(Kind.values()).map(Kind::word).toList();
     }
 
-    /** The form that {@link #parse} reads, always with the size. */
+    /** Returns the form that {@link #parse} reads, always with the size. */
     public String text() {
         return kind.word() + ":" + size + (flips ? FLIPS : "") + (boxed ? BOX : "");
     }
 
-    /** The same plan for crops of another size. */
+    /** Returns the plan with another crop size. */
     public CropPlan withSize(int pixels) {
         return new CropPlan(kind, pixels, flips, boxed);
     }
 
-    /** The same plan for crops of whole images. */
+    /** Returns the plan for whole images. */
     public CropPlan whole() {
         return new CropPlan(kind, size, flips, false);
     }
 
-    /** The crops to test with: the same for every seed. */
+    /** Returns the test crops. */
     public Crops testing() {
         return crops(false, 0);
     }
 
-    /** The crops to train on; the seed decides where random ones lie. */
+    /** Returns the training crops; random ones depend on the seed. */
     public Crops training(long seed) {
         return crops(true, seed);
     }
@@ -153,5 +154,40 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
     @Override
     public String toString() {
         return text();
+    }
+
+    /**
+     * Position of a crop, relative to the image.
+     *
+     * @param name for keys and messages
+     * @param across 0 at the left, 2 at the right
+     * @param down 0 at the top, 2 at the bottom
+     * @param drawn whether the position is random instead
+     * @param mirrored whether the crop is flipped horizontally
+     */
+    record Spot(String name, int across, int down, boolean drawn, boolean mirrored) {
+        static final Spot CENTER = fixed("center", 1, 1);
+
+        /** Centre and corners. */
+        static final List<Spot> FIVE = List.of(
+                CENTER,
+                fixed("top-left", 0, 0),
+                fixed("top-right", 2, 0),
+                fixed("bottom-left", 0, 2),
+                fixed("bottom-right", 2, 2));
+
+        private static Spot fixed(String name, int across, int down) {
+            return new Spot(name, across, down, false, false);
+        }
+
+        static List<Spot> random(int count) {
+            return IntStream.range(0, count)
+                    .mapToObj(i -> new Spot("random" + i, 0, 0, true, false))
+                    .toList();
+        }
+
+        Spot flipped() {
+            return new Spot(name, across, down, drawn, !mirrored);
+        }
     }
 }

@@ -14,83 +14,74 @@ import org.gramian.basis.Sha256;
 import org.gramian.image.Image;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
+import org.gramian.image.crop.CropPlan.Spot;
 import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
 
 /**
- * The crops of every image under one {@link CropPlan}, for training or for testing: the same number for each.
+ * The crops of images under a {@link CropPlan}, for training or testing; the same number for every image.
  *
- * <p>Their order is centre, top left, top right, bottom left, bottom right, the random ones; then all of these mirrored,
- * if wanted. A random crop follows from the seed, the name of the image and its size, not from other images; a
- * mirrored one lies where its original does.
+ * <p>The order is centre, top left, top right, bottom left, bottom right, random; then all of these mirrored, if requested. A
+ * random crop depends on the seed, the name and the size of the image only; a mirrored one has the position of its original.
  */
 public final class Crops {
-    /** Beyond this aspect a scaled image would be mostly memory: 32 times 256 rows are 8192 columns. */
+    /** Largest aspect ratio: 256 rows then have 8,192 columns. */
     public static final int MOST_ASPECT = 32;
 
+    private final CropPlan plan;
     private final int size;
     private final boolean aspectKept;
-    private final boolean boxed;
     private final List<Spot> spots;
     private final long seed;
 
     Crops(CropPlan plan, List<Spot> spots, long seed) {
+        this.plan = plan;
         this.size = plan.size();
         this.aspectKept = plan.kind() != CropPlan.Kind.RESIZE;
-        this.boxed = plan.boxed();
         this.spots = List.copyOf(spots);
         this.seed = seed;
     }
 
-    private Crops(Crops all, List<Spot> spots) {
-        this.size = all.size;
-        this.aspectKept = all.aspectKept;
-        this.boxed = all.boxed;
-        this.spots = spots;
-        this.seed = all.seed;
-    }
-
-    /** The first of them alone, under the same key. */
+    /** Returns the first crop only, with the same key. */
     public Crops first() {
-        return new Crops(this, List.of(spots.getFirst()));
+        return new Crops(plan, List.of(spots.getFirst()), seed);
     }
 
-    /** Number of crops of one image. */
+    /** Returns the number of crops of an image. */
     public int count() {
         return spots.size();
     }
 
-    /** Columns and rows of every crop. */
+    /** Returns the columns and rows of every crop. */
     public int size() {
         return size;
     }
 
-    /** Whether crops keep the aspect of their image; if not, the whole image is squeezed to a square. */
+    /** Returns whether crops keep the aspect ratio; if not, the whole image is resized to a square. */
     public boolean aspectKept() {
         return aspectKept;
     }
 
     /**
-     * What of an image crops are taken from: all of it or, where the plan says so, what lies in the box of its object; empty
-     * where there is no box, or nothing of the image in it.
+     * Returns the region that crops are taken from: the image or the bounding box of its object; empty if there is no box, or it
+     * lies outside the image.
      */
     public Optional<Image> region(Image image, Sample sample) {
         return region(image, sample.box());
     }
 
     private Optional<Image> region(Image image, Optional<Box> object) {
-        return boxed ? object.flatMap(box -> within(image, box)) : Optional.of(image);
+        return plan.boxed() ? object.flatMap(box -> within(image, box)) : Optional.of(image);
     }
 
     /**
-     * What crops can be taken from, out of what came of reading an image: its {@link #region}, or the reason why there is
-     * none.
+     * Returns the {@link #region} of an image, or the reason why no crops can be taken from it.
      */
     public ReadResult seen(ReadResult reading, Sample sample) {
         return seen(reading, sample.box());
     }
 
-    /** The same for the box of an image's object. */
+    /** Returns the region of an image with a bounding box, or the reason why no crops can be taken from it. */
     public ReadResult seen(ReadResult reading, Optional<Box> object) {
         if (!(reading instanceof ReadResult.Readable(Image image, ImageInfo origin))) {
             return reading;
@@ -105,7 +96,7 @@ public final class Crops {
         return seen(new ReadResult.Readable(region.get(), origin));
     }
 
-    /** The same where the whole image is the region. */
+    /** Returns the whole image, or the reason why no crops can be taken from it. */
     public ReadResult seen(ReadResult reading) {
         return reading instanceof ReadResult.Readable(Image image, var _)
                 ? refusal(image.width(), image.height())
@@ -114,7 +105,7 @@ public final class Crops {
                 : reading;
     }
 
-    /** Every pixel that the box touches. */
+    /** Returns every pixel that the box touches. */
     private static Optional<Image> within(Image image, Box box) {
         int left = (int) Math.floor(box.x());
         int top = (int) Math.floor(box.y());
@@ -125,15 +116,15 @@ public final class Crops {
                 : Optional.empty();
     }
 
-    /** The short side that an image is brought to before windows are cut from it. */
+    /** Returns the short side of the resized image. */
     private int shortSide() {
         return Math.toIntExact(Math.round(256.0 * size / CropPlan.DEFAULT_SIZE));
     }
 
     /**
-     * The crops of an image, or of its {@link #region} where that is a part of it.
+     * Returns the crops of an image or {@link #region} of the given size.
      *
-     * @param name the image's name in its dataset; decides, with the seed, where random crops lie
+     * @param name the image's name in its dataset; random crops depend on it
      * @throws IllegalArgumentException with the {@link #refusal}, if there is one
      */
     public List<Crop> of(int width, int height, String name) {
@@ -173,12 +164,12 @@ public final class Crops {
         return side <= other ? shortSide() : Math.toIntExact(Math.round((double) shortSide() * side / other));
     }
 
-    /** Whether an image is longer than crops that keep the aspect allow. */
+    /** Returns whether the aspect ratio of an image exceeds {@link #MOST_ASPECT}. */
     public static boolean tooThin(int width, int height) {
         return Math.max(width, height) > (long) MOST_ASPECT * Math.min(width, height);
     }
 
-    /** Why there are no crops of an image of this size; empty where there are. */
+    /** Returns why no crops can be taken from an image of this size; empty if they can. */
     public Optional<String> refusal(int width, int height) {
         if (width < 1 || height < 1) {
             return Optional.of("expected an image of at least one pixel, found " + width + "×" + height);
@@ -192,23 +183,22 @@ public final class Crops {
     }
 
     /**
-     * What identifies a crop before its image is decoded: equal keys of equal images mean equal pixels, whatever the
-     * plan.
+     * Returns a key of a crop: equal keys of equal images mean equal pixels, for any plan.
      */
     public String key(int index, Sample sample) {
         Spot spot = spots.get(index);
         String place = (aspectKept ? "short side " + shortSide() + ", " : "whole, ") + label(index) + " " + size
-                + (boxed ? ", in " + sample.box().map(Box::toString).orElse("no box") : "");
+                + (plan.boxed() ? ", in " + sample.box().map(Box::toString).orElse("no box") : "");
         return spot.drawn() ? place + ", seed " + seed + ", of " + sample.name() : place;
     }
 
-    /** What to call a crop: {@code center}, {@code random3 mirrored}. */
+    /** Returns the name of a crop, as {@code center} or {@code random3 mirrored}. */
     public String label(int index) {
         Spot spot = spots.get(index);
         return spot.name() + (spot.mirrored() ? " mirrored" : "");
     }
 
-    /** A generator for one image; hashed, so that neither similar names nor similar seeds draw similar crops. */
+    /** Returns a generator for one image; hashed, so that similar names and seeds give unrelated crops. */
     private RandomGenerator random(String name) {
         MessageDigest digest = Sha256.digest();
         digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, seed).array());

@@ -12,17 +12,17 @@ import java.util.stream.Collectors;
 import org.gramian.image.Image;
 
 /**
- * How bytes become the numbers that a network was trained on: {@code (byte − mean) / std} for each channel.
+ * Input normalization of a network: {@code (byte − mean) / std} for each channel.
  *
- * <p>It belongs to the weights and travels with them, as text: {@code RGB mean=123.675,116.28,103.53
+ * <p>It is stored with the weights as text: {@code RGB mean=123.675,116.28,103.53
  * std=58.395,57.12,57.375}.
  *
- * @param order which channel comes first
- * @param mean what is subtracted, in units of bytes (0 to 255), in the channels' order
- * @param std what is divided by, in units of bytes
+ * @param order of the channels
+ * @param mean in units of bytes (0 to 255), in the order of the channels
+ * @param std standard deviation, in units of bytes
  */
 public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
-    /** Networks of torchvision: ImageNet's mean and deviation, there given in units of 255. */
+    /** Networks of torchvision: mean and standard deviation of ImageNet. */
     public static final Preprocessing TORCHVISION =
             new Preprocessing(Order.RGB, List.of(123.675, 116.28, 103.53), List.of(58.395, 57.12, 57.375));
 
@@ -97,7 +97,7 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
         return values.stream().map(Preprocessing::number).collect(Collectors.joining(","));
     }
 
-    /** The shortest digits that give the number back; whole numbers without a point. */
+    /** Returns the shortest digits of a number; integers without a point. */
     private static String number(double value) {
         return value == Math.rint(value) && Math.abs(value) < 1e6
                 ? String.format(Locale.ROOT, "%.0f", value)
@@ -105,7 +105,7 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
     }
 
     /**
-     * Writes a window of an image as {@code [3, size, size]} numbers of single precision.
+     * Writes a crop of an image as {@code [3, size, size]} in float32.
      *
      * @param scaled an image of the size that the crop is cut from
      * @param target {@code 3·size·size} floats
@@ -139,7 +139,7 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
         }
     }
 
-    /** What each byte becomes: 256 divisions instead of one for each pixel. */
+    /** Returns the value of each byte, to avoid a division per pixel. */
     private float[] table(int channel) {
         float[] table = new float[256];
         for (int value = 0; value < table.length; value++) {

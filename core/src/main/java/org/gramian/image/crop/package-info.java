@@ -1,12 +1,9 @@
 /**
- * Crops and preprocessing: one image becomes the arrays of numbers that a network reads.
+ * Crops and preprocessing: from a decoded image to the input arrays of a network.
  *
- * <p>A {@link org.gramian.image.crop.CropPlan} is a way to take crops, written as a word: {@code paper}, {@code center},
- * {@code ten:448}. It gives the {@link org.gramian.image.crop.Crops} for training, which may be drawn at random, and
- * those for testing. Crops in turn give, for the size and the name of an image, a list of
- * {@link org.gramian.image.crop.Crop}s: how large the image is made, and which square of it is taken. Last,
- * {@link org.gramian.image.crop.Preprocessing} turns the bytes of that square into the numbers that the weights of a
- * network demand.
+ * <p>A {@link org.gramian.image.crop.CropPlan}, such as {@code paper}, {@code center} or {@code ten:448}, gives the {@link
+ * org.gramian.image.crop.Crops} for training and for testing. These give the list of {@link org.gramian.image.crop.Crop}s of an
+ * image, from its size and name and the seed only, and {@link org.gramian.image.crop.Preprocessing} normalizes the bytes.
  *
  * <pre>{@code
  * Crops crops = CropPlan.parse("paper").testing();
@@ -15,9 +12,6 @@
  *     Preprocessing.TORCHVISION.write(crop.scale(image), crop, MemorySegment.ofArray(array));
  * }
  * }</pre>
- *
- * <p>Nothing here depends on other images, on threads or on the order of files: the crops of an image follow from its
- * size, its name and the seed.
  */
 @NullMarked
 package org.gramian.image.crop;

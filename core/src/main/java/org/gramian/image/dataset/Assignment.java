@@ -3,15 +3,15 @@ package org.gramian.image.dataset;
 import java.util.List;
 
 /**
- * Published splits of a dataset; protocols such as {@code given} or {@code kth-1v3} go by
- * it. All lists are in the order of {@link Dataset#samples}.
+ * Published splits of a dataset, used by protocols such as {@code given} or {@code kth-1v3}. All lists are in the order of
+ * {@link Dataset#samples}.
  */
 public sealed interface Assignment {
-    /** No published splits: a seeded protocol has to split the dataset. */
+    /** No published splits: a random protocol has to split the dataset. */
     record None() implements Assignment {}
 
     /**
-     * Whole divisions into train, validation and test.
+     * Splits into train, validation and test set.
      *
      * @param splits at least one
      */
@@ -22,7 +22,7 @@ public sealed interface Assignment {
     }
 
     /**
-     * Every image has the number of the fold that tests it.
+     * Fold numbers: an image is in the test set of its fold.
      *
      * @param numbers the fold of every sample, at least 0
      */
@@ -33,7 +33,7 @@ public sealed interface Assignment {
     }
 
     /**
-     * Every image shows one of several physical samples of its class, as in KTH-TIPS-2b.
+     * Physical samples of the classes, as in KTH-TIPS-2b.
      *
      * @param letters the physical sample of every image, as {@code a}
      */

@@ -1,7 +1,7 @@
 package org.gramian.image.dataset;
 
 /**
- * Where in an image its object is, in pixels of the upright file; fractions occur in published lists.
+ * Bounding box of the object in an image, in pixels of the upright file; may have fractions.
  *
  * @param x columns left of the box, at least 0
  * @param y rows above the box, at least 0

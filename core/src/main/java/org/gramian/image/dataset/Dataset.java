@@ -7,9 +7,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Labelled images as they lie on disk; nothing is decoded yet.
+ * Labelled image files; not decoded.
  *
- * @param root the folder
  * @param classes class names, sorted; a label is an index into them, the same in every split
  * @param samples the images, sorted by name
  * @param source layout, published splits, and notes on what was left out
@@ -20,14 +19,14 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
      *
      * @param layout the text of the layout that was read, as {@code fmd} or {@code fgvc-aircraft:family}
      * @param assignment the published splits, if any
-     * @param notes what was missing or left out
+     * @param notes what was missing or skipped
      */
     public record Source(String layout, Assignment assignment, List<Note> notes) {
         public Source {
             notes = List.copyOf(notes);
         }
 
-        /** The layout's name without its argument, as {@code fgvc-aircraft}. */
+        /** Returns the layout's name without its argument, as {@code fgvc-aircraft}. */
         public String layoutName() {
             int colon = layout.indexOf(':');
             return colon < 0 ? layout : layout.substring(0, colon);
@@ -58,17 +57,17 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
         return source.assignment();
     }
 
-    /** What was missing or left out when the dataset was read. */
+    /** Returns notes on what was missing or skipped. */
     public List<Note> notes() {
         return source.notes();
     }
 
-    /** The class name of a sample. */
+    /** Returns the class name of a sample. */
     public String className(Sample sample) {
         return classes.get(sample.label());
     }
 
-    /** How many images each class has, in the order of {@link #classes}. */
+    /** Returns the number of images of each class. */
     public List<Integer> counts() {
         int[] counts = new int[classes.size()];
         samples.forEach(sample -> counts[sample.label()]++);

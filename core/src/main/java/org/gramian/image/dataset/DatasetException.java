@@ -7,8 +7,7 @@ import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A dataset that cannot be opened; the message reads {@code PLACE: what was expected, what was found}, and is meant
- * for the user as it stands.
+ * Thrown for a dataset that cannot be opened; the message is for the user: {@code PATH: what was expected, what was found}.
  */
 public final class DatasetException extends IOException {
     private static final long serialVersionUID = 1L;
@@ -33,7 +32,7 @@ public final class DatasetException extends IOException {
         this.dataset = null;
     }
 
-    /** Returns the dataset as far as it was read; empty if nothing was. */
+    /** Returns the dataset as far as it was read. */
     public Optional<Dataset> dataset() {
         return Optional.ofNullable(dataset);
     }

@@ -1,21 +1,25 @@
 package org.gramian.image.dataset;
 
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
- * Something that was missing, left out or odd when a dataset was read or divided, for the user to see.
+ * Something missing, skipped or unusual in a dataset or its splits, for the user.
  *
- * @param kind what it is
  * @param count how often it occurs
- * @param examples the names of all that the reader of the dataset noted; {@link #text} shows a few
+ * @param examples the names; {@link #text} shows a few
  */
 public record Note(Kind kind, int count, List<String> examples) {
-    /** Names that a sentence shows; of {@link Kind#ABSENT_CLASSES} all, as each may be a typing mistake. */
+    /** Number of names in {@link #text}; {@link Kind#ABSENT_CLASSES} shows all, as each may be a typo. */
     public static final int SHOWN = 5;
 
-    /** Kinds of notes, each with its wording for one and for many. */
+    /** Kinds of notes, each with its text in singular and plural. */
     public enum Kind {
-        NOT_PICTURES("file that is not an image was skipped", "files that are not images were skipped"),
+        NOT_IMAGES("file that is not an image was skipped", "files that are not images were skipped"),
         VIDEOS(
                 "video was skipped (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)",
                 "videos were skipped (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)"),
@@ -28,7 +32,7 @@ public record Note(Kind kind, int count, List<String> examples) {
         HIDDEN_FOLDERS("hidden folder was skipped", "hidden folders were skipped"),
         EMPTY_CLASSES("class folder without images was skipped", "class folders without images were skipped"),
         UNUSED_FOLDERS("folder outside the layout was skipped", "folders outside the layout were skipped"),
-        UNUSED_PICTURES(
+        UNUSED_IMAGES(
                 "folder with images outside the layout was skipped",
                 "folders with images outside the layout were skipped"),
         MASKS("folder of masks was skipped", "folders of masks were skipped"),
@@ -38,11 +42,11 @@ public record Note(Kind kind, int count, List<String> examples) {
         ABSENT_CLASSES(
                 "class in the lists is missing, with all its images",
                 "classes in the lists are missing, with all their images"),
-        ABSENT_PICTURES("listed image is missing", "listed images are missing"),
-        UNLISTED_PICTURES(
+        ABSENT_IMAGES("listed image is missing", "listed images are missing"),
+        UNLISTED_IMAGES(
                 "image is in no list and not used by the given splits",
                 "images are in no list and not used by the given splits"),
-        UNLABELLED_PICTURES(
+        UNLABELLED_IMAGES(
                 "image is in no list and has no label: skipped", "images are in no list and have no label: skipped"),
         REPEATED_ROWS("duplicate row was skipped", "duplicate rows were skipped"),
         UNUSED_COLUMNS("column was not used", "columns were not used"),
@@ -75,7 +79,7 @@ public record Note(Kind kind, int count, List<String> examples) {
         }
     }
 
-    /** The note as a sentence, as {@code 2 hidden folders were left out: .git, .cache}. */
+    /** Returns the note as a sentence, as {@code 2 hidden folders were skipped: .git, .cache}. */
     public String text() {
         String sentence = count + " " + (count == 1 ? kind.one : kind.many);
         List<String> shown =
@@ -87,5 +91,22 @@ public record Note(Kind kind, int count, List<String> examples) {
     @Override
     public String toString() {
         return text();
+    }
+
+    /** Collects notes; every name counts once per kind. */
+    public static final class Collector {
+        private final Map<Kind, Set<String>> names = new EnumMap<>(Kind.class);
+
+        public void add(Kind kind, String name) {
+            names.computeIfAbsent(kind, _ -> new LinkedHashSet<>()).add(name);
+        }
+
+        /** Returns one note for every kind that occurred, in the order of the kinds, with sorted names. */
+        public List<Note> notes() {
+            List<Note> notes = new ArrayList<>();
+            names.forEach((kind, found) ->
+                    notes.add(new Note(kind, found.size(), found.stream().sorted().toList())));
+            return notes;
+        }
     }
 }

@@ -1,11 +1,11 @@
 package org.gramian.image.dataset;
 
-/** What an image is used for in one split. */
+/** The part of a split that an image belongs to. */
 public enum Part {
     TRAIN("train"),
     VALIDATION("val"),
     TEST("test"),
-    /** In none of the parts: no list names it. */
+    /** In none of the parts. */
     UNUSED("unused");
 
     private final String word;
@@ -14,7 +14,7 @@ public enum Part {
         this.word = word;
     }
 
-    /** The part's usual name in folders and lists, as {@code val}. */
+    /** Returns the name in folders and lists, as {@code val}. */
     public String word() {
         return word;
     }

@@ -8,8 +8,7 @@ import java.util.Optional;
  *
  * @param name its path below the dataset's root, with forward slashes on every system; unique
  * @param label the index of its class in {@link Dataset#classes}
- * @param file where it is
- * @param box where its object is, if the dataset has boxes (CUB-200-2011 does)
+ * @param box bounding box of its object, if the dataset has boxes, as CUB-200-2011
  */
 public record Sample(String name, int label, Path file, Optional<Box> box) {
     /** An image without a box. */

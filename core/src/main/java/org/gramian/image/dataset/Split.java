@@ -3,7 +3,7 @@ package org.gramian.image.dataset;
 import java.util.List;
 
 /**
- * One division of a dataset that its publisher laid down.
+ * One published split of a dataset.
  *
  * @param name its name in the dataset, as {@code 3} for DTD's third, or {@code given} where there is one only
  * @param parts the part of every sample, in the order of {@link Dataset#samples}

@@ -1,22 +1,21 @@
 /**
- * Datasets: which images there are, and what they show.
+ * Datasets: labelled image files, not decoded.
  *
  * <p>A {@link org.gramian.image.dataset.Dataset} is a list of {@link org.gramian.image.dataset.Sample}s, each a file with
- * a label, and the names of the classes. It also keeps what the dataset itself says about training and testing (its
- * {@link org.gramian.image.dataset.Assignment}: published {@link org.gramian.image.dataset.Split}s, fold numbers, or
- * physical samples), and a {@link org.gramian.image.dataset.Note} for whatever was missing or left out, so that nothing
- * happens in silence. No image is decoded here.
+ * a label, and the names of the classes. It also has the published splits ({@link org.gramian.image.dataset.Assignment}: {@link
+ * org.gramian.image.dataset.Split}s, fold numbers, or physical samples), and a {@link org.gramian.image.dataset.Note} for
+ * whatever was missing or skipped.
  *
  * <p>Two packages work on it, in this order:
  *
  * <ol>
  *   <li>{@code layout} reads it from disk: a folder per class, the published datasets, a CSV file;
- *   <li>{@code protocol} divides it into folds that train and test, and gives the division a fingerprint.
+ *   <li>{@code protocol} splits it into folds, and gives the folds a fingerprint.
  * </ol>
  *
  * <pre>{@code
  * Dataset dataset = Layouts.open(Path.of("photos"));              // or Layouts.parse("dtd:lists").read(path)
- * dataset.notes().forEach(note -> log(note.text()));              // 2 files that are not images by ...
+ * dataset.notes().forEach(note -> log(note.text()));              // 2 files that are not images were skipped
  *
  * Protocol protocol = Protocols.usual(dataset);                   // or Protocols.parse("kfold:5")
  * Plan plan = protocol.plan(dataset, Duplicates.of(dataset), seed);

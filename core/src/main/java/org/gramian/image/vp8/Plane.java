@@ -3,8 +3,8 @@ package org.gramian.image.vp8;
 import java.util.Arrays;
 
 /**
- * The samples of one component, whole macroblocks, with the row above and the column to the left that prediction starts from:
- * 127 above, also in the corner, and 129 to the left (RFC 6386, section 12.2).
+ * The samples of one component in whole macroblocks, with the initial context of prediction: a row of 127 above, corner
+ * included, and a column of 129 to the left (RFC 6386, section 12.2).
  */
 final class Plane {
     private static final byte ABOVE = 127;
@@ -34,7 +34,6 @@ final class Plane {
         return samples;
     }
 
-    /** How far a sample is from the one above it. */
     int stride() {
         return stride;
     }
@@ -44,12 +43,12 @@ final class Plane {
         return side;
     }
 
-    /** Where a sample is; column and row may be −1. */
+    /** Returns the index of a sample; column and row may be −1. */
     int at(int x, int y) {
         return (y + 1) * stride + x + 1;
     }
 
-    /** The nearest value that a sample can have. */
+    /** Clamps to 0..255. */
     static int clamp(int value) {
         return (value & ~0xff) == 0 ? value : value < 0 ? 0 : 255;
     }

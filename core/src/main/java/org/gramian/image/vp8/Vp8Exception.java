@@ -13,17 +13,15 @@ public final class Vp8Exception extends IOException {
         this.truncated = truncated;
     }
 
-    /** The data ends before the image does. */
     static Vp8Exception truncated(String message) {
         return new Vp8Exception(true, message);
     }
 
-    /** The data says what the standard does not allow. */
     static Vp8Exception corrupt(String message) {
         return new Vp8Exception(false, message);
     }
 
-    /** Whether the data ends too early, rather than being damaged. */
+    /** Returns whether the data ends too early, rather than being invalid. */
     public boolean isTruncated() {
         return truncated;
     }

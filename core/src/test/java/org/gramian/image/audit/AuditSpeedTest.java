@@ -85,7 +85,7 @@ class AuditSpeedTest {
                     AuditSpeedTest.class,
                     String.format(
                             Locale.ROOT,
-                            "audit of %,d pictures of %d×%d (JPEG of about %d kB) with 2 threads: %.1f s, allowed %d s; %.1f s of processor time",
+                            "audit of %,d images of %d×%d (JPEG of about %d kB) with 2 threads: %.1f s, allowed %d s; %.1f s of processor time",
                             images,
                             SIDE,
                             SIDE,

@@ -32,7 +32,7 @@ class AuditTest {
     private final SplittableRandom random = new SplittableRandom(3);
 
     private Image texture() {
-        return MadeUp.texture(random, 240, 230);
+        return SyntheticDataset.texture(random, 240, 230);
     }
 
     /** Made once: they take longer than the audits. */
@@ -40,12 +40,12 @@ class AuditTest {
 
     private static List<Image> different() {
         SplittableRandom random = new SplittableRandom(24);
-        return Stream.generate(() -> MadeUp.texture(random, 240, 230)).limit(24).toList();
+        return Stream.generate(() -> SyntheticDataset.texture(random, 240, 230)).limit(24).toList();
     }
 
     /** Two classes with twelve different images each. */
-    private MadeUp fine() {
-        MadeUp set = new MadeUp(folder, "paper", "stone");
+    private SyntheticDataset fine() {
+        SyntheticDataset set = new SyntheticDataset(folder, "paper", "stone");
         for (int i = 10; i < 22; i++) {
             set.add("paper/" + i + ".jpg", DIFFERENT.get(i - 10)).in(i % 2 == 0 ? Part.TRAIN : Part.TEST);
             set.add("stone/" + i + ".jpg", DIFFERENT.get(i + 2)).in(i % 2 == 0 ? Part.TRAIN : Part.TEST);
@@ -72,7 +72,7 @@ class AuditTest {
 
     @Test
     void nothingIsFoundInASoundDataSet() throws Exception {
-        MadeUp set = fine();
+        SyntheticDataset set = fine();
         AuditReport report = set.audit(set.divided(), 2);
         assertThat(report.findings()).isEmpty();
         assertThat(report.duplicates()).isEmpty();
@@ -84,15 +84,15 @@ class AuditTest {
     @RandomTest(times = 3)
     void theReportDoesNotDependOnTheNumberOfThreads(Seed seed) throws Exception {
         SplittableRandom order = seed.random();
-        MadeUp set = new MadeUp(folder, "a", "b", "c");
-        Image common = MadeUp.texture(order, 90, 80);
+        SyntheticDataset set = new SyntheticDataset(folder, "a", "b", "c");
+        Image common = SyntheticDataset.texture(order, 90, 80);
         for (int i = 100; i < 140; i++) {
             String name = "abc".charAt(order.nextInt(3)) + "/" + i + ".jpg";
             switch (order.nextInt(4)) {
                 case 0 -> set.add(name, new ReadResult.Unreadable(ReadResult.Problem.TRUNCATED, "half of it"));
                 case 1 -> set.add(name, common);
-                case 2 -> set.add(name, MadeUp.resized(common, order.nextInt(40, 80), 60));
-                default -> set.add(name, MadeUp.texture(order, 50, 60));
+                case 2 -> set.add(name, SyntheticDataset.resized(common, order.nextInt(40, 80), 60));
+                default -> set.add(name, SyntheticDataset.texture(order, 50, 60));
             }
         }
         assertThat(set.audit(set.dataset(), 1))
@@ -126,7 +126,7 @@ class AuditTest {
     @Test
     void equalFilesAreToldFromEqualPixels() throws Exception {
         Image twice = texture();
-        MadeUp set = fine().add("paper/a.jpg", twice).holding("same").add("paper/b.jpg", twice);
+        SyntheticDataset set = fine().add("paper/a.jpg", twice).holding("same").add("paper/b.jpg", twice);
         assertThat(set.holding("same").audit().duplicates().getFirst().kind()).isEqualTo(DuplicateGroup.Kind.SAME_FILE);
         assertThat(set.holding("more").audit().duplicates().getFirst().kind())
                 .isEqualTo(DuplicateGroup.Kind.SAME_PIXELS);
@@ -135,7 +135,7 @@ class AuditTest {
     @Test
     void equalImagesInTrainAndTestSpoilButNotInTrainAlone() throws Exception {
         Image twice = texture();
-        MadeUp set = fine().add("paper/a.jpg", twice).add("paper/b.jpg", twice);
+        SyntheticDataset set = fine().add("paper/a.jpg", twice).add("paper/b.jpg", twice);
         assertFound(
                 set.audit(set.divided(), 2), Severity.WARN, Kind.COPIES, "paper/a.jpg [train] = paper/b.jpg [train]");
         set.in(Part.TEST);
@@ -151,8 +151,8 @@ class AuditTest {
     @Test
     void aNearCopyIsFoundTogetherWithTheEqualOnesButDoesNotSpoil() throws Exception {
         Image twice = texture();
-        MadeUp set = fine().add("paper/a.jpg", twice)
-                .add("paper/b.jpg", MadeUp.resized(twice, 230, 250))
+        SyntheticDataset set = fine().add("paper/a.jpg", twice)
+                .add("paper/b.jpg", SyntheticDataset.resized(twice, 230, 250))
                 .add("paper/c.jpg", twice);
         AuditReport report = set.audit();
         assertFound(report, Severity.WARN, Kind.NEAR_COPIES, "paper/a.jpg ~ paper/b.jpg ~ paper/c.jpg");
@@ -164,11 +164,11 @@ class AuditTest {
     void nearCopiesAcrossClassesAndSplitsAreSaidSo() throws Exception {
         Image one = texture();
         Image other = texture();
-        MadeUp set = fine().add("paper/a.jpg", one)
-                .add("paper/b.jpg", MadeUp.changed(one, value -> value + 5))
+        SyntheticDataset set = fine().add("paper/a.jpg", one)
+                .add("paper/b.jpg", SyntheticDataset.changed(one, value -> value + 5))
                 .in(Part.TEST)
                 .add("paper/c.jpg", other)
-                .add("stone/d.jpg", MadeUp.changed(other, value -> value + 5));
+                .add("stone/d.jpg", SyntheticDataset.changed(other, value -> value + 5));
         AuditReport report = set.audit(set.divided(), 2);
         assertFound(report, Severity.WARN, Kind.NEAR_COPIES_ACROSS_SPLITS, "paper/a.jpg [train] ~ paper/b.jpg [test]");
         assertFound(
@@ -178,7 +178,7 @@ class AuditTest {
     @Test
     void ofSeveralSplitsThoseAreNamedThatDivideCopies() throws Exception {
         Image twice = texture();
-        MadeUp set = new MadeUp(folder, "a", "b")
+        SyntheticDataset set = new SyntheticDataset(folder, "a", "b")
                 .add("a/1.jpg", twice)
                 .add("a/2.jpg", twice)
                 .add("b/1.jpg", texture())
@@ -193,7 +193,7 @@ class AuditTest {
 
     @Test
     void aClassMissingFromOneSplitIsNamed() throws Exception {
-        MadeUp set = new MadeUp(folder, "a", "b");
+        SyntheticDataset set = new SyntheticDataset(folder, "a", "b");
         for (String name : new String[] {"a/1.jpg", "a/2.jpg", "b/1.jpg", "b/2.jpg"}) {
             set.add(name, texture()).in(name.contains("1") ? Part.TRAIN : Part.TEST);
         }
@@ -204,7 +204,7 @@ class AuditTest {
 
     @Test
     void classesThatAreTooSmallOrUnbalancedAreNamed() throws Exception {
-        MadeUp set = new MadeUp(folder, "few", "many", "one");
+        SyntheticDataset set = new SyntheticDataset(folder, "few", "many", "one");
         set.add("few/1.jpg", texture()).add("few/2.jpg", texture()).add("one/1.jpg", texture());
         set.add("one/2.jpg", new ReadResult.Unreadable(ReadResult.Problem.CORRUPT, "broken"));
         for (int i = 10; i < 35; i++) {
@@ -221,7 +221,7 @@ class AuditTest {
 
     @Test
     void aSingleClassSpoils() throws Exception {
-        AuditReport report = new MadeUp(folder, "a")
+        AuditReport report = new SyntheticDataset(folder, "a")
                 .add("a/1.jpg", texture())
                 .add("a/2.jpg", texture())
                 .audit();
@@ -232,10 +232,10 @@ class AuditTest {
     void oddImagesAreNamed() throws Exception {
         Image gray = texture();
         Image turned = texture();
-        AuditReport report = fine().add("paper/1.jpg", MadeUp.texture(random, 63, 100))
-                .add("paper/2.jpg", MadeUp.texture(random, 100, 64))
-                .add("paper/3.jpg", MadeUp.texture(random, 1000, 300))
-                .add("paper/4.jpg", MadeUp.colour(9, 9, 9))
+        AuditReport report = fine().add("paper/1.jpg", SyntheticDataset.texture(random, 63, 100))
+                .add("paper/2.jpg", SyntheticDataset.texture(random, 100, 64))
+                .add("paper/3.jpg", SyntheticDataset.texture(random, 1000, 300))
+                .add("paper/4.jpg", SyntheticDataset.colour(9, 9, 9))
                 .add(
                         "paper/5.jpg",
                         new ReadResult.Readable(
@@ -258,8 +258,8 @@ class AuditTest {
 
     @Test
     void differentImagesOfOneColourAreNoCopies() throws Exception {
-        AuditReport report = fine().add("paper/a.jpg", MadeUp.colour(1, 2, 3))
-                .add("paper/b.jpg", MadeUp.colour(200, 2, 3))
+        AuditReport report = fine().add("paper/a.jpg", SyntheticDataset.colour(1, 2, 3))
+                .add("paper/b.jpg", SyntheticDataset.colour(200, 2, 3))
                 .audit();
         assertThat(report.duplicates()).isEmpty();
     }
@@ -297,8 +297,8 @@ class AuditTest {
 
     @Test
     void anImageThatLoadingWouldRefuseForItsShapeSpoils() throws Exception {
-        AuditReport report = fine().add("stone/thin.jpg", MadeUp.texture(random, 70 * 33, 70))
-                .add("stone/long.jpg", MadeUp.texture(random, 70 * 31, 70))
+        AuditReport report = fine().add("stone/thin.jpg", SyntheticDataset.texture(random, 70 * 33, 70))
+                .add("stone/long.jpg", SyntheticDataset.texture(random, 70 * 31, 70))
                 .audit();
         assertFound(report, Severity.SPOILS, Kind.TOO_THIN, "stone/thin.jpg: 2310×70");
         assertThat(report.finding(Kind.EXTREME_ASPECT).orElseThrow().items())
@@ -308,11 +308,11 @@ class AuditTest {
 
     @Test
     void aNoteIsFollowedByAdviceThatFitsItAndNamesAll() throws Exception {
-        MadeUp set = fine();
+        SyntheticDataset set = fine();
         List<String> names = List.of("a", "b", "c", "d", "e", "f", "g");
         List<Note> notes = List.of(
-                new Note(Note.Kind.ABSENT_PICTURES, 7, names),
-                new Note(Note.Kind.UNUSED_PICTURES, 1, List.of("raw")),
+                new Note(Note.Kind.ABSENT_IMAGES, 7, names),
+                new Note(Note.Kind.UNUSED_IMAGES, 1, List.of("raw")),
                 new Note(Note.Kind.VALIDATION_TESTS, 1, List.of("val")));
         Dataset plain = set.dataset();
         Dataset noted = new Dataset(

@@ -22,7 +22,7 @@ class DuplicateSearchTest {
 
     /** Different images that look the same: their corner counts them. */
     private static List<ImageStatistics> frames() {
-        Image scene = MadeUp.texture(new SplittableRandom(5), 18, 16);
+        Image scene = SyntheticDataset.texture(new SplittableRandom(5), 18, 16);
         List<ImageStatistics> facts = new ArrayList<>();
         for (int i = 0; i < FRAMES; i++) {
             byte[] rgb = scene.rgb().clone();
@@ -30,7 +30,7 @@ class DuplicateSearchTest {
                 rgb[digit] = (byte) (128 + (i >> digit & 1));
             }
             Image frame = new Image(18, 16, rgb);
-            facts.add(ImageStatistics.of(i, new ReadResult.Readable(frame, MadeUp.plain(frame))));
+            facts.add(ImageStatistics.of(i, new ReadResult.Readable(frame, SyntheticDataset.plain(frame))));
         }
         return facts;
     }
@@ -57,21 +57,21 @@ class DuplicateSearchTest {
 
     @Test
     void equalPixelsInDifferentFilesAreKeptTogetherLikeEqualFiles(@TempDir Path folder) throws Exception {
-        Image twice = MadeUp.texture(new SplittableRandom(5), 90, 80);
-        MadeUp set = new MadeUp(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
+        Image twice = SyntheticDataset.texture(new SplittableRandom(5), 90, 80);
+        SyntheticDataset set = new SyntheticDataset(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
         String ofPixels = advice(set);
         set.holding("a/1.jpg");
         assertThat(advice(set)).isNotBlank().isEqualTo(ofPixels);
     }
 
-    private static String advice(MadeUp set) throws Exception {
+    private static String advice(SyntheticDataset set) throws Exception {
         return set.audit().finding(Finding.Kind.COPIES).orElseThrow().advice();
     }
 
     @Test
     void aFileThatVanishedMeanwhileDoesNotEndTheAudit(@TempDir Path folder) throws Exception {
-        Image twice = MadeUp.texture(new SplittableRandom(5), 90, 80);
-        MadeUp set = new MadeUp(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
+        Image twice = SyntheticDataset.texture(new SplittableRandom(5), 90, 80);
+        SyntheticDataset set = new SyntheticDataset(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
         Files.delete(set.dataset().samples().getFirst().file());
         assertThat(set.audit().duplicates())
                 .extracting(DuplicateGroup::kind)

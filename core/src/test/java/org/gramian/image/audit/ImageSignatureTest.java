@@ -47,16 +47,16 @@ class ImageSignatureTest {
     @RandomTest
     void aCopyOfAnotherSizeOrCompressionIsNear(Seed seed) throws IOException {
         SplittableRandom random = seed.random();
-        Image image = MadeUp.texture(random, random.nextInt(150, 300), random.nextInt(150, 300));
+        Image image = SyntheticDataset.texture(random, random.nextInt(150, 300), random.nextInt(150, 300));
         assertThat(near(image, compressed(image))).isTrue();
-        assertThat(near(image, MadeUp.resized(image, random.nextInt(80, 150), random.nextInt(80, 150))))
+        assertThat(near(image, SyntheticDataset.resized(image, random.nextInt(80, 150), random.nextInt(80, 150))))
                 .isTrue();
     }
 
     @RandomTest
     void aBrighterCopyIsNear(Seed seed) {
-        Image image = MadeUp.texture(seed.random(), 150, 120);
-        Image brighter = MadeUp.changed(image, value -> value + 20);
+        Image image = SyntheticDataset.texture(seed.random(), 150, 120);
+        Image brighter = SyntheticDataset.changed(image, value -> value + 20);
         assertThat(ImageSignature.of(image).hash())
                 .isEqualTo(ImageSignature.of(brighter).hash());
         assertThat(near(image, brighter)).isTrue();
@@ -65,15 +65,15 @@ class ImageSignatureTest {
     @RandomTest
     void differentImagesAreNotNear(Seed seed) {
         SplittableRandom random = seed.random();
-        assertThat(near(MadeUp.texture(random, 150, 120), MadeUp.texture(random, 120, 150)))
+        assertThat(near(SyntheticDataset.texture(random, 150, 120), SyntheticDataset.texture(random, 120, 150)))
                 .isFalse();
     }
 
     @RandomTest
     void theDifferenceIsThatOfTheDefinition(Seed seed) {
         SplittableRandom random = seed.random();
-        Image one = MadeUp.texture(random, 36, 32);
-        Image other = MadeUp.texture(random, 36, 32);
+        Image one = SyntheticDataset.texture(random, 36, 32);
+        Image other = SyntheticDataset.texture(random, 36, 32);
         double[] a = centred(one);
         double[] b = centred(other);
         double apart = 0;
@@ -106,7 +106,7 @@ class ImageSignatureTest {
     @Test
     void aSinglePixelAndASingleColourHaveASketch() {
         ImageSignature pixel = ImageSignature.of(new Image(1, 1, new byte[] {1, 2, 3}));
-        ImageSignature colour = ImageSignature.of(MadeUp.colour(90, 10, 200));
+        ImageSignature colour = ImageSignature.of(SyntheticDataset.colour(90, 10, 200));
         assertThat(pixel.difference(colour)).isZero();
         assertThat(pixel.hash()).isEqualTo(colour.hash());
     }
@@ -114,8 +114,8 @@ class ImageSignatureTest {
     @RandomTest
     void meansOfAreasKeepTheMeanOfTheImage(Seed seed) {
         SplittableRandom random = seed.random();
-        Image image = MadeUp.texture(random, random.nextInt(1, 60), random.nextInt(1, 60));
-        double[] means = AreaMeans.of(image, random.nextInt(1, 40), random.nextInt(1, 40));
+        Image image = SyntheticDataset.texture(random, random.nextInt(1, 60), random.nextInt(1, 60));
+        double[] means = ImageSignature.areaMeans(image, random.nextInt(1, 40), random.nextInt(1, 40));
         for (int channel = 0; channel < 3; channel++) {
             double wanted = mean(channel, i -> image.rgb()[i] & 0xff, image.rgb().length);
             assertThat(mean(channel, i -> means[i], means.length)).isCloseTo(wanted, within(1e-9));

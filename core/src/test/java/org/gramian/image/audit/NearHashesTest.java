@@ -40,7 +40,7 @@ class NearHashesTest {
         TreeSet<String> found = new TreeSet<>();
         new NearHashes(hashes, distance)
                 .forEach((i, j) ->
-                        assertThat(found.add(i + " " + j)).as("told once").isTrue());
+                        assertThat(found.add(i + " " + j)).as("found once").isTrue());
         assertThat(found).isEqualTo(wanted);
     }
 

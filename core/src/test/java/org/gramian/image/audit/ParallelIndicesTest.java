@@ -18,12 +18,12 @@ class ParallelIndicesTest {
     @Test
     void everyIndexIsDoneOnceAndProgressAscends() throws InterruptedException {
         AtomicIntegerArray done = new AtomicIntegerArray(1000);
-        List<Long> told = new ArrayList<>();
-        ParallelIndices.forEach(1000, 7, told::add, done::incrementAndGet);
+        List<Long> reported = new ArrayList<>();
+        ParallelIndices.forEach(1000, 7, reported::add, done::incrementAndGet);
         for (int i = 0; i < 1000; i++) {
             assertThat(done.get(i)).isOne();
         }
-        assertThat(told).isEqualTo(LongStream.rangeClosed(1, 1000).boxed().toList());
+        assertThat(reported).isEqualTo(LongStream.rangeClosed(1, 1000).boxed().toList());
     }
 
     @Test
@@ -51,7 +51,7 @@ class ParallelIndicesTest {
     @Test
     void noMoreThreadsAreStartedThanThereIsWork() throws InterruptedException {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
-        // Nobody could start a thousand million threads.
+        // A thousand million threads cannot be started.
         ParallelIndices.forEach(3, 1_000_000_000, _ -> {}, _ -> threads.add(Thread.currentThread()));
         assertThat(threads).hasSizeBetween(1, 3);
     }

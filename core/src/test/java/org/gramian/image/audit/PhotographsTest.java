@@ -10,6 +10,7 @@ import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
 import org.gramian.image.Resize;
+import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.testing.SharedFolder;

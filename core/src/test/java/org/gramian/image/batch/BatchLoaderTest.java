@@ -66,7 +66,7 @@ class BatchLoaderTest {
 
     private static List<Long> loaderThreads() {
         return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith("gramian-pictures"))
+                .filter(thread -> thread.getName().startsWith("gramian-images"))
                 .map(Thread::threadId)
                 .toList();
     }

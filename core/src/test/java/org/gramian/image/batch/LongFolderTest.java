@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** A simulated folder of 100,000 images goes through in the memory of a few batches. */
 class LongFolderTest {
-    private static final int PICTURES = 100_000;
+    private static final int IMAGES = 100_000;
     private static final Prefetch PREFETCH = new Prefetch(64, 4, 3);
     private static final long MEGABYTE = 1 << 20;
 
@@ -28,7 +28,7 @@ class LongFolderTest {
     @Test
     void memoryIsBoundedByTheBatchesAheadWhateverTheLength() {
         Crops crops = CropPlan.parse("paper:7").testing();
-        List<Work> list = Work.all(Images.samples(PICTURES), crops);
+        List<Work> list = Work.all(Images.samples(IMAGES), crops);
         AtomicLong read = new AtomicLong();
         AtomicLong used = new AtomicLong();
         AtomicLong lead = new AtomicLong();
@@ -48,7 +48,7 @@ class LongFolderTest {
                 }
             }
         }
-        assertThat(used.get()).isEqualTo((long) PICTURES * crops.count());
+        assertThat(used.get()).isEqualTo((long) IMAGES * crops.count());
         // Crops in batches ahead, one image in the hands of each of two threads, and the batch whose use is not
         // counted yet.
         long bound = (long) (PREFETCH.ahead() + 1) * PREFETCH.batch() + 2L * PREFETCH.threads() * crops.count();

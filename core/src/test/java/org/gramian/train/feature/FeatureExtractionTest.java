@@ -126,7 +126,7 @@ class FeatureExtractionTest {
             @Override
             public void feature(int sample, int crop, MemorySegment feature) {
                 seen.add(Thread.getAllStackTraces().keySet().stream()
-                        .filter(thread -> thread.getName().startsWith("gramian-pictures-"))
+                        .filter(thread -> thread.getName().startsWith("gramian-images-"))
                         .count());
             }
 

@@ -16,8 +16,8 @@ import org.apache.hadoop.fs.RemoteIterator;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.layout.Flat;
 import org.gramian.image.dataset.layout.ImageNames;
+import org.gramian.image.dataset.layout.Layout.Flat;
 
 /**
  * The images that places name, in any file system that Hadoop knows: files themselves, all images of folders at any depth, and

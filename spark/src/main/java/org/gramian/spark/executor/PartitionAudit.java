@@ -50,7 +50,7 @@ public record PartitionAudit(ImageColumn input, int name, int label) implements 
     }
 
     private static Row of(@Nullable String path, @Nullable String label, ImageFacts facts) {
-        Set<ImageIssue> odd = facts.oddities(path == null ? "" : path, AuditOptions.DEFAULT);
+        Set<ImageIssue> odd = facts.issues(path == null ? "" : path, AuditOptions.DEFAULT);
         List<String> names = odd.stream().map(ImageIssue::name).toList();
         return RowFactory.create(
                 path,

@@ -19,14 +19,14 @@ import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Split;
+import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
 
 /**
- * A CSV file with the columns {@code path,label} and perhaps {@code fold}, under a header.
+ * A CSV file with a header and the columns {@code path,label} and optionally {@code fold}.
  *
- * <p>Paths are relative to the CSV's folder, or to a root that is given, and must stay below it. The fold is the number
- * of the fold that tests an image, or one of {@code train}, {@code val}, {@code test} in any case: all rows one way. Where no
- * row has {@code test}, {@code val} becomes the test set, and a note reports it. What a row
- * names is taken as an image whatever its extension: the row names it explicitly, and the decoder checks its content.
+ * <p>Paths are relative to the root, which defaults to the CSV's folder, and must stay below it; extensions do not matter. The
+ * fold is the number of the fold that tests an image, or one of {@code train}, {@code val}, {@code test} in any case, the same kind
+ * in all rows. Without {@code test}, {@code val} becomes the test set, and a note reports it.
  *
  * @param root what paths are relative to, if it is not the CSV's folder
  */
@@ -52,34 +52,34 @@ public record Csv(Optional<Path> root) implements Layout {
     @Override
     public Dataset read(Path place) throws IOException {
         CsvRows table = CsvRows.read(place);
-        // Of all rows: a mistake in the row of an absent image is a mistake too, and absent tests are still tests.
+        // From all rows, including those of missing images.
         boolean validationTests = FoldColumn.validationTests(FoldColumn.assignment(table.rows()));
-        Survey survey = new Survey(root.orElseGet(() -> folder(place)));
-        table.unused().forEach(column -> survey.note(Kind.UNUSED_COLUMNS, column));
-        Map<String, CsvRows.Row> rows = distinct(survey, table.rows());
+        DatasetBuilder builder = new DatasetBuilder(root.orElseGet(() -> folder(place)));
+        table.unused().forEach(column -> builder.note(Kind.UNUSED_COLUMNS, column));
+        Map<String, CsvRows.Row> rows = distinct(builder, table.rows());
         Map<String, String> listed = new HashMap<>();
         Set<String> presentClasses = new HashSet<>();
         Set<String> present = new HashSet<>();
         rows.forEach((name, row) -> {
             listed.put(name, row.label());
-            Path file = survey.root().resolve(name);
+            Path file = builder.root().resolve(name);
             if (Files.isRegularFile(file)) {
-                survey.add(new Entry(name, row.label(), file, Optional.empty()));
+                builder.add(new Entry(name, row.label(), file, Optional.empty()));
                 present.add(name);
                 presentClasses.add(row.label());
             }
         });
-        requireSome(survey, rows, presentClasses);
-        survey.noteAbsent(listed, present, presentClasses);
-        List<CsvRows.Row> inOrder = survey.entries().stream()
+        requireSome(builder, rows, presentClasses);
+        builder.noteAbsent(listed, present, presentClasses);
+        List<CsvRows.Row> inOrder = builder.entries().stream()
                 .map(entry -> Optional.ofNullable(rows.get(entry.name())).orElseThrow())
                 .toList();
         Assignment assignment = FoldColumn.assignment(inOrder);
         if (validationTests) {
-            survey.note(Kind.VALIDATION_TESTS, Part.VALIDATION.word());
+            builder.note(Kind.VALIDATION_TESTS, Part.VALIDATION.word());
             assignment = FoldColumn.testingByValidation(assignment);
         }
-        Dataset dataset = survey.whole(this, assignment);
+        Dataset dataset = builder.anyClasses(this, assignment);
         if (dataset.classes().size() < 2) {
             throw new DatasetException(
                     place,
@@ -95,11 +95,11 @@ public record Csv(Optional<Path> root) implements Layout {
         return parent == null ? Path.of("") : parent;
     }
 
-    /** The rows by the name of their image; a row that repeats another is noted, one that contradicts it is refused. */
-    private static Map<String, CsvRows.Row> distinct(Survey survey, List<CsvRows.Row> rows) throws DatasetException {
+    /** Returns the rows by image name; notes repeated rows and rejects contradicting ones. */
+    private static Map<String, CsvRows.Row> distinct(DatasetBuilder builder, List<CsvRows.Row> rows) throws DatasetException {
         Map<String, CsvRows.Row> distinct = new LinkedHashMap<>();
         for (CsvRows.Row row : rows) {
-            String name = name(survey, row);
+            String name = name(builder, row);
             CsvRows.Row before = distinct.putIfAbsent(name, row);
             if (before == null) {
                 continue;
@@ -108,33 +108,33 @@ public record Csv(Optional<Path> root) implements Layout {
                 throw row.wrong(
                         "expected one label and fold for '" + row.path() + "', found others on line " + before.line());
             }
-            survey.note(Kind.REPEATED_ROWS, row.path() + " (line " + row.line() + ")");
+            builder.note(Kind.REPEATED_ROWS, row.path() + " (line " + row.line() + ")");
         }
         return distinct;
     }
 
-    private static String name(Survey survey, CsvRows.Row row) throws DatasetException {
-        Path root = survey.root().toAbsolutePath().normalize();
+    private static String name(DatasetBuilder builder, CsvRows.Row row) throws DatasetException {
+        Path root = builder.root().toAbsolutePath().normalize();
         try {
             Path file = root.resolve(row.path()).normalize();
             if (!file.startsWith(root) || file.equals(root)) {
-                throw row.wrong("expected a path below " + survey.root() + ", found '" + row.path()
+                throw row.wrong("expected a path below " + builder.root() + ", found '" + row.path()
                         + "', which is outside; pass a root above all images");
             }
-            return survey.name(survey.root().resolve(root.relativize(file)));
+            return builder.name(builder.root().resolve(root.relativize(file)));
         } catch (InvalidPathException wrong) {
             throw row.wrong("expected a path, found '" + row.path() + "': " + wrong.getReason());
         }
     }
 
-    private static void requireSome(Survey survey, Map<String, CsvRows.Row> rows, Set<String> presentClasses)
+    private static void requireSome(DatasetBuilder builder, Map<String, CsvRows.Row> rows, Set<String> presentClasses)
             throws DatasetException {
         CsvRows.Row first = rows.values().iterator().next();
         if (presentClasses.isEmpty()) {
             String hint = first.path().contains("\\") ? "; write paths with '/'" : "; pass another root";
             throw new DatasetException(
                     first.file(),
-                    "expected images below " + survey.root() + ", found none of the " + rows.size()
+                    "expected images below " + builder.root() + ", found none of the " + rows.size()
                             + " listed, the first being '" + first.path() + "'" + hint);
         }
     }
@@ -143,7 +143,7 @@ public record Csv(Optional<Path> root) implements Layout {
     private static final class FoldColumn {
         private FoldColumn() {}
 
-        /** The assignment of the rows, in their order; the first row decides which way the column is meant. */
+        /** Returns the assignment of the rows, in their order; the first row decides between numbers and parts. */
         static Assignment assignment(List<CsvRows.Row> rows) throws DatasetException {
             if (rows.isEmpty() || rows.getFirst().fold().isEmpty()) {
                 return new Assignment.None();
@@ -153,7 +153,7 @@ public record Csv(Optional<Path> root) implements Layout {
             List<Part> parts = new ArrayList<>();
             for (CsvRows.Row row : rows) {
                 String fold = fold(row);
-                Optional<Part> part = PartNames.of(fold);
+                Optional<Part> part = SplitFolders.part(fold);
                 if (numbers && isNumber(fold)) {
                     folds.add(Integer.valueOf(fold));
                 } else if (!numbers && part.isPresent()) {
@@ -166,10 +166,10 @@ public record Csv(Optional<Path> root) implements Layout {
             }
             return numbers
                     ? new Assignment.Folds(folds)
-                    : new Assignment.Splits(List.of(new Split(Published.ONLY, parts)));
+                    : new Assignment.Splits(List.of(new Split(DatasetBuilder.ONLY_SPLIT, parts)));
         }
 
-        /** Whether images to validate have to test, as no row has the part test: the rule of {@link SplitFolders}. */
+        /** Returns whether the validation set is used as the test set, as in {@link SplitFolders}. */
         static boolean validationTests(Assignment assignment) {
             return assignment instanceof Assignment.Splits(List<Split> splits)
                     && splits.stream()
@@ -177,7 +177,7 @@ public record Csv(Optional<Path> root) implements Layout {
                                     && !split.parts().contains(Part.TEST));
         }
 
-        /** The same assignment with all that would validate testing. */
+        /** Returns the assignment with the validation set as the test set. */
         static Assignment testingByValidation(Assignment assignment) {
             if (!(assignment instanceof Assignment.Splits(List<Split> splits))) {
                 return assignment;

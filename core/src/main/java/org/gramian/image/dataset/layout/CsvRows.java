@@ -22,7 +22,7 @@ import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.DatasetException;
 
 /**
- * The rows of a CSV file with the columns {@code path}, {@code label} and perhaps {@code fold}, in any order and case.
+ * The rows of a CSV file with the columns {@code path}, {@code label} and optionally {@code fold}, in any order and case.
  *
  * @param rows all rows below the header
  * @param unused names of further columns
@@ -54,7 +54,7 @@ record CsvRows(List<Row> rows, List<String> unused) {
         }
         try (InputStream bytes = Files.newInputStream(file);
                 PushbackReader text = new PushbackReader(
-                        // not UTF-8 is an error here, where the reader by itself would replace such bytes
+                        // reports bytes that are not UTF-8, which the reader itself would replace
                         new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
                 CsvReader<CsvRecord> reader = reader().ofCsvRecord(afterMark(text))) {
             return rows(file, reader);
@@ -80,8 +80,8 @@ record CsvRows(List<Row> rows, List<String> unused) {
 
     private static DatasetException explained(Path file, Exception failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof DatasetException said) {
-                return said;
+            if (cause instanceof DatasetException known) {
+                return known;
             }
             if (cause instanceof CharacterCodingException) {
                 return new DatasetException(file, "expected text in UTF-8, found other bytes", failure);

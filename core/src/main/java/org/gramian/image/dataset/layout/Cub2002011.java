@@ -3,6 +3,7 @@ package org.gramian.image.dataset.layout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -16,6 +17,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
+import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
 
 /**
  * Caltech-UCSD Birds 200-2011 as published: images below {@code images/}, and lists by number: {@code images.txt},
@@ -45,13 +47,13 @@ public record Cub2002011() implements Layout {
 
     @Override
     public Dataset read(Path place) throws IOException {
-        Survey survey = new Survey(place);
+        DatasetBuilder builder = new DatasetBuilder(place);
         Path images = place.resolve(IMAGES);
-        Published.requireFolder(images);
-        Published.noteAround(survey, place, IMAGES, "attributes", "parts");
-        Map<String, Path> present = survey.classes(images).values().stream()
+        DatasetBuilder.requireFolder(images);
+        builder.noteAround(place, IMAGES, "attributes", "parts");
+        Map<String, Path> present = builder.classes(images).values().stream()
                 .flatMap(List::stream)
-                .collect(Collectors.toMap(file -> survey.name(file).substring(IMAGES.length() + 1), file -> file));
+                .collect(Collectors.toMap(file -> builder.name(file).substring(IMAGES.length() + 1), file -> file));
         NumberedList paths = NumberedList.read(place.resolve(PATHS));
         NumberedList split = NumberedList.read(place.resolve(SPLIT));
         Map<String, String> classOfId = classes(place, paths);
@@ -68,16 +70,14 @@ public record Cub2002011() implements Layout {
             Part part = part(split.line(id));
             Path file = present.get(path);
             if (file != null) {
-                survey.add(new Entry(survey.name(file), category, file, Optional.ofNullable(boxes.get(id))));
-                partOfName.put(survey.name(file), part);
+                builder.add(new Entry(builder.name(file), category, file, Optional.ofNullable(boxes.get(id))));
+                partOfName.put(builder.name(file), part);
                 presentClasses.add(category);
             }
         }
-        survey.noteAbsent(listed, present.keySet(), presentClasses);
-        present.keySet().stream()
-                .filter(path -> !listed.containsKey(path))
-                .forEach(path -> survey.note(Kind.UNLABELLED_PICTURES, path));
-        return survey.dataset(this, Published.split(survey, partOfName));
+        builder.noteAbsent(listed, present.keySet(), presentClasses);
+        builder.noteUnlisted(Kind.UNLABELLED_IMAGES, present.keySet(), listed.keySet());
+        return builder.dataset(this, builder.split(partOfName));
     }
 
     private static Map<String, String> classes(Path place, NumberedList paths) throws DatasetException {
@@ -104,18 +104,16 @@ public record Cub2002011() implements Layout {
         for (ListLine line : Files.exists(file) ? ListLine.read(file) : List.<ListLine>of()) {
             String[] fields = line.fields(5, "NUMBER X Y WIDTH HEIGHT");
             try {
-                boxes.put(
-                        fields[0], new Box(number(fields[1]), number(fields[2]), number(fields[3]), number(fields[4])));
+                double[] box = Arrays.stream(fields, 1, 5)
+                        .mapToDouble(Double::parseDouble)
+                        .toArray();
+                boxes.put(fields[0], new Box(box[0], box[1], box[2], box[3]));
             } catch (IllegalArgumentException wrong) {
                 throw line.wrong("expected 'NUMBER X Y WIDTH HEIGHT' with X, Y >= 0 and a size above 0, found '"
                         + line.text() + "'");
             }
         }
         return boxes;
-    }
-
-    private static double number(String text) {
-        return Double.parseDouble(text);
     }
 
     /** A published list of {@code NUMBER TEXT}, in which every number stands once. */

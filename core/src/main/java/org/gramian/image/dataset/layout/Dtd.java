@@ -21,6 +21,7 @@ import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Split;
+import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
 
 /**
  * The Describable Textures Dataset as published: {@code images/CLASS/CLASS_0001.jpg} and the lists
@@ -28,8 +29,8 @@ import org.gramian.image.dataset.Split;
  * splits into 40/40/40. A label is the class folder; the further attributes of {@code labels_joint_anno.txt} are not
  * used.
  *
- * <p>The lists may lie elsewhere, as {@code dtd:FOLDER}; the class folders may then lie in the root itself. Lists may
- * name more than there is: they are used for what is there, and the rest is noted.
+ * <p>The lists may lie elsewhere, as {@code dtd:FOLDER}; the class folders may then lie in the root itself. Listed images that
+ * are missing are noted.
  *
  * <p>Cimpoi, Maji, Kokkinos, Mohamed, Vedaldi: Describing textures in the wild, CVPR 2014.
  *
@@ -57,27 +58,25 @@ public record Dtd(Optional<Path> lists) implements Layout {
 
     @Override
     public Dataset read(Path place) throws IOException {
-        Survey survey = new Survey(place);
+        DatasetBuilder builder = new DatasetBuilder(place);
         Path images = place.resolve(IMAGES);
         if (lists.isPresent() && !Files.isDirectory(images)) {
             images = place;
         } else {
-            Published.requireFolder(images);
-            Published.noteAround(survey, place, IMAGES, LABELS, "imdb");
+            DatasetBuilder.requireFolder(images);
+            builder.noteAround(place, IMAGES, LABELS, "imdb");
         }
-        SortedMap<String, List<Path>> classes = survey.classes(images);
-        classes.forEach((category, files) -> files.forEach(file -> survey.add(category, file)));
-        List<Entry> entries = survey.entries();
+        SortedMap<String, List<Path>> classes = builder.classes(images);
+        classes.forEach((category, files) -> files.forEach(file -> builder.add(category, file)));
+        List<Entry> entries = builder.entries();
         String before = images.equals(place) ? "" : IMAGES + "/";
-        SortedMap<Integer, Map<String, Part>> splits = DtdLists.read(survey, lists.orElse(place.resolve(LABELS)));
+        SortedMap<Integer, Map<String, Part>> splits = DtdLists.read(builder, lists.orElse(place.resolve(LABELS)));
         Map<String, String> listed = new HashMap<>();
         splits.values().forEach(parts -> parts.keySet().forEach(name -> listed.put(name, DtdLists.category(name))));
         Set<String> present = new HashSet<>();
         entries.forEach(entry -> present.add(entry.name().substring(before.length())));
-        survey.noteAbsent(listed, present, classes.keySet());
-        present.stream()
-                .filter(name -> !listed.containsKey(name))
-                .forEach(name -> survey.note(Kind.UNLISTED_PICTURES, name));
+        builder.noteAbsent(listed, present, classes.keySet());
+        builder.noteUnlisted(Kind.UNLISTED_IMAGES, present, listed.keySet());
         List<Split> all = splits.entrySet().stream()
                 .map(split -> new Split(
                         split.getKey().toString(),
@@ -86,7 +85,7 @@ public record Dtd(Optional<Path> lists) implements Layout {
                                         .getOrDefault(entry.name().substring(before.length()), Part.UNUSED))
                                 .toList()))
                 .toList();
-        return survey.dataset(this, new Assignment.Splits(all));
+        return builder.dataset(this, new Assignment.Splits(all));
     }
 
     /** The split lists of DTD: {@code train1.txt}, {@code val1.txt}, {@code test1.txt}, and so on. */
@@ -97,9 +96,9 @@ public record Dtd(Optional<Path> lists) implements Layout {
 
         private DtdLists() {}
 
-        /** The part of every listed image, for every split by its number. */
-        static SortedMap<Integer, Map<String, Part>> read(Survey survey, Path folder) throws DatasetException {
-            Published.requireFolder(folder);
+        /** Returns the part of every listed image, by split number. */
+        static SortedMap<Integer, Map<String, Part>> read(DatasetBuilder builder, Path folder) throws DatasetException {
+            DatasetBuilder.requireFolder(folder);
             SortedSet<Integer> numbers = new TreeSet<>();
             for (Path file : Listing.of(folder).others()) {
                 Matcher matcher = NAME.matcher(Listing.name(file));
@@ -115,14 +114,14 @@ public record Dtd(Optional<Path> lists) implements Layout {
             for (int number : numbers) {
                 Map<String, Part> partOfName = new HashMap<>();
                 for (Part part : PARTS) {
-                    readList(survey, folder.resolve(part.word() + number + ".txt"), part, partOfName);
+                    readList(builder, folder.resolve(part.word() + number + ".txt"), part, partOfName);
                 }
                 splits.put(number, partOfName);
             }
             return splits;
         }
 
-        private static void readList(Survey survey, Path file, Part part, Map<String, Part> partOfName)
+        private static void readList(DatasetBuilder builder, Path file, Part part, Map<String, Part> partOfName)
                 throws DatasetException {
             for (ListLine line : ListLine.read(file)) {
                 if (line.text().indexOf('/') < 1) {
@@ -130,7 +129,7 @@ public record Dtd(Optional<Path> lists) implements Layout {
                 }
                 Part before = partOfName.put(line.text(), part);
                 if (before == part) {
-                    survey.note(Kind.REPEATED_ROWS, line.text() + " in " + Listing.name(file));
+                    builder.note(Kind.REPEATED_ROWS, line.text() + " in " + Listing.name(file));
                 } else if (before != null) {
                     throw line.wrong("expected every image in one list of a split, found '" + line.text()
                             + "' also in the list for " + before.word());

@@ -24,10 +24,10 @@ import org.gramian.image.dataset.Part;
  *
  * <p>Maji, Kannala, Rahtu, Blaschko, Vedaldi: Fine-grained visual classification of aircraft, arXiv:1306.5151.
  *
- * @param level what a class is
+ * @param level the level of the classes
  */
 public record FgvcAircraft(Level level) implements Layout {
-    /** What a class is, from fine to coarse. */
+    /** Class levels, from fine to coarse. */
     public enum Level {
         VARIANT,
         FAMILY,
@@ -63,13 +63,13 @@ public record FgvcAircraft(Level level) implements Layout {
 
     @Override
     public Dataset read(Path place) throws IOException {
-        Survey survey = new Survey(place);
+        DatasetBuilder builder = new DatasetBuilder(place);
         Path data = data(place);
         Path images = data.resolve(IMAGES);
-        Published.requireFolder(images);
-        Published.noteAround(survey, data, IMAGES);
+        DatasetBuilder.requireFolder(images);
+        builder.noteAround(data, IMAGES);
         Map<String, Path> present =
-                survey.images(images).stream().collect(Collectors.toMap(Listing::name, file -> file));
+                builder.images(images).stream().collect(Collectors.toMap(Listing::name, file -> file));
         Map<String, String> listed = new HashMap<>();
         Map<String, Part> partOfName = new HashMap<>();
         Set<String> presentClasses = new HashSet<>();
@@ -82,16 +82,14 @@ public record FgvcAircraft(Level level) implements Layout {
                 }
                 Path file = present.get(name);
                 if (file != null) {
-                    survey.add(fields[1], file);
-                    partOfName.put(survey.name(file), part);
+                    builder.add(fields[1], file);
+                    partOfName.put(builder.name(file), part);
                     presentClasses.add(fields[1]);
                 }
             }
         }
-        survey.noteAbsent(listed, present.keySet(), presentClasses);
-        present.keySet().stream()
-                .filter(name -> !listed.containsKey(name))
-                .forEach(name -> survey.note(Kind.UNLABELLED_PICTURES, name));
-        return survey.dataset(this, Published.split(survey, partOfName));
+        builder.noteAbsent(listed, present.keySet(), presentClasses);
+        builder.noteUnlisted(Kind.UNLABELLED_IMAGES, present.keySet(), listed.keySet());
+        return builder.dataset(this, builder.split(partOfName));
     }
 }

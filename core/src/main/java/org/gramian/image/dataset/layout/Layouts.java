@@ -13,22 +13,25 @@ import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.layout.Layout.Flat;
+import org.gramian.image.dataset.layout.Layout.Fmd;
+import org.gramian.image.dataset.layout.Layout.Folders;
+import org.gramian.image.dataset.layout.Layout.KthTips2b;
 
-/** Opens datasets: all layouts by name, and which of them a folder has. */
+/** Opens datasets: the registry of layouts, and their detection. */
 public final class Layouts {
     /**
-     * One layout.
+     * Description of a layout for help texts.
      *
-     * @param name its name
-     * @param form the name with its argument, for help
-     * @param looks what it looks like on disk, in one line
+     * @param form the name with its argument
+     * @param looks files and folders, in one line
      */
     public record Description(String name, String form, String looks) {}
 
-    /** A layout, and how it is made of its argument. */
-    private record Rule(Description description, Function<Optional<String>, Layout> making) {
-        Rule(String form, String looks, Function<Optional<String>, Layout> making) {
-            this(new Description(form.split("[\\[:]", 2)[0], form, looks), making);
+    /** A layout and its factory, which takes the optional argument. */
+    private record Rule(Description description, Function<Optional<String>, Layout> factory) {
+        Rule(String form, String looks, Function<Optional<String>, Layout> factory) {
+            this(new Description(form.split("[\\[:]", 2)[0], form, looks), factory);
         }
     }
 
@@ -55,8 +58,8 @@ public final class Layouts {
                     level -> new FgvcAircraft(level.map(Layouts::level).orElse(FgvcAircraft.Level.VARIANT))),
             new Rule("flat", "images at any depth without classes, for features and embed", plain(new Flat())));
 
-    /** Layouts that give themselves away; a folder with none of their signs has class folders, or nothing of use. */
-    private static final List<Layout> WITH_SIGNS = List.of(
+    /** Layouts that are detected; other folders are read as {@link Folders}. */
+    private static final List<Layout> DETECTED = List.of(
             new SplitFolders(),
             new Dtd(),
             new Fmd(),
@@ -66,12 +69,12 @@ public final class Layouts {
 
     private Layouts() {}
 
-    /** All layouts, for help. */
+    /** Returns all layouts. */
     public static List<Description> all() {
         return RULES.stream().map(Rule::description).toList();
     }
 
-    /** The layout of a text such as {@code fmd}, {@code fgvc-aircraft:family} or {@code dtd:lists/}. */
+    /** Parses a layout such as {@code fmd}, {@code fgvc-aircraft:family} or {@code dtd:lists/}. */
     public static Layout parse(String text) {
         String[] parts = text.strip().split(":", 2);
         String name = parts[0].toLowerCase(Locale.ROOT);
@@ -88,34 +91,34 @@ public final class Layouts {
             throw new IllegalArgumentException(
                     "expected the layout as " + rule.description().form() + ", found '" + text + "'");
         }
-        return rule.making().apply(argument);
+        return rule.factory().apply(argument);
     }
 
     /**
-     * Reads a dataset in the layout that the user chose.
+     * Reads a dataset.
      *
-     * @param layout text of a layout, as {@link #parse} reads it; without it what the content shows
+     * @param layout a layout as {@link #parse} reads it; detected if empty
      */
     public static Dataset open(Path place, Optional<String> layout) throws IOException {
         return layout.isEmpty() ? open(place) : parse(layout.get()).read(place);
     }
 
-    /** Opens a folder, or a CSV file, in the layout that its content shows. */
+    /** Opens a folder or a CSV file in the detected layout. */
     public static Dataset open(Path place) throws IOException {
         SplitFolders.requireSpelling(place);
         return detect(place).read(place);
     }
 
-    /** Opens images for what needs no classes, which are taken where folders give some; a single image will do, too. */
+    /** Opens a folder, CSV file or single image where classes are optional. */
     public static Dataset openImages(Path place) throws IOException {
         if (Files.isRegularFile(place) && !new Csv().matches(place)) {
             return new Flat().read(place);
         }
-        Layout shown = detect(place);
+        Layout detected = detect(place);
         try {
-            return shown.read(place);
+            return detected.read(place);
         } catch (DatasetException unlabelled) {
-            if (shown instanceof Folders) {
+            if (detected instanceof Folders) {
                 return new Flat().read(place);
             }
             throw unlabelled;
@@ -147,7 +150,7 @@ public final class Layouts {
                 .orElse("the nearest existing folder is " + folder);
     }
 
-    /** The layout that a folder's or a file's content shows. */
+    /** Detects the layout of a folder or file. */
     public static Layout detect(Path place) throws IOException {
         if (!Files.exists(place)) {
             throw new DatasetException(
@@ -162,7 +165,7 @@ public final class Layouts {
             return csv;
         }
         List<Layout> matching = new ArrayList<>();
-        for (Layout layout : WITH_SIGNS) {
+        for (Layout layout : DETECTED) {
             if (layout.matches(place)) {
                 matching.add(layout);
             }

@@ -17,10 +17,10 @@ import org.gramian.image.dataset.DatasetException;
  * @param text the line, without space around it
  */
 record ListLine(Path file, int number, String text) {
-    /** The published lists are below 2 MiB; a list of ten million images would still fit. */
+    /** Room for ten million images; published lists are below 2 MiB. */
     private static final long LARGEST = 1L << 30;
 
-    /** The lines that are not blank; Windows line ends and a byte-order mark do no harm. */
+    /** Returns the lines that are not blank; accepts any line ends and a byte-order mark. */
     static List<ListLine> read(Path file) throws DatasetException {
         List<ListLine> lines = new ArrayList<>();
         try {
@@ -41,15 +41,15 @@ record ListLine(Path file, int number, String text) {
             }
         } catch (CharacterCodingException malformed) {
             throw new DatasetException(file, "expected text in UTF-8, found other bytes", malformed);
-        } catch (DatasetException said) {
-            throw said;
+        } catch (DatasetException known) {
+            throw known;
         } catch (IOException failure) {
             throw new DatasetException(file, "expected a list that can be read, found: " + failure, failure);
         }
         return lines;
     }
 
-    /** The line cut at space into so many fields, of which the last may contain space. */
+    /** Splits the line at whitespace into a number of fields; the last may contain whitespace. */
     String[] fields(int count, String form) throws DatasetException {
         String[] fields = text.split("\\s+", count);
         if (fields.length < count) {

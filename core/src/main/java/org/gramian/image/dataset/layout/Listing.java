@@ -13,9 +13,8 @@ import org.gramian.basis.FileNames;
 import org.gramian.image.dataset.DatasetException;
 
 /**
- * What lies directly in a folder, sorted by name. A file is an image by its extension or, where that says nothing, by its
- * first bytes. Links are followed; one that leads nowhere is an image by its name like any other, so that the decoder
- * gives the reason why it cannot be read.
+ * The content of a folder, not recursive, sorted by name. A file is an image by its extension or else by its first bytes. Links
+ * are followed; a broken link with the name of an image is an image that the decoder will report.
  *
  * @param folders sub-folders, hidden ones excepted
  * @param hidden hidden sub-folders
@@ -40,7 +39,7 @@ record Listing(List<Path> folders, List<Path> hidden, List<Path> images, List<Pa
         return found;
     }
 
-    /** Names that lost letters would become class names, and different files might get the same one. */
+    /** Rejects names with lost characters: they would become class names, and two files might get the same name. */
     private static void requireNames(Path folder, List<Path> children) throws DatasetException {
         Optional<String> damaged = children.stream()
                 .map(Listing::name)
@@ -56,13 +55,13 @@ record Listing(List<Path> folders, List<Path> hidden, List<Path> images, List<Pa
         if (Files.isDirectory(child)) {
             (ImageNames.isHidden(name) ? hidden : folders).add(child);
         } else {
-            boolean special = Files.exists(child) && !Files.isRegularFile(child); // a pipe would block its reader
+            boolean special = Files.exists(child) && !Files.isRegularFile(child); // a pipe would block
             boolean image = !special && (ImageNames.isImage(name) || ImageNames.beginsAsImage(child));
             (image ? images : others).add(child);
         }
     }
 
-    /** Whether images lie in a folder or below it; links inside it are not followed, and what cannot be listed has none. */
+    /** Returns whether there are images in a folder or below it; does not follow links, ignores unreadable folders. */
     static boolean holdsImages(Path folder) {
         try {
             Listing inside = of(folder);
@@ -73,7 +72,6 @@ record Listing(List<Path> folders, List<Path> hidden, List<Path> images, List<Pa
         }
     }
 
-    /** The last part of a path, as text. */
     static String name(Path path) {
         Path last = path.getFileName();
         return last == null ? "" : last.toString();

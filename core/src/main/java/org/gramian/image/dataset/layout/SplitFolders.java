@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -15,19 +16,36 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
 
 /**
- * The folders {@code train}, {@code val} (or {@code valid}, {@code validation}) and {@code test}, each with the same
- * class folders: {@code train/wood/a.jpg}, {@code test/wood/b.jpg}.
+ * The folders {@code train}, {@code val} (or {@code valid}, {@code validation}) and {@code test}, each with the same class
+ * folders: {@code train/wood/a.jpg}, {@code test/wood/b.jpg}.
  *
- * <p>A label is the class name over all parts; a class that one part lacks is an error. Where there is no {@code test},
- * {@code val} becomes the test set, and a note reports it.
+ * <p>A class missing in one part is an error. Without {@code test}, {@code val} becomes the test set, and a note reports it.
  */
 public record SplitFolders() implements Layout {
+    private static final Map<String, Part> PARTS = Map.of(
+            "train", Part.TRAIN,
+            "val", Part.VALIDATION,
+            "valid", Part.VALIDATION,
+            "validation", Part.VALIDATION,
+            "test", Part.TEST);
+
+    /** Returns the part that a folder or a value of a fold column names, in any case. */
+    static Optional<Part> part(String name) {
+        return Optional.ofNullable(PARTS.get(name.toLowerCase(Locale.ROOT)));
+    }
+
+    /** Returns the name probably meant by a misspelt one, as {@code train} by {@code trian}. */
+    private static Optional<String> nearestPart(String name) {
+        return NearestWord.of(name.toLowerCase(Locale.ROOT), PARTS.keySet());
+    }
+
     @Override
     public String text() {
         return "splits";
@@ -37,7 +55,7 @@ public record SplitFolders() implements Layout {
     public boolean matches(Path place) throws IOException {
         Set<Part> withClasses = new TreeSet<>();
         for (Path folder : Files.isDirectory(place) ? Listing.of(place).folders() : List.<Path>of()) {
-            Optional<Part> part = PartNames.of(Listing.name(folder));
+            Optional<Part> part = part(Listing.name(folder));
             if (part.isPresent() && !Listing.of(folder).folders().isEmpty()) {
                 withClasses.add(part.get());
             }
@@ -46,8 +64,8 @@ public record SplitFolders() implements Layout {
     }
 
     /**
-     * Refuses a folder whose name is nearly that of a split, as {@code trian} beside {@code test}: its images would take no
-     * part, or {@code train} and {@code tests} would be read as classes. Both must hold a class of the same name.
+     * Rejects a folder whose name is a misspelt split, as {@code trian} beside {@code test}, if both contain a class of the same
+     * name.
      *
      * @throws DatasetException with the name that was probably meant
      */
@@ -59,13 +77,13 @@ public record SplitFolders() implements Layout {
         Map<String, Set<String>> misspelt = new TreeMap<>();
         for (Path folder : Listing.of(place).folders()) {
             String name = Listing.name(folder);
-            boolean part = PartNames.of(name).isPresent();
-            if (part || PartNames.near(name).isPresent()) {
+            boolean spelt = part(name).isPresent();
+            if (spelt || nearestPart(name).isPresent()) {
                 Listing inside = Listing.of(folder);
                 Set<String> classes = new TreeSet<>();
                 inside.folders().forEach(one -> classes.add(Listing.name(one)));
                 if (!classes.isEmpty() && inside.images().isEmpty()) {
-                    (part ? named : misspelt).put(name, classes);
+                    (spelt ? named : misspelt).put(name, classes);
                 }
             }
         }
@@ -80,7 +98,7 @@ public record SplitFolders() implements Layout {
                         place,
                         "expected the folders train, val and test, found " + wrong.getKey() + "/ beside "
                                 + beside.get() + "/: did you mean "
-                                + PartNames.near(wrong.getKey()).orElseThrow()
+                                + nearestPart(wrong.getKey()).orElseThrow()
                                 + "/? Rename it, or choose another --layout");
             }
         }
@@ -88,34 +106,34 @@ public record SplitFolders() implements Layout {
 
     @Override
     public Dataset read(Path place) throws IOException {
-        Survey survey = new Survey(place);
-        Map<Part, Path> folders = parts(survey);
+        DatasetBuilder builder = new DatasetBuilder(place);
+        Map<Part, Path> folders = parts(builder);
         Map<String, Part> partOfName = new HashMap<>();
         Map<Path, Set<String>> classes = new TreeMap<>();
         for (Map.Entry<Part, Path> folder : folders.entrySet()) {
-            SortedMap<String, List<Path>> found = survey.classes(folder.getValue());
+            SortedMap<String, List<Path>> found = builder.classes(folder.getValue());
             classes.put(folder.getValue(), found.keySet());
             found.forEach((category, files) -> files.forEach(file -> {
-                survey.add(category, file);
-                partOfName.put(survey.name(file), folder.getKey());
+                builder.add(category, file);
+                partOfName.put(builder.name(file), folder.getKey());
             }));
         }
-        Dataset dataset = survey.dataset(this, Published.split(survey, partOfName));
+        Dataset dataset = builder.dataset(this, builder.split(partOfName));
         requireSameClasses(dataset, classes);
         return dataset;
     }
 
-    private static Map<Part, Path> parts(Survey survey) throws DatasetException {
-        Path root = survey.root();
+    private static Map<Part, Path> parts(DatasetBuilder builder) throws DatasetException {
+        Path root = builder.root();
         Map<Part, Path> parts = new EnumMap<>(Part.class);
         Listing here = Listing.of(root);
-        survey.noteOthers(here);
-        survey.noteAll(Kind.OUTSIDE_LAYOUT, here.images());
+        builder.noteOthers(here);
+        builder.noteAll(Kind.OUTSIDE_LAYOUT, here.images());
         for (Path folder : here.folders()) {
-            Optional<Part> part = PartNames.of(Listing.name(folder));
+            Optional<Part> part = part(Listing.name(folder));
             Path other = part.isEmpty() ? null : parts.put(part.get(), folder);
             if (part.isEmpty()) {
-                survey.noteUnused(folder);
+                builder.noteUnused(folder);
             } else if (other != null) {
                 throw new DatasetException(
                         root,
@@ -125,7 +143,7 @@ public record SplitFolders() implements Layout {
         }
         Path validation = parts.get(Part.VALIDATION);
         if (validation != null && !parts.containsKey(Part.TEST)) {
-            survey.note(Kind.VALIDATION_TESTS, survey.name(validation));
+            builder.note(Kind.VALIDATION_TESTS, builder.name(validation));
             parts.remove(Part.VALIDATION);
             parts.put(Part.TEST, validation);
         }

@@ -16,15 +16,13 @@ import org.gramian.basis.Sha256;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * Samples that must not be on both sides of a split, or a model is tested on what it has learned by heart: files that are
- * identical byte for byte, and near-duplicates that an audit found.
+ * Samples that must not be on both sides of a split: byte-identical files, and near-duplicates found by an audit.
  *
- * @param groups identical files: indexes into {@link Dataset#samples}, two or more in a group, no index in two groups
+ * @param groups identical files: indexes into {@link Dataset#samples}, two or more in a group, groups disjoint
  * @param uncompared samples whose files could not be opened
  * @param near groups of near-duplicates, which may share samples with {@code groups}; random splits keep them together, too
  */
 public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, List<List<Integer>> near) {
-    /** No duplicates, or none that anybody looked for. */
     public static final Duplicates NONE = new Duplicates(List.of(), List.of());
 
     public Duplicates {
@@ -35,7 +33,7 @@ public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, L
         requireApart(near);
     }
 
-    /** Identical files alone. */
+    /** Identical files only. */
     public Duplicates(List<List<Integer>> groups, List<Integer> uncompared) {
         this(groups, uncompared, List.of());
     }
@@ -50,12 +48,12 @@ public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, L
         }
     }
 
-    /** The same with near-duplicates. */
+    /** Returns these duplicates with other near-duplicates. */
     public Duplicates with(List<List<Integer>> nearGroups) {
         return new Duplicates(groups, uncompared, nearGroups);
     }
 
-    /** What a random split keeps together: both kinds of groups, joined where they share a sample, in ascending order. */
+    /** Returns the groups that a random split keeps together: both kinds, joined where they share a sample, ascending. */
     public List<List<Integer>> together() {
         if (near.isEmpty()) {
             return groups;
@@ -74,9 +72,9 @@ public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, L
     }
 
     /**
-     * The duplicates among some samples.
+     * Returns the duplicates among some samples.
      *
-     * @param indexes of the samples, in an order that the result counts by
+     * @param indexes the samples; indexes of the result refer to this list
      */
     public Duplicates within(List<Integer> indexes) {
         Map<Integer, Integer> place = new HashMap<>();
@@ -104,8 +102,7 @@ public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, L
     }
 
     /**
-     * Compares the files of a dataset: by size, and by SHA-256 where sizes are equal. Empty files are left out; they
-     * hold no image to learn by heart.
+     * Compares the files of a dataset by size, and by SHA-256 where sizes are equal. Empty files are skipped.
      */
     public static Duplicates of(Dataset dataset) {
         Map<Long, List<Integer>> bySize = new TreeMap<>();
@@ -115,7 +112,7 @@ public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, L
                 long size = Files.size(dataset.samples().get(i).file());
                 bySize.computeIfAbsent(size, _ -> new ArrayList<>()).add(i);
             } catch (IOException unreadable) {
-                uncompared.add(i); // the decoder says why; here it is counted
+                uncompared.add(i); // the decoder reports the reason
             }
         }
         bySize.remove(0L);
@@ -125,7 +122,7 @@ public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, L
                 groups.addAll(sameContent(dataset, sameSize, uncompared));
             }
         }
-        groups.sort((a, b) -> Integer.compare(a.getFirst(), b.getFirst()));
+        groups.sort(Comparator.comparing(List::getFirst));
         return new Duplicates(groups, uncompared);
     }
 

@@ -13,9 +13,8 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 
 /**
- * SHA-256 over names, class names and folds: results with the same fingerprint were measured on the same division of
- * the same list of images. Where the dataset lies, in which order it was read and what folds are called plays no
- * part; neither does the content of the files.
+ * SHA-256 over sample names, class names and folds: results with the same fingerprint were measured on the same splits of the
+ * same list of images. It does not depend on the dataset's location, the order of reading, fold names or file contents.
  *
  * @param hex 64 hexadecimal digits
  */
@@ -28,7 +27,7 @@ public record Fingerprint(String hex) {
         }
     }
 
-    /** The fingerprint of a dataset under the folds, in their order; without folds, that of the labelled list. */
+    /** Returns the fingerprint of a dataset and its folds, in their order. */
     public static Fingerprint of(Dataset dataset, List<Fold> folds) {
         MessageDigest digest = Sha256.digest();
         List<Integer> byName = byName(dataset);
@@ -49,7 +48,7 @@ public record Fingerprint(String hex) {
         return new Fingerprint(HexFormat.of().formatHex(digest.digest()));
     }
 
-    /** The first digits: enough to tell results apart by eye. */
+    /** Returns the first digits, for display. */
     public String brief() {
         return hex.substring(0, SHOWN);
     }
@@ -59,7 +58,7 @@ public record Fingerprint(String hex) {
         return hex;
     }
 
-    /** Indexes of all samples in the order of their names, which does not depend on how they were read. */
+    /** Returns the indexes of all samples, sorted by name. */
     static List<Integer> byName(Dataset dataset) {
         return IntStream.range(0, dataset.samples().size())
                 .boxed()
@@ -68,7 +67,7 @@ public record Fingerprint(String hex) {
                 .toList();
     }
 
-    /** The length goes first, so that no two lists of texts run together to the same bytes. */
+    /** Adds the length first, so that different lists of texts never give the same bytes. */
     private static void add(MessageDigest digest, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).flip());

@@ -1,18 +1,17 @@
 package org.gramian.image.dataset.protocol;
 
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * One training run of a protocol: its train, validation and test set. The lists hold indexes into
- * {@link org.gramian.image.dataset.Dataset#samples}, ascending; no index is in two of them.
+ * Train, validation and test set of one training run. The lists hold indexes into {@link
+ * org.gramian.image.dataset.Dataset#samples}, ascending and disjoint.
  *
  * @param name unique name among the folds, as {@code third 2}
- * @param train images to learn from
- * @param validation images to choose settings by; empty in most protocols
- * @param test images to measure with
+ * @param validation empty in most protocols
  */
 public record Fold(String name, List<Integer> train, List<Integer> validation, List<Integer> test) {
     public Fold {
@@ -29,7 +28,17 @@ public record Fold(String name, List<Integer> train, List<Integer> validation, L
         }
     }
 
-    /** The same fold with the validation images used to train, as is usual once all settings are chosen. */
+    /** Returns the fold that tests one bin and trains on all others. */
+    static Fold testing(int[] binOfSample, int tested, String name) {
+        List<Integer> train = new ArrayList<>();
+        List<Integer> test = new ArrayList<>();
+        for (int i = 0; i < binOfSample.length; i++) {
+            (binOfSample[i] == tested ? test : train).add(i);
+        }
+        return new Fold(name, train, List.of(), test);
+    }
+
+    /** Returns the fold with the validation set merged into the training set. */
     public Fold withValidationInTraining() {
         return new Fold(name, Stream.concat(train.stream(), validation.stream()).toList(), List.of(), test);
     }

@@ -9,16 +9,14 @@ import java.util.stream.Collectors;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.NoteCollector;
 
 /**
- * A dataset divided: the folds of a protocol, what they are known by, and what a user should know about them.
+ * The folds of a protocol on a dataset.
  *
- * @param protocol what divided it
- * @param seed what the division started from
- * @param folds at least one; every class trains in each of them
- * @param fingerprint of names, labels and folds, to be stored in every result
- * @param notes duplicates across given splits, classes that are not tested, files that could not be compared
+ * @param seed the random seed
+ * @param folds at least one; every class has training images in each
+ * @param fingerprint of names, labels and folds, stored in every result
+ * @param notes duplicates across given splits, classes without test images, files that could not be compared
  */
 public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint fingerprint, List<Note> notes) {
     public Plan {
@@ -28,27 +26,27 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
 
     static Plan of(Protocol protocol, Dataset dataset, Duplicates duplicates, long seed) {
         List<Fold> folds = protocol.folds(dataset, duplicates, seed);
-        NoteCollector notebook = new NoteCollector();
+        Note.Collector notes = new Note.Collector();
         duplicates
                 .uncompared()
-                .forEach(index -> notebook.add(
+                .forEach(index -> notes.add(
                         Kind.UNCOMPARED_FILES, dataset.samples().get(index).name()));
         for (List<Integer> group : duplicates.groups()) {
-            noteCopies(dataset, group, folds, notebook);
+            noteCopies(dataset, group, folds, notes);
         }
         for (Fold fold : folds) {
-            check(protocol, dataset, fold, notebook);
+            check(protocol, dataset, fold, notes);
         }
-        return new Plan(protocol, seed, folds, Fingerprint.of(dataset, folds), notebook.notes());
+        return new Plan(protocol, seed, folds, Fingerprint.of(dataset, folds), notes.notes());
     }
 
-    private static void noteCopies(Dataset dataset, List<Integer> group, List<Fold> folds, NoteCollector notebook) {
+    private static void noteCopies(Dataset dataset, List<Integer> group, List<Fold> folds, Note.Collector notes) {
         String names = group.stream()
                 .limit(Note.SHOWN)
                 .map(index -> dataset.samples().get(index).name())
                 .collect(Collectors.joining(" = ", "", group.size() > Note.SHOWN ? " = ..." : ""));
         if (labels(dataset, group).size() > 1) {
-            notebook.add(Kind.COPIES_ACROSS_CLASSES, names);
+            notes.add(Kind.COPIES_ACROSS_CLASSES, names);
         }
         boolean straddles = folds.stream()
                 .anyMatch(fold -> List.of(fold.train(), fold.validation(), fold.test()).stream()
@@ -56,16 +54,16 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
                                 .count()
                         > 1);
         if (straddles) {
-            notebook.add(Kind.STRADDLING_COPIES, names);
+            notes.add(Kind.STRADDLING_COPIES, names);
         }
     }
 
-    /** Whether a part, which is sorted, holds one of a group. */
+    /** Returns whether a part, which is sorted, contains a sample of a group. */
     private static boolean contains(List<Integer> part, List<Integer> group) {
         return group.stream().anyMatch(index -> Collections.binarySearch(part, index) >= 0);
     }
 
-    private static void check(Protocol protocol, Dataset dataset, Fold fold, NoteCollector notebook) {
+    private static void check(Protocol protocol, Dataset dataset, Fold fold, Note.Collector notes) {
         Set<Integer> trained = labels(dataset, fold.train());
         Set<Integer> tested = labels(dataset, fold.test());
         Set<Integer> validated = labels(dataset, fold.validation());
@@ -75,10 +73,10 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
             if (!trained.contains(label)) {
                 untrained.add(category);
             } else if (!tested.contains(label)) {
-                notebook.add(Kind.UNTESTED_CLASSES, category + " (" + fold.name() + ")");
+                notes.add(Kind.UNTESTED_CLASSES, category + " (" + fold.name() + ")");
             }
             if (!validated.isEmpty() && !validated.contains(label)) {
-                notebook.add(Kind.UNVALIDATED_CLASSES, category + " (" + fold.name() + ")");
+                notes.add(Kind.UNVALIDATED_CLASSES, category + " (" + fold.name() + ")");
             }
         }
         String where = "the protocol " + protocol.text() + " does not fit this dataset: '" + fold.name() + "' has ";

@@ -8,24 +8,24 @@ import org.gramian.image.dataset.Dataset;
  * A named way to split a dataset into folds of train, validation and test sets. A result is comparable only with others under
  * the same protocol.
  *
- * <p>{@link Seeded} protocols draw the folds at random, {@link Official} ones take them from the dataset.
+ * <p>{@link RandomProtocol} protocols draw the folds at random, {@link OfficialProtocol} ones take them from the dataset.
  */
-public sealed interface Protocol permits Seeded, Official {
-    /** The protocol's text, as {@code kfold:5}; {@link Protocols#parse} reads it back. */
+public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
+    /** Returns the protocol as text, such as {@code kfold:5}; {@link Protocols#parse} reads it back. */
     String text();
 
-    /** Why the protocol cannot divide this dataset, as the end of a sentence; nothing if it can. */
+    /** Returns why the protocol cannot split this dataset, as the end of a sentence; empty if it can. */
     Optional<String> misfit(Dataset dataset, Duplicates duplicates);
 
-    /** The folds, in order; for datasets without a {@link #misfit}. */
+    /** Returns the folds, in order; for datasets without a {@link #misfit}. */
     List<Fold> folds(Dataset dataset, Duplicates duplicates, long seed);
 
     /**
-     * Splits a dataset, or gives the reason why it cannot and an alternative.
+     * Splits a dataset.
      *
      * @param duplicates samples that must stay together, see {@link Duplicates#of}
-     * @param seed what {@link Seeded} protocols start from; others do not use it
-     * @throws IllegalArgumentException if the protocol does not fit the dataset
+     * @param seed used by {@link RandomProtocol}s
+     * @throws IllegalArgumentException if the protocol does not fit the dataset; the message names protocols that do
      */
     default Plan plan(Dataset dataset, Duplicates duplicates, long seed) {
         if (dataset.classes().size() < 2) {

@@ -9,22 +9,30 @@ import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Split;
+import org.gramian.image.dataset.protocol.OfficialProtocol.AircraftOfficial;
+import org.gramian.image.dataset.protocol.OfficialProtocol.CubOfficial;
+import org.gramian.image.dataset.protocol.OfficialProtocol.DtdOfficial;
+import org.gramian.image.dataset.protocol.OfficialProtocol.Given;
+import org.gramian.image.dataset.protocol.OfficialProtocol.KthSamples;
+import org.gramian.image.dataset.protocol.RandomProtocol.Half;
+import org.gramian.image.dataset.protocol.RandomProtocol.Holdout;
+import org.gramian.image.dataset.protocol.RandomProtocol.KFold;
+import org.gramian.image.dataset.protocol.RandomProtocol.Thirds;
 
-/** All protocols: their texts and meanings, and which of them a dataset is usually measured with. */
+/** The registry of protocols, and the default protocol of a dataset. */
 public final class Protocols {
     /**
-     * One protocol, or one form of it.
+     * Description of a protocol for help texts.
      *
-     * @param name its name
-     * @param form the name with its argument and what holds without one, for help
+     * @param form the name with its argument and default
      * @param meaning the train and test sets, in one line
      */
     public record Description(String name, String form, String meaning) {}
 
-    /** A protocol, and how it is made of its argument. */
-    private record Rule(Description description, Function<Optional<String>, Protocol> making) {
-        Rule(String form, String meaning, Function<Optional<String>, Protocol> making) {
-            this(new Description(form.split("[\\[:]", 2)[0], form, meaning), making);
+    /** A protocol and its factory, which takes the optional argument. */
+    private record Rule(Description description, Function<Optional<String>, Protocol> factory) {
+        Rule(String form, String meaning, Function<Optional<String>, Protocol> factory) {
+            this(new Description(form.split("[\\[:]", 2)[0], form, meaning), factory);
         }
     }
 
@@ -70,12 +78,12 @@ public final class Protocols {
 
     private Protocols() {}
 
-    /** All protocols, for help. */
+    /** Returns all protocols. */
     public static List<Description> all() {
         return RULES.stream().map(Rule::description).toList();
     }
 
-    /** The protocol of a text such as {@code kfold:5}. */
+    /** Parses a protocol such as {@code kfold:5}. */
     public static Protocol parse(String text) {
         String[] parts = text.strip().toLowerCase(Locale.ROOT).split(":", 2);
         List<String> names = all().stream().map(Description::name).toList();
@@ -91,7 +99,7 @@ public final class Protocols {
             if (argument.isPresent() && rule.description().form().equals(parts[0].strip())) {
                 throw new IllegalArgumentException("it takes no argument");
             }
-            return rule.making().apply(argument);
+            return rule.factory().apply(argument);
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException("'" + text.strip() + "' is not a protocol: " + wrong.getMessage()
                     + "; write it as " + rule.description().form());
@@ -99,9 +107,8 @@ public final class Protocols {
     }
 
     /**
-     * The protocol that results on such a dataset are usually published with: the official one where there is one, the
-     * folds that come with the data, or else {@code thirds:3} for FMD, and {@code holdout:0.2}, which costs one training
-     * run, for images of one's own.
+     * Returns the default protocol of a dataset: the official one, else the folds that come with the data, else {@code thirds:3}
+     * for FMD and {@code holdout:0.2} for other images.
      */
     public static Protocol usual(Dataset dataset) {
         String layout = dataset.source().layoutName();
@@ -125,7 +132,7 @@ public final class Protocols {
         return published ? new DtdOfficial(1, splits.size()) : new Given();
     }
 
-    /** Texts of protocols that can divide a dataset, the usual one first. */
+    /** Returns the protocols that can split a dataset, the default first. */
     public static List<String> fitting(Dataset dataset, Duplicates duplicates) {
         List<Protocol> candidates = new ArrayList<>(List.of(usual(dataset), new Given(), new Holdout(Holdout.DEFAULT)));
         for (int parts = KFold.DEFAULT; parts >= 2; parts--) {

@@ -12,10 +12,10 @@
  * plan.fingerprint().brief();                  // 3f2a90c41b7d
  * }</pre>
  *
- * <p>There are two families. {@link org.gramian.image.dataset.protocol.Seeded} protocols divide every class at random and
- * keep identical files ({@link org.gramian.image.dataset.protocol.Duplicates}) together; inside, {@code Quotas} says how
- * much of a class each part gets, {@code Stratification} deals. {@link org.gramian.image.dataset.protocol.Official} ones
- * take the folds that the dataset lays down, as they are, and note identical files that they separate.
+ * <p>There are two families. {@link org.gramian.image.dataset.protocol.RandomProtocol}s split every class at random ({@code
+ * Stratification}) and keep {@link org.gramian.image.dataset.protocol.Duplicates} together. {@link
+ * org.gramian.image.dataset.protocol.OfficialProtocol}s take the folds of the dataset as they are, and note identical files that
+ * they separate.
  */
 @NullMarked
 package org.gramian.image.dataset.protocol;

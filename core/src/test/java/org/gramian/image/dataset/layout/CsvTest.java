@@ -80,7 +80,7 @@ final class CsvTest {
         assertThat(dataset.samples()).hasSize(2);
         assertThat(dataset.notes().stream().map(note -> note.kind() + " " + note.examples()))
                 .containsExactly(
-                        "ABSENT_CLASSES [c]", "ABSENT_PICTURES [a/none.jpg]", "REPEATED_ROWS [a//a_0001.jpg (line 6)]");
+                        "ABSENT_CLASSES [c]", "ABSENT_IMAGES [a/none.jpg]", "REPEATED_ROWS [a//a_0001.jpg (line 6)]");
     }
 
     @Test

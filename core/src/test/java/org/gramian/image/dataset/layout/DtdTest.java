@@ -62,8 +62,8 @@ final class DtdTest {
         Dataset dataset = layout.read(root);
         assertThat(dataset.counts()).containsExactly(7, 5);
         assertThat(note(dataset.notes(), Kind.ABSENT_CLASSES)).has(facts("2", "blotchy", "zigzagged"));
-        assertThat(note(dataset.notes(), Kind.ABSENT_PICTURES)).has(facts("1", "woven/woven_0002.jpg"));
-        assertThat(note(dataset.notes(), Kind.UNLISTED_PICTURES)).has(facts("banded/my own.jpg"));
+        assertThat(note(dataset.notes(), Kind.ABSENT_IMAGES)).has(facts("1", "woven/woven_0002.jpg"));
+        assertThat(note(dataset.notes(), Kind.UNLISTED_IMAGES)).has(facts("banded/my own.jpg"));
         assertThat(splits(dataset).getFirst().parts()).contains(Part.UNUSED);
         assertThat(Layouts.parse(layout.text())).isEqualTo(layout);
     }

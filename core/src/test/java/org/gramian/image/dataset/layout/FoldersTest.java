@@ -66,7 +66,7 @@ final class FoldersTest {
         Dataset dataset = Layouts.open(root);
         assertThat(dataset.samples()).hasSize(2);
         assertThat(dataset.notes().getFirst().examples()).hasSize(6).isSorted();
-        assertThat(note(dataset.notes(), Kind.NOT_PICTURES))
+        assertThat(note(dataset.notes(), Kind.NOT_IMAGES))
                 .has(facts("6", "a/.jpg", "a/Thumbs.db", "a/jpg", "b/.DS_Store", "b/._b_0001.jpg"))
                 .doesNotContain("readme.txt");
     }
@@ -163,7 +163,7 @@ final class FoldersTest {
         assertThat(dataset.samples())
                 .extracting(Sample::name)
                 .containsExactly("a/a_0001.jpg", "a/img_0001", "a/x.jpg_large", "b/b_0001.jpg");
-        assertThat(note(dataset.notes(), Kind.NOT_PICTURES)).endsWith(": b/.hidden, b/notes");
+        assertThat(note(dataset.notes(), Kind.NOT_IMAGES)).endsWith(": b/.hidden, b/notes");
     }
 
     @Test

@@ -19,6 +19,8 @@ import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Split;
+import org.gramian.image.dataset.layout.Layout.Fmd;
+import org.gramian.image.dataset.layout.Layout.Folders;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,7 +37,7 @@ final class PublishedLayoutsTest {
         assertThat(dataset.counts()).containsExactly(4, 4);
         assertThat(dataset.samples().getFirst().name()).isEqualTo("image/fabric/fabric_0001.jpg");
         assertThat(note(dataset.notes(), Kind.MASKS)).has(facts("1", "mask"));
-        assertThat(note(dataset.notes(), Kind.NOT_PICTURES)).has(facts("image/Thumbs.db"));
+        assertThat(note(dataset.notes(), Kind.NOT_IMAGES)).has(facts("image/Thumbs.db"));
     }
 
     @Test
@@ -48,7 +50,7 @@ final class PublishedLayoutsTest {
         assertThat(Layouts.detect(root)).isEqualTo(new Fmd());
         file(root, "more/deeper/x.jpg");
         assertThat(Layouts.detect(root)).isEqualTo(new Folders());
-        assertThat(note(new Fmd().read(root).notes(), Kind.UNUSED_PICTURES)).endsWith(": more");
+        assertThat(note(new Fmd().read(root).notes(), Kind.UNUSED_IMAGES)).endsWith(": more");
     }
 
     @Test
@@ -66,10 +68,10 @@ final class PublishedLayoutsTest {
         }
         assertThat(dataset.notes().stream().map(note -> note.kind() + " " + note.examples()))
                 .containsExactly(
-                        "NOT_PICTURES [empty class/readme.txt]",
+                        "NOT_IMAGES [empty class/readme.txt]",
                         "OUTSIDE_LAYOUT [cork/loose.png]",
                         "EMPTY_CLASSES [empty class]",
-                        "UNUSED_PICTURES [cork/other]");
+                        "UNUSED_IMAGES [cork/other]");
     }
 
     @Test
@@ -99,9 +101,9 @@ final class PublishedLayoutsTest {
         assertThat(dataset.counts()).containsExactly(2, 3);
         assertThat(dataset.samples())
                 .allSatisfy(sample -> assertThat(sample.box()).isEmpty());
-        assertThat(note(dataset.notes(), Kind.ABSENT_PICTURES)).has(facts("1", "001.A/A_0002_2.jpg"));
+        assertThat(note(dataset.notes(), Kind.ABSENT_IMAGES)).has(facts("1", "001.A/A_0002_2.jpg"));
         assertThat(note(dataset.notes(), Kind.ABSENT_CLASSES)).endsWith(": 003.C");
-        assertThat(note(dataset.notes(), Kind.UNLABELLED_PICTURES)).endsWith(": 001.A/new.jpg");
+        assertThat(note(dataset.notes(), Kind.UNLABELLED_IMAGES)).endsWith(": 001.A/new.jpg");
     }
 
     @Test
@@ -126,7 +128,7 @@ final class PublishedLayoutsTest {
         assertThat(variants.classes()).containsExactly("707-320", "737-200", "Cessna 172", "F/A-18");
         assertThat(variants.samples().getFirst().name()).isEqualTo("data/images/0010.jpg");
         assertThat(split(variants).parts().subList(0, 3)).containsExactly(Part.TRAIN, Part.VALIDATION, Part.TEST);
-        assertThat(note(variants.notes(), Kind.UNLABELLED_PICTURES)).endsWith(": 9999.jpg");
+        assertThat(note(variants.notes(), Kind.UNLABELLED_IMAGES)).endsWith(": 9999.jpg");
         assertThat(Layouts.parse("fgvc-aircraft:family").read(root).classes())
                 .containsExactly("Boeing 707", "Boeing 737", "Cessna 172", "F/A-18");
         Dataset manufacturers = Layouts.parse("fgvc-aircraft:Manufacturer").read(root.resolve("data"));

@@ -98,7 +98,7 @@ final class SplitFoldersTest {
         Split split = ((Assignment.Splits) dataset.assignment()).splits().getFirst();
         assertThat(split.parts()).containsOnly(Part.TRAIN, Part.TEST);
         assertThat(note(dataset.notes(), Kind.VALIDATION_TESTS)).has(facts("val"));
-        assertThat(note(dataset.notes(), Kind.UNUSED_PICTURES)).endsWith(": extra");
+        assertThat(note(dataset.notes(), Kind.UNUSED_IMAGES)).endsWith(": extra");
     }
 
     @Test

@@ -13,6 +13,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.RandomProtocol.Thirds;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

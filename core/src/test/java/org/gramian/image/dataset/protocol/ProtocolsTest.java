@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.Locale;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.OfficialProtocol.DtdOfficial;
+import org.gramian.image.dataset.protocol.RandomProtocol.Half;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,0 +1,193 @@
+package org.gramian.image;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Optional;
+import org.gramian.image.ImageInfo.Colour;
+
+/**
+ * A file with a checked header.
+ *
+ * @param content input of the decoder: the file, or a copy without colour profile
+ * @param exif position of EXIF data
+ * @param kind colours of the file, if the decoded image does not show them
+ * @param complete whether the file is known to have the end of the image
+ */
+@SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, boolean complete) {
+    /** Colour model of a file, and bits of one channel. */
+    record Kind(ImageInfo.Colour colour, int bits) {}
+
+    static FileHeader of(byte[] content) {
+        return new FileHeader(content, Optional.empty(), Optional.empty(), false);
+    }
+
+    static FileHeader withExif(byte[] content, Span exif) {
+        return new FileHeader(content, Optional.of(exif), Optional.empty(), false);
+    }
+
+    /** Returns the EXIF orientation; upright without EXIF data. */
+    Orientation orientation() {
+        return exif.map(span -> ExifTags.of(content, span).orientation()).orElse(Orientation.UPRIGHT);
+    }
+
+    /** A range of a file's content, {@code to} exclusive. */
+    record Span(int from, int to) {
+        /** Returns the range without the prefix {@code Exif\0\0} of some formats. */
+        Span withoutExifPrefix(byte[] content) {
+            return begins(content, "Exif\0\0") ? new Span(from + 6, to) : this;
+        }
+
+        /** Returns whether the range begins with a text. */
+        boolean begins(byte[] content, String text) {
+            return to - from >= text.length() && ImageFormat.starts(content, from, text);
+        }
+    }
+
+    /** Reads size, colours and EXIF position of a PNG. */
+    static final class PngHeader {
+        /** Signature, and the header chunk with its length, name and checksum. */
+        private static final int HEADER_END = 8 + 4 + 4 + 13 + 4;
+
+        private static final int HEADER = 0x49484452;
+        private static final int EXIF = 0x65584966;
+        private static final int TRANSPARENCY = 0x74524e53;
+
+        /** Deflate codes at best 258 bytes in two bits. */
+        private static final int BEST_COMPRESSION = 1032;
+
+        private PngHeader() {}
+
+        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+            if (content.length < HEADER_END) {
+                throw UnreadableException.truncated(
+                        "expected a PNG with a header of " + HEADER_END + " bytes, found " + content.length + " bytes");
+            }
+            ByteBuffer bytes = ByteBuffer.wrap(content);
+            if (bytes.getInt(12) != HEADER) {
+                throw UnreadableException.corrupt("expected a PNG whose first chunk is IHDR, found another");
+            }
+            long width = Integer.toUnsignedLong(bytes.getInt(16));
+            long height = Integer.toUnsignedLong(bytes.getInt(20));
+            int bits = bytes.get(24);
+            int type = bytes.get(25);
+            bounds.checkSize(width, height);
+            long bitsPerPixel = (long) bits * channels(type);
+            bounds.checkLeastBytes(width, height, width * height * bitsPerPixel / 8 / BEST_COMPRESSION);
+            boolean transparent = chunk(bytes, TRANSPARENCY).isPresent();
+            FileHeader.Kind kind = new FileHeader.Kind(colour(type, transparent), bits);
+            return new FileHeader(content, chunk(bytes, EXIF), Optional.of(kind), false);
+        }
+
+        private static int channels(int type) throws UnreadableException {
+            return switch (type) {
+                case 0, 3 -> 1;
+                case 4 -> 2;
+                case 2 -> 3;
+                case 6 -> 4;
+                default ->
+                    throw UnreadableException.corrupt(
+                        "expected a PNG of colour type 0, 2, 3, 4 or 6, found " + type);
+            };
+        }
+
+        private static Colour colour(int type, boolean transparent) {
+            return switch (type) {
+                case 0 -> transparent ? Colour.GRAY_ALPHA : Colour.GRAY;
+                case 2 -> transparent ? Colour.RGB_ALPHA : Colour.RGB;
+                case 3 -> Colour.PALETTE;
+                case 4 -> Colour.GRAY_ALPHA;
+                default -> Colour.RGB_ALPHA;
+            };
+        }
+
+        /** Returns the data of the first chunk of a name; damage is left to the decoder. */
+        private static Optional<Span> chunk(ByteBuffer bytes, int name) {
+            int position = HEADER_END;
+            while (position <= bytes.limit() - 8) {
+                int length = bytes.getInt(position);
+                if (length < 0 || length > bytes.limit() - position - 8) {
+                    return Optional.empty();
+                }
+                if (bytes.getInt(position + 4) == name) {
+                    return Optional.of(new Span(position + 8, position + 8 + length));
+                }
+                position += (int) Math.min(length + 12L, bytes.limit() - position);
+            }
+            return Optional.empty();
+        }
+    }
+
+    /** Reads the size of a BMP and checks that all pixels are present. */
+    static final class BmpHeader {
+        /** Headers of version 4 and 5, which may name a colour profile. */
+        private static final int VERSION_4 = 108;
+
+        private static final int OLD_HEADER = 12;
+        private static final int COLOUR_SPACE = 70;
+        private static final int SRGB = 0x73524742;
+
+        private BmpHeader() {}
+
+        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+            ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
+            int header = bytes.getInt(14);
+            if (content.length < 14 + header) {
+                throw UnreadableException.truncated(
+                        "expected a BMP with a header of " + (14 + header) + " bytes, found " + content.length + " bytes");
+            }
+            boolean old = header == OLD_HEADER;
+            long width = old ? bytes.getShort(18) & 0xffff : bytes.getInt(18);
+            long height = old ? bytes.getShort(20) & 0xffff : Math.abs((long) bytes.getInt(22));
+            bounds.checkSize(width, height);
+            long stride = (width * (bytes.getShort(old ? 24 : 28) & 0xffff) + 31) / 32 * 4;
+            long dataFrom = Integer.toUnsignedLong(bytes.getInt(10));
+            switch (old ? 0 : bytes.getInt(30)) {
+                case 0, 3, 6 -> bounds.checkLeastBytes(width, height, dataFrom + stride * height);
+                // Run-length encoding: the decoder allocates the size given in the header.
+                case 1, 2 -> {
+                    long declared = Integer.toUnsignedLong(bytes.getInt(34));
+                    long whole = Integer.toUnsignedLong(bytes.getInt(2));
+                    bounds.checkLeastBytes(width, height, declared == 0 ? whole : dataFrom + declared);
+                }
+                default ->
+                    throw UnreadableException.unknownFormat(
+                        "expected a BMP without compression or with run lengths (0 to 3 or 6), found compression "
+                                + bytes.getInt(30));
+            }
+            return FileHeader.of(header >= VERSION_4 ? withoutProfile(content) : content);
+        }
+
+        /** Removes the colour profile, which may be the name of another file. */
+        private static byte[] withoutProfile(byte[] content) {
+            byte[] copy = content.clone();
+            ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN).putInt(COLOUR_SPACE, SRGB);
+            return copy;
+        }
+    }
+
+    /** Checks the first directory of a TIFF for sizes that its decoder would allocate. */
+    static final class TiffHeader {
+        /** Supported images have at most five: CMYK and alpha. */
+        private static final int MOST_SAMPLES = 64;
+
+        /** Version of BigTIFF. */
+        private static final int BIG = 43;
+
+        private TiffHeader() {}
+
+        static FileHeader prepare(byte[] content) throws UnreadableException {
+            if (content[2] == BIG || content[3] == BIG) {
+                throw UnreadableException.unknownFormat(
+                        "expected a TIFF, found a BigTIFF, which is for files of more than 4 GiB; save it as TIFF");
+            }
+            Span whole = new Span(0, content.length);
+            long samples = ExifTags.of(content, whole).samplesPerPixel();
+            if (samples > MOST_SAMPLES) {
+                throw UnreadableException.corrupt(
+                        "expected a TIFF of at most " + MOST_SAMPLES + " samples per pixel, found " + samples);
+            }
+            return FileHeader.withExif(content, whole);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package org.gramian.image.dataset.layout;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.StringJoiner;
+import java.util.TreeMap;
+import org.gramian.basis.FileNames;
+import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Box;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.Note;
+import org.gramian.image.dataset.Note.Kind;
+import org.gramian.image.dataset.Part;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.Split;
+
+/** Collects the images below a root folder with their classes, and notes on what was skipped, and builds the dataset. */
+final class DatasetBuilder {
+    /** Name of a split without siblings. */
+    static final String ONLY_SPLIT = "given";
+
+    /**
+     * An image before classes have numbers.
+     *
+     * @param name its path below the root, with forward slashes
+     * @param category the name of its class
+     * @param box bounding box of its object, if known
+     */
+    record Entry(String name, String category, Path file, Optional<Box> box) {}
+
+    private final Path root;
+    private final Note.Collector notes = new Note.Collector();
+    private final List<Entry> entries = new ArrayList<>();
+
+    DatasetBuilder(Path root) throws DatasetException {
+        if (!Files.isDirectory(root)) {
+            throw new DatasetException(root, "expected a folder, found " + (Files.exists(root) ? "a file" : "nothing"));
+        }
+        this.root = root;
+    }
+
+    static void requireFolder(Path folder) throws DatasetException {
+        if (!Files.isDirectory(folder)) {
+            throw new DatasetException(folder, "expected a folder, found none with that name");
+        }
+    }
+
+    Path root() {
+        return root;
+    }
+
+    void note(Kind kind, String name) {
+        notes.add(kind, name);
+    }
+
+    /** Returns the path below the root, with forward slashes on every system. */
+    String name(Path path) {
+        StringJoiner name = new StringJoiner("/");
+        root.relativize(path).forEach(element -> name.add(element.toString()));
+        return name.toString();
+    }
+
+    void add(String category, Path file) {
+        add(new Entry(name(file), category, file, Optional.empty()));
+    }
+
+    void add(Entry entry) {
+        if (FileNames.isDamaged(entry.name())) {
+            note(Kind.UNDECODABLE_NAMES, entry.name());
+        }
+        entries.add(entry);
+    }
+
+    /** Returns the images of every class folder in a folder, by class, and notes everything else. */
+    SortedMap<String, List<Path>> classes(Path parent) throws DatasetException {
+        Listing here = Listing.of(parent);
+        noteOthers(here);
+        noteAll(Kind.OUTSIDE_LAYOUT, here.images());
+        SortedMap<String, List<Path>> classes = new TreeMap<>();
+        for (Path folder : here.folders()) {
+            List<Path> images = images(folder);
+            if (images.isEmpty()) {
+                note(Kind.EMPTY_CLASSES, name(folder));
+            } else {
+                classes.put(Listing.name(folder), images);
+            }
+        }
+        return classes;
+    }
+
+    /** Returns the images directly in a folder, and notes deeper ones. */
+    List<Path> images(Path folder) throws DatasetException {
+        Listing inside = Listing.of(folder);
+        noteOthers(inside);
+        for (Path deeper : inside.folders()) {
+            noteNested(deeper);
+        }
+        return inside.images();
+    }
+
+    /** Does not follow links to folders: they may form a cycle. */
+    private void noteNested(Path folder) throws DatasetException {
+        if (!Files.isSymbolicLink(folder)) {
+            Listing inside = Listing.of(folder);
+            noteOthers(inside);
+            noteAll(Kind.NESTED, inside.images());
+            for (Path deeper : inside.folders()) {
+                noteNested(deeper);
+            }
+        }
+    }
+
+    /** Notes hidden folders, videos and other files that are no images. */
+    void noteOthers(Listing listing) {
+        noteAll(Kind.HIDDEN_FOLDERS, listing.hidden());
+        for (Path file : listing.others()) {
+            note(ImageNames.beginsAsVideo(file) ? Kind.VIDEOS : Kind.NOT_IMAGES, name(file));
+        }
+    }
+
+    /** Notes a folder outside the layout, and whether it contains images. */
+    void noteUnused(Path folder) {
+        note(Listing.holdsImages(folder) ? Kind.UNUSED_IMAGES : Kind.UNUSED_FOLDERS, name(folder));
+    }
+
+    /**
+     * Notes what lies in a folder of a published dataset beside the named sub-folders. Files that are not images are expected
+     * there: lists and licences.
+     */
+    void noteAround(Path folder, String... names) throws DatasetException {
+        Set<String> known = Set.of(names);
+        Listing here = Listing.of(folder);
+        noteAll(Kind.HIDDEN_FOLDERS, here.hidden());
+        noteAll(Kind.OUTSIDE_LAYOUT, here.images());
+        here.folders().stream()
+                .filter(other -> !known.contains(Listing.name(other)))
+                .forEach(this::noteUnused);
+    }
+
+    void noteAll(Kind kind, List<Path> paths) {
+        paths.forEach(path -> note(kind, name(path)));
+    }
+
+    /** Notes listed images that are missing; for a class without any image only its name. */
+    void noteAbsent(Map<String, String> classOfListed, Set<String> present, Set<String> presentClasses) {
+        classOfListed.forEach((name, category) -> {
+            if (!present.contains(name)) {
+                boolean known = presentClasses.contains(category);
+                note(known ? Kind.ABSENT_IMAGES : Kind.ABSENT_CLASSES, known ? name : category);
+            }
+        });
+    }
+
+    /** Returns the images added so far, sorted by name: the order of the dataset's samples. */
+    List<Entry> entries() {
+        return entries.stream().sorted(Comparator.comparing(Entry::name)).toList();
+    }
+
+    /** Returns the only split of a dataset, from the part of every image by name. */
+    Assignment split(Map<String, Part> partOfName) {
+        List<Part> parts = entries().stream()
+                .map(entry -> partOfName.getOrDefault(entry.name(), Part.UNUSED))
+                .toList();
+        return new Assignment.Splits(List.of(new Split(ONLY_SPLIT, parts)));
+    }
+
+    /** Adds the images of every class folder in a folder, and notes everything else. */
+    void addClasses(Path parent) throws DatasetException {
+        classes(parent).forEach((category, files) -> files.forEach(file -> add(category, file)));
+    }
+
+    /** Notes images that no list names. */
+    void noteUnlisted(Kind kind, Set<String> present, Set<String> listed) {
+        present.stream().filter(name -> !listed.contains(name)).forEach(name -> note(kind, name));
+    }
+
+    /**
+     * Builds the dataset; the assignment is in the order of {@link #entries()}.
+     *
+     * @throws DatasetException if there are fewer than two classes, with the dataset if there is one
+     */
+    Dataset dataset(Layout layout, Assignment assignment) throws DatasetException {
+        Dataset dataset = anyClasses(layout, assignment);
+        List<String> classes = dataset.classes();
+        if (classes.size() < 2) {
+            String found =
+                    classes.isEmpty() ? "no image in a class folder" : "only the class '" + classes.getFirst() + "'";
+            StringJoiner noted = new StringJoiner("; ", " (", ")").setEmptyValue("");
+            notes.notes().forEach(note -> noted.add(note.text()));
+            String problem = "expected images of at least two classes, as in CLASS/IMAGE.jpg; found " + found + noted
+                    + "; if the class folders lie deeper, pass their parent folder";
+            throw classes.isEmpty()
+                    ? new DatasetException(root, problem)
+                    : new DatasetException(root, problem, dataset);
+        }
+        return dataset;
+    }
+
+    /** Builds a dataset with any number of classes. */
+    Dataset anyClasses(Layout layout, Assignment assignment) {
+        List<Entry> sorted = entries();
+        List<String> classes =
+                sorted.stream().map(Entry::category).distinct().sorted().toList();
+        Map<String, Integer> labels = new TreeMap<>();
+        classes.forEach(name -> labels.put(name, labels.size()));
+        List<Sample> samples = new ArrayList<>();
+        for (Entry entry : sorted) {
+            int label = Optional.ofNullable(labels.get(entry.category())).orElseThrow();
+            samples.add(new Sample(entry.name(), label, entry.file(), entry.box()));
+        }
+        return new Dataset(root, classes, samples, new Dataset.Source(layout.text(), assignment, notes.notes()));
+    }
+}

@@ -12,7 +12,7 @@ import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
-import org.gramian.evaluate.Spread;
+import org.gramian.evaluate.FoldSummary.Spread;
 
 /**
  * Comparisons of one model with others, as text for the terminal and as JSON.

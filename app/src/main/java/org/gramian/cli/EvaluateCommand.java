@@ -10,12 +10,11 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.EvaluationCsv;
+import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.Evaluator;
-import org.gramian.evaluate.Measurement;
+import org.gramian.evaluate.Evaluator.Measurement;
 import org.gramian.evaluate.TestImages;
-import org.gramian.evaluate.TestRequest;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.crop.CropPlan;
@@ -116,7 +115,7 @@ final class EvaluateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        TestRequest request = new TestRequest(
+        TestImages.Request request = new TestImages.Request(
                 Optional.ofNullable(protocol).map(Protocols::parse),
                 Optional.ofNullable(fold),
                 Optional.ofNullable(seed),
@@ -203,10 +202,10 @@ final class EvaluateCommand implements Callable<Integer> {
             EvaluationFile.write(json, evaluation);
         }
         if (csv != null) {
-            EvaluationCsv.writePredictions(csv, evaluation);
+            PredictionTable.of(evaluation).write(csv);
         }
         if (confusion != null) {
-            EvaluationCsv.writeConfusion(confusion, evaluation.confusion());
+            evaluation.confusion().write(confusion);
         }
         return lost == 0 ? Main.DONE : Main.DATA;
     }

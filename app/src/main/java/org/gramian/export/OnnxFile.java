@@ -15,8 +15,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.gramian.basis.AtomicFile;
 import org.gramian.export.graph.ModelGraph;
-import org.gramian.export.proto.ModelProto;
-import org.gramian.export.proto.NodeProto;
+import org.gramian.export.proto.OnnxProto;
 import org.gramian.export.proto.OnnxScan;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -66,14 +65,14 @@ public final class OnnxFile {
     }
 
     /** The content of a file; the model must stay open until it is written. */
-    public static ModelProto proto(Model model, ModelCard card, int opset) {
+    public static OnnxProto.Model proto(Model model, ModelCard card, int opset) {
         Map<String, String> metadata = new LinkedHashMap<>();
         ModelHeader.of(model, card).texts().forEach((key, text) -> metadata.put(PREFIX + key, text));
-        return new ModelProto(ModelGraph.of(model, card), opset, metadata);
+        return new OnnxProto.Model(ModelGraph.of(model, card), opset, metadata);
     }
 
     /** Writes a file that appears under its name only if an inspection lets it pass; what was there before stays otherwise. */
-    public static void write(Path path, ModelProto content, Inspection inspection) throws IOException {
+    public static void write(Path path, OnnxProto.Model content, Inspection inspection) throws IOException {
         AtomicFile.put(
                 path,
                 partial -> {
@@ -102,7 +101,7 @@ public final class OnnxFile {
                     path, "expected an ONNX file written by 'gramian export', found one without its metadata");
         }
         Set<String> unknown = new TreeSet<>(scan.operators());
-        unknown.removeAll(NodeProto.OPERATORS);
+        unknown.removeAll(OnnxProto.OPERATORS);
         if (!unknown.isEmpty()) {
             throw new ModelFileException(
                     path,

@@ -7,6 +7,7 @@ import static org.gramian.testing.Facts.facts;
 
 import java.util.Comparator;
 import java.util.List;
+import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;

@@ -165,7 +165,7 @@ final class EvaluationFileTest {
     void theCsvTableIsReadToTheLastBit() throws IOException {
         Path file = folder.resolve("p.csv");
         for (Evaluation evaluation : List.of(nasty(), MadeUp.evaluation(new SplittableRandom(1), 30, 5))) {
-            EvaluationCsv.writePredictions(file, evaluation);
+            PredictionTable.of(evaluation).write(file);
             PredictionTable table = PredictionTable.read(file);
             assertThat(table).isEqualTo(PredictionTable.of(evaluation));
             assertThat(table.rows().stream().filter(PredictionTable.Row::right).count())
@@ -183,12 +183,12 @@ final class EvaluationFileTest {
         Evaluation evaluation = new Evaluation(
                 MadeUp.SETTING, List.of("a", "b,c"), List.of(new ImagePrediction("x.jpg", 1, Logits.of(0, 0))));
         Path file = folder.resolve("p.csv");
-        EvaluationCsv.writePredictions(file, evaluation);
+        PredictionTable.of(evaluation).write(file);
         assertThat(Files.readString(file)).isEqualTo("""
                         name,truth,prediction,probability,right,p:a,"p:b,c"
                         x.jpg,"b,c",a,0.5,false,0.5,0.5
                         """);
-        EvaluationCsv.writeConfusion(file, evaluation.confusion());
+        evaluation.confusion().write(file);
         assertThat(Files.readString(file)).matches("""
                         [^,\n]+,a,"b,c"
                         a,0,0
@@ -211,10 +211,9 @@ final class EvaluationFileTest {
             })
     void aChangedTableIsRefusedWithItsLine(String old, String changed, String values) throws IOException {
         Path file = folder.resolve("p.csv");
-        EvaluationCsv.writePredictions(
-                file,
-                new Evaluation(
-                        MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x.jpg", 1, Logits.of(0, 0)))));
+        PredictionTable.of(new Evaluation(
+                        MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x.jpg", 1, Logits.of(0, 0)))))
+                .write(file);
         String text = Files.readString(file);
         assertThat(text).contains(old);
         Files.writeString(file, text.replace(old, changed));

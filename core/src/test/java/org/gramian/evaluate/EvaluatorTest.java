@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.gramian.evaluate.Evaluator.Measurement;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;

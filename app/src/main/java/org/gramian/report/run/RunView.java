@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.evaluate.Calibration;
-import org.gramian.evaluate.ClassScore;
+import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Temperature;
 import org.gramian.report.run.data.ConfigRow;

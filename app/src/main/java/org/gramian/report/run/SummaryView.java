@@ -3,7 +3,7 @@ package org.gramian.report.run;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.gramian.evaluate.ClassScore;
+import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;

@@ -15,7 +15,7 @@ import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
-import org.gramian.evaluate.Spread;
+import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.run.table.ResultTable;
 import org.gramian.run.table.RowOutcome;
 import org.gramian.run.table.TableCell;

@@ -15,7 +15,7 @@ import java.util.OptionalDouble;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
-import org.gramian.evaluate.Spread;
+import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.run.FoldResult;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Setting;

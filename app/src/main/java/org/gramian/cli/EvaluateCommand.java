@@ -27,7 +27,7 @@ import org.gramian.model.ModelHeader;
 import org.gramian.report.ReportFile;
 import org.gramian.report.run.RunReport;
 import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.ModelData;
+import org.gramian.report.run.data.FoldData.ModelData;
 import org.gramian.report.run.data.RunData;
 import org.gramian.report.run.data.Thumbnails;
 import org.jspecify.annotations.Nullable;

@@ -83,7 +83,27 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             throw unusable(file, wrong);
         }
         OnnxEngine engine = new OnnxEngine(session, options, header);
-        return CloseOnFailure.unlessFails(engine, () -> engine.requireShapes(file));
+        return closeOnFailure(engine, () -> engine.requireShapes(file));
+    }
+
+    /** A step that must succeed before a resource is returned. */
+    interface Step<X extends Exception> {
+        void run() throws X;
+    }
+
+    /** Returns a resource after a step; closes it if the step fails. */
+    static <T extends AutoCloseable, X extends Exception> T closeOnFailure(T opened, Step<X> step) throws X {
+        try {
+            step.run();
+            return opened;
+        } catch (Throwable failed) {
+            try {
+                opened.close();
+            } catch (Exception further) {
+                failed.addSuppressed(further);
+            }
+            throw failed;
+        }
     }
 
     private static ModelFileException unusable(Path file, Exception wrong) {

@@ -94,7 +94,22 @@ public record AuditPage(
 
     /** Returns the verdict as a sentence. */
     public String verdict() {
-        return AuditVerdict.of(report);
+        return verdict(report);
+    }
+
+    /** Returns for example {@code 2 errors and 1 warning: fix the errors before training.} */
+    public static String verdict(AuditReport report) {
+        int spoils = report.count(Severity.SPOILS);
+        int warnings = report.count(Severity.WARN);
+        if (spoils > 0) {
+            String more = warnings == 0 ? "" : " and " + count(warnings, "warning");
+            return count(spoils, "error") + more + ": fix the errors before training.";
+        }
+        return warnings > 0 ? "No errors, " + count(warnings, "warning") + "." : "No errors or warnings.";
+    }
+
+    private static String count(int count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
     }
 
     /** Returns the CSS class of the verdict: that of the worst finding. */

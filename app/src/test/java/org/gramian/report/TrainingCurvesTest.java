@@ -16,7 +16,7 @@ import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
 import org.gramian.report.chart.ChartImage;
-import org.gramian.report.chart.Line;
+import org.gramian.report.chart.Chart.Line;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;

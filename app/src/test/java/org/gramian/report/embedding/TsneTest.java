@@ -35,7 +35,7 @@ class TsneTest {
         PairwiseDistances distances = PairwiseDistances.of(groups(3, 20, 10));
         for (double perplexity : new double[] {2, 5, 15.5}) {
             for (int i = 0; i < distances.size(); i++) {
-                double[] row = Affinities.conditional(distances.squares()[i], i, perplexity);
+                double[] row = Tsne.conditional(distances.squares()[i], i, perplexity);
                 double entropy = Arrays.stream(row)
                         .filter(p -> p > 0)
                         .map(p -> -p * Math.log(p))
@@ -48,7 +48,7 @@ class TsneTest {
 
     @Test
     void affinitiesAreSymmetricAndSumToOne() {
-        double[][] joint = Affinities.joint(PairwiseDistances.of(groups(2, 9, 3)), 5);
+        double[][] joint = Tsne.affinities(PairwiseDistances.of(groups(2, 9, 3)), 5);
         double sum = 0;
         for (int i = 0; i < joint.length; i++) {
             assertThat(joint[i][i]).isZero();
@@ -62,7 +62,7 @@ class TsneTest {
 
     @Test
     void theGradientIsThatOfTheDivergence() {
-        double[][] affinities = Affinities.joint(PairwiseDistances.of(groups(3, 5, 4)), 4);
+        double[][] affinities = Tsne.affinities(PairwiseDistances.of(groups(3, 5, 4)), 4);
         SplittableRandom random = new SplittableRandom(1);
         double[][] points = new double[affinities.length][2];
         for (double[] point : points) {
@@ -88,7 +88,7 @@ class TsneTest {
     void theDescentLowersTheDivergence() {
         PairwiseDistances distances = PairwiseDistances.of(groups(4, 15, 6));
         double[][] plane = PrincipalComponents.of(distances).points();
-        double[][] affinities = Affinities.joint(distances, 15);
+        double[][] affinities = Tsne.affinities(distances, 15);
         Tsne way = new Tsne(15, 300, 0);
         double[][] begun = new Tsne(15, 1, 0).embed(distances, plane);
         assertThat(Tsne.divergence(affinities, way.embed(distances, plane)))

@@ -1,8 +1,5 @@
 package org.gramian.report;
 
-import gg.jte.ContentType;
-import gg.jte.TemplateEngine;
-import gg.jte.output.StringOutput;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -46,10 +43,7 @@ public record AuditPage(
 
     /** Renders the page. */
     public String html() {
-        StringOutput out = new StringOutput();
-        TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
-                .render("audit.jte", this, out);
-        return out.toString();
+        return ReportFile.render("audit.jte", this);
     }
 
     /** Returns the findings of a severity. */

@@ -46,7 +46,7 @@ class OpenApiTest {
     }
 
     @Test
-    void everyAddressIsThereAndEveryAnswerIsAsDescribed() throws Exception {
+    void everyPathExistsAndResponsesMatchTheSchema() throws Exception {
         for (String path : Set.of("/v1/model", "/health", "/metrics", "/openapi.json", "/")) {
             assertThat(check.answer("get", path, get(path))).as(path).isEqualTo(200);
         }
@@ -74,7 +74,7 @@ class OpenApiTest {
     }
 
     @Test
-    void everyRefusalIsAsDescribed() throws Exception {
+    void errorsMatchTheSchema() throws Exception {
         assertThat(predict("image/png", PICTURE, "?top=x")).isEqualTo(400);
         assertThat(predict("image/png", new byte[100_001], "")).isEqualTo(413);
         assertThat(predict("text/html", PICTURE, "")).isEqualTo(415);
@@ -94,7 +94,7 @@ class OpenApiTest {
     }
 
     @Test
-    void explanationAndNeighboursComeOnlyWhereAskedFor() throws Exception {
+    void explanationAndNeighboursAreOptional() throws Exception {
         JsonNode requested = result("?explain=true&nearest=3");
         assertThat(requested.get("explanation").get("class")).isEqualTo(requested.get("class"));
         assertThat(requested.get("nearest").size()).isEqualTo(3);
@@ -106,7 +106,7 @@ class OpenApiTest {
     }
 
     @Test
-    void theCheckItselfFindsWhatIsWrong() {
+    void theSchemaCheckFindsErrors() {
         assertThat(Stream.of("{\"status\":\"bad\"}", "{}", "{\"status\":\"ok\",\"more\":1}")
                         .map(body -> check.problems("Health", body)))
                 .allSatisfy(problems -> assertThat(problems).isNotEmpty());

@@ -24,7 +24,7 @@ final class ConfusionMatrixTest {
     }
 
     @Test
-    void scoresOfClassesFollowByHand() {
+    void classScoresMatchHandComputedValues() {
         assertThat(UNEVEN.confusion().perClass())
                 .containsExactly(
                         new ClassScore("class 0", 3, 2, 1),
@@ -38,13 +38,13 @@ final class ConfusionMatrixTest {
     }
 
     @Test
-    void aClassThatWasNeverPredictedCountsZeroAndOneWithoutImagesDoesNotCount() {
+    void macroMeansCountUnpredictedClassesAsZeroAndSkipEmptyOnes() {
         assertThat(UNEVEN.confusion().macroRecall()).isCloseTo((1.0 / 3 + 1 + 0) / 3, within(1e-15));
         assertThat(UNEVEN.confusion().macroF1()).isCloseTo((0.4 + 0.5 + 0) / 3, within(1e-15));
     }
 
     @Test
-    void alwaysTheSameAnswerIsAsGoodAsChanceWhenBalanced() {
+    void aConstantPredictionHasChanceBalancedAccuracy() {
         Evaluation constant = MadeUp.of(3, new int[] {0, 0, 0, 0, 1, 2}, new int[] {0, 0, 0, 0, 0, 0});
         assertThat(constant.accuracy().value()).isEqualTo(4.0 / 6);
         assertThat(constant.confusion().macroRecall()).isEqualTo(1.0 / 3);
@@ -66,7 +66,7 @@ final class ConfusionMatrixTest {
     }
 
     @RandomTest
-    void everyMistakeIsInOneConfusionTheMostFrequentFirst(Seed seed) {
+    void confusionsContainEveryErrorOnceMostFrequentFirst(Seed seed) {
         Evaluation evaluation = MadeUp.evaluation(seed.random(), 70, 5);
         List<ConfusionMatrix.Confusion> found = evaluation.confusion().confusions();
         assertThat(found)
@@ -84,7 +84,7 @@ final class ConfusionMatrixTest {
     }
 
     @Test
-    void aMatrixThatIsNoneIsRefused() {
+    void anInvalidMatrixIsRefused() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new ConfusionMatrix(List.of("a", "b"), List.of(List.of(1, 2))))
                 .has(facts("2", "2"));

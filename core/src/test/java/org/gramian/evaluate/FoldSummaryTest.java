@@ -48,7 +48,7 @@ final class FoldSummaryTest {
     }
 
     @Test
-    void itReadsAsInAPaperWhateverTheLocale() {
+    void textShowsMeanAndDeviationInAnyLocale() {
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.GERMANY);

@@ -72,7 +72,7 @@ final class TestImagesTest {
     }
 
     @RandomTest(times = 8)
-    void byDefaultAModelIsMeasuredOnItsOwnTestImages(Seed seed) {
+    void byDefaultAModelIsEvaluatedOnItsOwnTestImages(Seed seed) {
         String protocol =
                 List.of("thirds:3", "holdout:0.2", "kfold:4", "half:3").get((int) Math.floorMod(seed.value(), 4L));
         Plan plan = plan(protocol, seed.value());
@@ -88,7 +88,7 @@ final class TestImagesTest {
     }
 
     @Test
-    void allImagesHaveToBeAskedForAndTheShareLearnedIsSaid() {
+    void allImagesOnRequestWithTheShareOfTrainingImages() {
         TestImages chosen = TestImages.choose(PHOTOS, trainedOn(plan("holdout:0.2", 1), 0), TestImages.Request.ALL);
         assertThat(chosen.indexes()).hasSize(PICTURES);
         assertThat(chosen.setting()).isEqualTo(Setting.all(PHOTOS));
@@ -96,7 +96,7 @@ final class TestImagesTest {
     }
 
     @Test
-    void imagesOfAnotherFoldAreRefusedIfTheModelHasLearnedThem() {
+    void trainingImagesOfTheModelAreRefused() {
         Plan plan = plan("thirds:3", 5);
         assertRefused(trainedOn(plan, 0), request(null, "third 2", null), facts("100 %", "20", "third 1", "thirds:3"));
         assertRefused(trainedOn(plan, 0), request("holdout:0.2", null, null), facts("third 1", "thirds:3"));
@@ -104,7 +104,7 @@ final class TestImagesTest {
     }
 
     @Test
-    void itsOwnProtocolSaidAloudIsItsOwnFold() {
+    void theModelsProtocolSelectsItsOwnFold() {
         Plan plan = plan("thirds:3", 5);
         ModelCard card = trainedOn(plan, 1);
         TestImages usual = TestImages.choose(PHOTOS, card, TestImages.Request.DEFAULT);
@@ -116,7 +116,7 @@ final class TestImagesTest {
     }
 
     @Test
-    void aModelOfOtherImagesIsMeasuredOnAllWithARemark() {
+    void aModelOfAnotherDatasetIsEvaluatedOnAllImagesWithARemark() {
         Dataset others = dataset(PICTURES + 3);
         ModelCard card = trainedOn(plan("thirds:3", 5), 0);
         TestImages chosen = TestImages.choose(others, card, TestImages.Request.DEFAULT);
@@ -129,7 +129,7 @@ final class TestImagesTest {
     }
 
     @Test
-    void aModelThatSaysNothingOfItsOriginIsMeasuredOnAllWithARemark() {
+    void aModelWithoutOriginIsEvaluatedOnAllImagesWithARemark() {
         ModelCard card = TinyModel.card(PHOTOS.classes(), 1, Map.of("seed", "1"));
         TestImages chosen = TestImages.choose(PHOTOS, card, TestImages.Request.DEFAULT);
         assertThat(chosen.indexes()).hasSize(PICTURES);
@@ -149,7 +149,7 @@ final class TestImagesTest {
     }
 
     @Test
-    void anOriginThatContradictsItselfIsRefused() {
+    void anInconsistentOriginIsRefused() {
         Map<String, String> origin = new HashMap<>(origin(plan("thirds:3", 5), 0));
         origin.put("fold", "third 9");
         assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'third 9'", "'third 1'"));

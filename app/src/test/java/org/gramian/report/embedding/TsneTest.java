@@ -31,7 +31,7 @@ class TsneTest {
     }
 
     @Test
-    void everyPointSeesAsManyNeighboursAsThePerplexitySays() {
+    void conditionalProbabilitiesHaveThePerplexity() {
         PairwiseDistances distances = PairwiseDistances.of(groups(3, 20, 10));
         for (double perplexity : new double[] {2, 5, 15.5}) {
             for (int i = 0; i < distances.size(); i++) {
@@ -96,7 +96,7 @@ class TsneTest {
     }
 
     @Test
-    void plantedGroupsComeApart() {
+    void clustersAreSeparated() {
         int groups = 5;
         double[][] map = map(groups(groups, 24, 12), Tsne.DEFAULT);
         for (int i = 0; i < map.length; i++) {
@@ -115,7 +115,7 @@ class TsneTest {
     }
 
     @Test
-    void theSameSeedGivesTheSameMapAndEqualVectorsPart() {
+    void theSeedDeterminesTheMapAndEqualVectorsSeparate() {
         List<float[]> vectors = new ArrayList<>(groups(2, 10, 5));
         vectors.add(vectors.getFirst().clone());
         double[][] map = map(vectors, Tsne.DEFAULT);
@@ -125,7 +125,7 @@ class TsneTest {
     }
 
     @Test
-    void nastyInputGivesFiniteMaps() {
+    void degenerateInputGivesFiniteMaps() {
         for (int n : new int[] {1, 2, 3, 4, 7}) {
             List<float[]> equal = new ArrayList<>();
             for (int i = 0; i < n; i++) {

@@ -13,7 +13,7 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 final class ConfusionMatrixTest {
-    /** 0 is taken for 1 twice; nobody is taken for 2; nobody is of class 3. */
+    /** Class 0 is predicted as 1 twice; class 2 is never predicted; class 3 has no images. */
     private static final Evaluation UNEVEN = MadeUp.of(4, new int[] {0, 0, 0, 1, 2, 2}, new int[] {0, 1, 1, 1, 0, 3});
 
     @Test

@@ -18,7 +18,7 @@ import org.gramian.model.ModelCard;
  */
 public final class ModelGraph {
     /** Name of the input. */
-    public static final String PICTURES = "pictures";
+    public static final String IMAGES = "pictures";
 
     /** Scores before the softmax. */
     public static final String SCORES = "scores";
@@ -39,7 +39,7 @@ public final class ModelGraph {
     public static OnnxProto.Graph of(Model model, ModelCard card) {
         Graph graph = Graph.empty();
         long side = card.crops().size();
-        Value images = graph.input(PICTURES, List.of(Value.BATCH, 3L, side, side));
+        Value images = graph.input(IMAGES, List.of(Value.BATCH, 3L, side, side));
         Value features = new NetworkLowering(graph.at("backbone"), model.backboneParameters())
                 .features(model.backbone(), images);
         Algebra pooling = new Algebra(graph.at("head").at("pooling"));

@@ -9,22 +9,22 @@ import org.gramian.model.Logits;
 import org.gramian.tensor.Shape;
 
 /**
- * How much two engines differ on the same crops, at most.
+ * Maximum differences of two engines on the same crops.
  *
- * @param crops how many were compared
- * @param scores largest difference of two scores
- * @param largestScore the largest magnitude of a score, beside which the difference is to be seen
- * @param probabilities largest difference of two probabilities of a crop, at the temperature
- * @param descriptors largest difference of two elements of descriptors
+ * @param crops number of crops
+ * @param scores largest difference of scores
+ * @param largestScore largest magnitude of a score
+ * @param probabilities largest difference of probabilities under the temperature
+ * @param descriptors largest difference of descriptor elements
  */
 public record EngineDifference(
         long crops, double scores, double largestScore, double probabilities, double descriptors) {
-    /** More is a mistake, not rounding: of probabilities, and of scores beside the largest score, where that is above 1. */
+    /** Tolerance of probabilities, and of scores relative to {@code max(1, largestScore)}. */
     public static final double MOST = 1e-3;
 
     private static final long ALIGNMENT = 64;
 
-    /** Nothing compared yet. */
+    /** Returns the difference of no crops. */
     public static EngineDifference none() {
         return new EngineDifference(0, 0, 0, 0, 0);
     }
@@ -38,7 +38,7 @@ public record EngineDifference(
         }
     }
 
-    /** The same with crops in native memory. */
+    /** Compares with crops in native memory. */
     public static EngineDifference of(OnnxEngine onnx, Engine libtorch, MemorySegment crops, Shape shape) {
         float[][] expected = libtorch.compute(crops, shape, Rows.SCORES);
         double temperature = onnx.header().card().temperature();
@@ -70,12 +70,12 @@ public record EngineDifference(
         return largest;
     }
 
-    /** The larger of two; one that is not finite counts as infinite, so that it is never lost. */
+    /** Returns the larger of two; a non-finite {@code b} counts as infinite. */
     private static double larger(double a, double b) {
         return Double.isFinite(b) ? Math.max(a, b) : Double.POSITIVE_INFINITY;
     }
 
-    /** Both together. */
+    /** Returns the maxima of both. */
     public EngineDifference and(EngineDifference other) {
         return new EngineDifference(
                 crops + other.crops,
@@ -85,12 +85,12 @@ public record EngineDifference(
                 Math.max(descriptors, other.descriptors));
     }
 
-    /** Whether the differences are rounding. */
+    /** Returns whether the differences are within the tolerance. */
     public boolean holds() {
         return probabilities <= MOST && scores <= MOST * Math.max(1, largestScore) && Double.isFinite(largestScore);
     }
 
-    /** In words, as {@code scores by at most 2.1e-06 (of up to 3.2), probabilities 1.0e-07, descriptors 4.2e-08}. */
+    /** Returns e.g. {@code scores by at most 2.1e-06 (of up to 3.2), probabilities 1.0e-07, descriptors 4.2e-08}. */
     public String text() {
         return String.format(
                 Locale.ROOT,

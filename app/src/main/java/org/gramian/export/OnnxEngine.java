@@ -83,7 +83,27 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             throw unusable(file, wrong);
         }
         OnnxEngine engine = new OnnxEngine(session, options, header);
-        return CloseOnFailure.unlessFails(engine, () -> engine.requireShapes(file));
+        return closeOnFailure(engine, () -> engine.requireShapes(file));
+    }
+
+    /** A step that must succeed before a resource is returned. */
+    interface Step<X extends Exception> {
+        void run() throws X;
+    }
+
+    /** Returns a resource after a step; closes it if the step fails. */
+    static <T extends AutoCloseable, X extends Exception> T closeOnFailure(T opened, Step<X> step) throws X {
+        try {
+            step.run();
+            return opened;
+        } catch (Throwable failed) {
+            try {
+                opened.close();
+            } catch (Exception further) {
+                failed.addSuppressed(further);
+            }
+            throw failed;
+        }
     }
 
     private static ModelFileException unusable(Path file, Exception wrong) {
@@ -119,7 +139,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         long side = header.card().crops().size();
         long classes = header.card().classes().size();
         try {
-            require(file, session.getInputInfo(), ModelGraph.PICTURES, -1, 3, side, side);
+            require(file, session.getInputInfo(), ModelGraph.IMAGES, -1, 3, side, side);
             require(file, session.getOutputInfo(), ModelGraph.SCORES, -1, classes);
             require(file, session.getOutputInfo(), ModelGraph.PROBABILITIES, -1, classes);
             require(file, session.getOutputInfo(), ModelGraph.DESCRIPTORS, -1, header.descriptorSize());
@@ -177,7 +197,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                 throw new IllegalStateException("this engine is closed; open the file again");
             }
             try (OnnxTensor input = OnnxTensor.createTensor(environment(), numbers(crops, shape), shape.sizes());
-                    OrtSession.Result result = session.run(Map.of(ModelGraph.PICTURES, input), outputs)) {
+                    OrtSession.Result result = session.run(Map.of(ModelGraph.IMAGES, input), outputs)) {
                 Map<String, float[][]> rows = new HashMap<>();
                 for (Map.Entry<String, OnnxValue> output : result) {
                     rows.put(output.getKey(), (float[][])

@@ -15,8 +15,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.gramian.basis.AtomicFile;
 import org.gramian.export.graph.ModelGraph;
-import org.gramian.export.proto.ModelProto;
-import org.gramian.export.proto.NodeProto;
+import org.gramian.export.proto.OnnxProto;
 import org.gramian.export.proto.OnnxScan;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -24,39 +23,36 @@ import org.gramian.model.ModelFileException;
 import org.gramian.model.ModelHeader;
 
 /**
- * A model and its card as one ONNX file, for every runtime of that format.
+ * ONNX file of a model and its card. {@link ModelGraph} describes inputs and outputs.
  *
- * <p>What it computes is in {@link ModelGraph}. The metadata hold all that a model file of this program says besides its
- * numbers, under the same keys with {@code gramian.} before them. Equal models give equal bytes.
- *
- * <p>Nothing is believed: a file is read only if its metadata are a model's, and it has no operator other than those that are
- * written here; what runs a file, looks at it first.
+ * <p>The metadata are those of a model file, with the prefix {@code gramian.}. Equal models give equal bytes. A file is read only
+ * if it has these metadata and no operators other than the exported ones.
  */
 public final class OnnxFile {
-    /** How names of such files end. */
+    /** File extension. */
     public static final String SUFFIX = ".onnx";
 
-    /** The operators that are written unless told otherwise: every runtime of the last years has them. */
+    /** The default operator set, which all runtimes of the last years support. */
     public static final int DEFAULT_OPSET = 17;
 
-    /** Before every key of the metadata that is ours. */
+    /** Prefix of the metadata keys. */
     public static final String PREFIX = "gramian.";
 
     private OnnxFile() {}
 
-    /** Whether a path has the name of an ONNX file. */
+    /** Returns whether a path has the extension of an ONNX file. */
     public static boolean isNamed(Path path) {
         return path.toString().toLowerCase(Locale.ROOT).endsWith(SUFFIX);
     }
 
-    /** Looks at a file before it gets its name, and throws to keep it from that. */
+    /** Checks a file before it gets its name; throws to discard it. */
     @FunctionalInterface
     public interface Inspection {
         void look(Path file) throws IOException;
     }
 
     /**
-     * Writes or replaces a file, whole or not at all.
+     * Writes or replaces a file atomically.
      *
      * @param opset version of ONNX's standard operators
      * @throws IllegalArgumentException if the model cannot be expressed, or is too large for the format
@@ -65,15 +61,15 @@ public final class OnnxFile {
         write(path, proto(model, card, opset), _ -> {});
     }
 
-    /** The content of a file; the model must stay open until it is written. */
-    public static ModelProto proto(Model model, ModelCard card, int opset) {
+    /** Returns the content of a file; the model must stay open until it is written. */
+    public static OnnxProto.Model proto(Model model, ModelCard card, int opset) {
         Map<String, String> metadata = new LinkedHashMap<>();
         ModelHeader.of(model, card).texts().forEach((key, text) -> metadata.put(PREFIX + key, text));
-        return new ModelProto(ModelGraph.of(model, card), opset, metadata);
+        return new OnnxProto.Model(ModelGraph.of(model, card), opset, metadata);
     }
 
-    /** Writes a file that appears under its name only if an inspection lets it pass; what was there before stays otherwise. */
-    public static void write(Path path, ModelProto content, Inspection inspection) throws IOException {
+    /** Writes or replaces a file atomically, unless the inspection throws. */
+    public static void write(Path path, OnnxProto.Model content, Inspection inspection) throws IOException {
         AtomicFile.put(
                 path,
                 partial -> {
@@ -85,9 +81,9 @@ public final class OnnxFile {
     }
 
     /**
-     * Reads what a file says of its model, after a look at all of it.
+     * Checks a file and reads its header.
      *
-     * @throws ModelFileException if it is no model of this program; the message says what was expected, found and what to try
+     * @throws ModelFileException if it was not written by 'gramian export'
      */
     public static ModelHeader header(Path path) throws ModelFileException {
         OnnxScan scan = scan(path);
@@ -102,7 +98,7 @@ public final class OnnxFile {
                     path, "expected an ONNX file written by 'gramian export', found one without its metadata");
         }
         Set<String> unknown = new TreeSet<>(scan.operators());
-        unknown.removeAll(NodeProto.OPERATORS);
+        unknown.removeAll(OnnxProto.OPERATORS);
         if (!unknown.isEmpty()) {
             throw new ModelFileException(
                     path,

@@ -1,8 +1,5 @@
 package org.gramian.report;
 
-import gg.jte.ContentType;
-import gg.jte.TemplateEngine;
-import gg.jte.output.StringOutput;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -46,10 +43,7 @@ public record AuditPage(
 
     /** Renders the page. */
     public String html() {
-        StringOutput out = new StringOutput();
-        TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
-                .render("audit.jte", this, out);
-        return out.toString();
+        return ReportFile.render("audit.jte", this);
     }
 
     /** Returns the findings of a severity. */
@@ -94,7 +88,22 @@ public record AuditPage(
 
     /** Returns the verdict as a sentence. */
     public String verdict() {
-        return AuditVerdict.of(report);
+        return verdict(report);
+    }
+
+    /** Returns for example {@code 2 errors and 1 warning: fix the errors before training.} */
+    public static String verdict(AuditReport report) {
+        int spoils = report.count(Severity.SPOILS);
+        int warnings = report.count(Severity.WARN);
+        if (spoils > 0) {
+            String more = warnings == 0 ? "" : " and " + count(warnings, "warning");
+            return count(spoils, "error") + more + ": fix the errors before training.";
+        }
+        return warnings > 0 ? "No errors, " + count(warnings, "warning") + "." : "No errors or warnings.";
+    }
+
+    private static String count(int count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
     }
 
     /** Returns the CSS class of the verdict: that of the worst finding. */

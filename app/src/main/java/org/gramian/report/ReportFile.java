@@ -1,5 +1,8 @@
 package org.gramian.report;
 
+import gg.jte.ContentType;
+import gg.jte.TemplateEngine;
+import gg.jte.output.StringOutput;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.gramian.basis.AtomicFile;
@@ -19,6 +22,14 @@ public record ReportFile(Path path) {
     public static ReportFile of(Path path) throws IOException {
         AtomicFile.require(path);
         return new ReportFile(path);
+    }
+
+    /** Renders a page with a template. */
+    public static String render(String template, Object page) {
+        StringOutput out = new StringOutput();
+        TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
+                .render(template, page, out);
+        return out.toString();
     }
 
     /** Writes the whole text. */

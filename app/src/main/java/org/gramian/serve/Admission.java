@@ -1,36 +1,38 @@
 package org.gramian.serve;
 
 import java.time.Duration;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Counts what was taken on and refuses what would be too much, so that memory stays bounded and what is taken on is answered in
- * time, however many ask.
+ * Bounds the work of all requests: bytes in memory, queued images, and the time to compute them. What exceeds a bound gets HTTP
+ * 429 with the estimated time to retry after.
  *
- * <p>A request asks for room for bytes as they come or are about to be made, and names its images once they are known; what
- * it holds is given back when its ticket is closed. What a body only announces is not counted: whoever announces much and sends
- * nothing would keep others out.
+ * <p>Bytes are counted as they are received, not as announced by {@code Content-Length}: a client that announces much and sends
+ * nothing blocks no others. Closing a ticket frees what its request holds.
  */
 final class Admission {
-    /** Of the memory that Java may take, the part that requests may: images that are decoded and crops need the rest. */
-    private static final long SHARE_OF_MEMORY = 8;
+    /** Requests may take this part of Java's memory; decoding and crops need the rest. */
+    private static final long MEMORY_DIVISOR = 8;
 
-    private static final long LONGEST_RETRY_SECONDS = 60;
+    private static final long MAX_RETRY_SECONDS = 60;
 
-    /** Of the time for an answer, the part that everything that waits may take: the rest is for what takes longer than usual. */
-    private static final double SHARE_OF_TIME = 0.8;
+    /** Part of the time limit that all queued work may take. */
+    private static final double QUEUE_SHARE = 0.8;
 
-    /** The part of it that explanations may take, since the predictions of those who come later go between them. */
-    private static final double SHARE_OF_EXPLANATIONS = 0.5;
+    /** Part of the time limit that queued explanations may take: later predictions are computed between them. */
+    private static final double EXPLANATION_SHARE = 0.5;
 
-    private final Lock lock = new ReentrantLock();
-    private final Condition empty = lock.newCondition();
-    private final long mostBytes;
-    private final int mostImages;
-    private final double answerSeconds;
-    private final ComputeTimes pace;
+    /** Decay of the moving averages of compute times, per image. */
+    private static final double DECAY = 0.8;
+
+    private final long maxBytes;
+    private final int maxImages;
+    private final double limitSeconds;
+    /** Assumed until the first explanation was computed: a full request just meets the time limit. */
+    private final double assumedExplanationSeconds;
+
+    private double imageSeconds;
+    private double explanationSeconds;
     private long bytes;
     private int images;
     private int explanations;
@@ -38,14 +40,14 @@ final class Admission {
     private boolean closed;
 
     Admission(Limits limits) {
-        this.mostBytes =
-                Math.max(2L * limits.upload().bytes(), Runtime.getRuntime().maxMemory() / SHARE_OF_MEMORY);
-        this.mostImages = limits.load().images();
-        this.answerSeconds = ComputeTimes.seconds(limits.load().answer());
-        this.pace = new ComputeTimes(limits);
+        this.maxBytes =
+                Math.max(2L * limits.upload().bytes(), Runtime.getRuntime().maxMemory() / MEMORY_DIVISOR);
+        this.maxImages = limits.load().images();
+        this.limitSeconds = seconds(limits.load().answer());
+        this.assumedExplanationSeconds = limitSeconds / limits.upload().images();
     }
 
-    /** A request's share; closing it gives everything back. */
+    /** The share of one request. */
     final class Ticket implements AutoCloseable {
         private long ownBytes;
         private int ownImages;
@@ -54,174 +56,149 @@ final class Admission {
 
         private Ticket() {}
 
-        /** Asks for room for so many bytes more; any thread may, for as long as the request lasts. */
+        /** Reserves memory; may be called by any thread. A request larger than the whole memory is served when it is alone. */
         void bytes(long more) throws HttpError {
-            lock.lock();
-            try {
-                // A request that is larger than all the room is served when it is alone.
-                if (returned || (bytes > ownBytes && bytes + more > mostBytes)) {
-                    throw busy(pace.known(images, explanations));
+            synchronized (Admission.this) {
+                if (returned || (bytes > ownBytes && bytes + more > maxBytes)) {
+                    throw busy(queuedSeconds());
                 }
                 ownBytes += more;
                 bytes += more;
-            } finally {
-                lock.unlock();
             }
         }
 
-        /** Asks for room for so many images, and time for so many of them to be explained. */
+        /** Reserves places in the queue. A request larger than the whole queue is served when it is alone. */
         void images(int count, int toExplain) throws HttpError {
-            lock.lock();
-            try {
+            synchronized (Admission.this) {
                 requirePossible(count, toExplain);
-                double all = pace.known(images + count, explanations + toExplain) - SHARE_OF_TIME * answerSeconds;
-                double later = pace.known(0, explanations + toExplain) - SHARE_OF_EXPLANATIONS * answerSeconds;
-                boolean late = all > 0 || (explanations > 0 && isLate(toExplain));
-                // A request that is larger than the whole queue is served when it is alone.
-                if (images > 0 && (images + count > mostImages || late)) {
-                    throw busy(late ? Math.max(all, later) : pace.known(images, explanations));
+                int explained = explanations + toExplain;
+                double excess = knownSeconds(images + count, explained) - QUEUE_SHARE * limitSeconds;
+                double explanationLimit = EXPLANATION_SHARE * limitSeconds;
+                boolean explainedLate = explanations > 0
+                        && toExplain > 0
+                        && explained * (explanationSeconds == 0 ? assumedExplanationSeconds : explanationSeconds)
+                                > explanationLimit;
+                if (images > 0 && (excess > 0 || explainedLate)) {
+                    throw busy(Math.max(excess, knownSeconds(0, explained) - explanationLimit));
+                }
+                if (images > 0 && images + count > maxImages) {
+                    throw busy(queuedSeconds());
                 }
                 ownImages += count;
                 images += count;
                 ownExplanations += toExplain;
                 explanations += toExplain;
-            } finally {
-                lock.unlock();
             }
         }
 
-        /** Tells that one of its explanations is there, and how long it took. */
+        /** Records that one explanation of this request is done. */
         void explained(Duration time) {
-            lock.lock();
-            try {
-                pace.explanation(time);
+            synchronized (Admission.this) {
+                explanationSeconds = average(explanationSeconds, 1, time);
                 if (!returned) {
                     ownExplanations--;
                     explanations--;
                 }
-            } finally {
-                lock.unlock();
             }
         }
 
-        /** What it has room for. */
+        /** Returns the reserved bytes. */
         long bytes() {
-            lock.lock();
-            try {
+            synchronized (Admission.this) {
                 return ownBytes;
-            } finally {
-                lock.unlock();
             }
         }
 
         @Override
         public void close() {
-            lock.lock();
-            try {
+            synchronized (Admission.this) {
                 returned = true;
                 bytes -= ownBytes;
                 images -= ownImages;
                 explanations -= ownExplanations;
                 requests--;
-                if (requests == 0) {
-                    empty.signalAll();
-                }
-            } finally {
-                lock.unlock();
+                Admission.this.notifyAll();
             }
         }
     }
 
-    /** Takes a request on, where there is room for anything. */
-    Ticket enter() throws HttpError {
-        lock.lock();
-        try {
-            if (closed) {
-                throw HttpError.stopping();
-            }
-            if (images >= mostImages || bytes >= mostBytes) {
-                throw busy(pace.known(images, explanations));
-            }
-            requests++;
-            return new Ticket();
-        } finally {
-            lock.unlock();
+    /** Accepts a request unless the queue or the memory is full. */
+    synchronized Ticket enter() throws HttpError {
+        if (closed) {
+            throw HttpError.stopping();
         }
+        if (images >= maxImages || bytes >= maxBytes) {
+            throw busy(queuedSeconds());
+        }
+        requests++;
+        return new Ticket();
     }
 
-    /** Refuses what would not be answered in time were it alone; a single image is tried, for how long it takes may change. */
+    /** Refuses a request that exceeds the time limit on its own; a single image is always tried. */
     private void requirePossible(int count, int toExplain) throws HttpError {
-        double whole = pace.known(count, toExplain);
-        if (count > 1 && whole > answerSeconds) {
+        double needed = knownSeconds(count, toExplain);
+        if (count > 1 && needed > limitSeconds) {
             throw new HttpError(
                     413,
                     "too-large",
-                    "expected at most " + Math.max(1, (int) (count * answerSeconds / whole))
-                            + " images per request of this type, " + "found " + count
-                            + ": more do not fit into the time limit of " + Math.round(answerSeconds) + " s");
+                    "expected at most " + Math.max(1, (int) (count * limitSeconds / needed))
+                            + " images per request of this type, found " + count
+                            + ": more do not fit into the time limit of " + Math.round(limitSeconds) + " s");
         }
     }
 
-    /** Whether so many explanations more would be done too late; what they take is guessed where it is not known. */
-    private boolean isLate(int toExplain) {
-        return toExplain > 0 && pace.ofExplanations(explanations + toExplain) > SHARE_OF_EXPLANATIONS * answerSeconds;
+    /** Returns the time of this work by measured averages; 0 before the first measurement. */
+    private double knownSeconds(int imageCount, int explanationCount) {
+        return imageCount * imageSeconds + explanationCount * explanationSeconds;
     }
 
-    private HttpError busy(double seconds) {
+    private double queuedSeconds() {
+        return knownSeconds(images, explanations);
+    }
+
+    private HttpError busy(double retrySeconds) {
         return HttpError.busy(
-                "the server is overloaded (queued: " + images + " of " + mostImages + " images, "
-                        + explanations + " explanations, " + (bytes >> 20) + " of " + (mostBytes >> 20)
-                        + " MiB, about " + Math.round(pace.known(images, explanations))
-                        + " s of work with a time limit of " + Math.round(answerSeconds)
-                        + " s); retry after the time in Retry-After",
-                Math.clamp((long) Math.ceil(seconds), 1, LONGEST_RETRY_SECONDS));
+                "the server is overloaded (queued: " + images + " of " + maxImages + " images, "
+                        + explanations + " explanations, " + (bytes >> 20) + " of " + (maxBytes >> 20)
+                        + " MiB, about " + Math.round(queuedSeconds()) + " s of work with a time limit of "
+                        + Math.round(limitSeconds) + " s); retry after the time in Retry-After",
+                Math.clamp((long) Math.ceil(retrySeconds), 1, MAX_RETRY_SECONDS));
     }
 
-    /** Tells how long images took: what the time after which to ask again is reckoned from. */
-    void computed(int count, Duration time) {
-        lock.lock();
-        try {
-            pace.images(count, time);
-        } finally {
-            lock.unlock();
-        }
+    /** Records the time of a batch. */
+    synchronized void computed(int count, Duration time) {
+        imageSeconds = average(imageSeconds, count, time);
     }
 
-    /** Images that were taken on and are not answered. */
-    int waiting() {
-        lock.lock();
-        try {
-            return images;
-        } finally {
-            lock.unlock();
-        }
+    private static double average(double previous, int count, Duration time) {
+        double kept = previous == 0 ? 0 : Math.pow(DECAY, count);
+        return kept * previous + (1 - kept) * seconds(time) / count;
     }
 
-    /** Whether no more requests are taken. */
-    boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
-        }
+    private static double seconds(Duration time) {
+        return time.toNanos() / 1e9;
     }
 
-    /** Takes no more requests, and waits for those that were taken on, but not longer than told. */
-    boolean drain(Duration longest) {
-        lock.lock();
+    /** Returns the number of accepted images without a response. */
+    synchronized int queued() {
+        return images;
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** Accepts no more requests and waits for the accepted ones. Returns whether all finished in time. */
+    synchronized boolean drain(Duration longest) {
+        closed = true;
+        long end = System.nanoTime() + longest.toNanos();
         try {
-            closed = true;
-            long left = longest.toNanos();
-            while (requests > 0 && left > 0) {
-                left = empty.awaitNanos(left);
+            while (requests > 0 && end - System.nanoTime() > 0) {
+                TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
             }
-            return requests == 0;
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
-            return false;
-        } finally {
-            lock.unlock();
         }
+        return requests == 0;
     }
 }

@@ -1,23 +1,55 @@
 package org.gramian.serve;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.gramian.explain.CroppedImage;
+import org.gramian.image.Image;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.batch.ImageSource;
 import org.gramian.model.Classifier;
+import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The computing thread: takes batches from the queue, runs the classifier, completes the result of each image.
+ * Decodes images on a thread pool and computes them in batches on one thread, since libtorch uses all cores for a batch.
  *
- * <p>It is one thread because libtorch uses all cores for a batch; decoding, on other threads, costs little beside it. A batch
- * that fails does not affect other batches.
+ * <p>Requests take turns at the decoding threads, image by image. The computing thread takes all decoded images up to the batch
+ * size and does not wait for a batch to fill. Explanations are computed alone, in turns with batches.
+ *
+ * <p>A waiting image is kept as its encoded bytes. The number of decoded images is bounded by what keeps the computing thread
+ * busy, so that memory does not grow with the number of requests.
  */
 final class Batcher {
     private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
 
-    private final WorkQueue queue;
+    private final Function<byte[], ReadResult> reader;
+    private final int batchSize;
     private final Listener listener;
+    private final ExecutorService decoders;
+    private final Semaphore decodedAhead;
+    private final Queue<Crops> crops = new ArrayDeque<>();
+    private final Queue<Explanation> explanations = new ArrayDeque<>();
+    private boolean closed;
+    private boolean wasExplanation;
     private final Thread thread;
 
     /** Receives the size and time of each batch. */
@@ -26,76 +58,290 @@ final class Batcher {
         void computed(int images, int crops, Duration time);
     }
 
-    Batcher(WorkQueue queue, Listener listener) {
-        this.queue = queue;
+    /**
+     * What to compute for the images of a request.
+     *
+     * @param lease of the model
+     * @param rows rows to compute
+     * @param explain whether the predictions are explained
+     * @param ticket accounts for the memory of the images
+     */
+    record Job(ModelSlot.Lease lease, Set<Engine.Rows> rows, boolean explain, Admission.Ticket ticket) {}
+
+    /** Result of an image. */
+    sealed interface Outcome {}
+
+    /** An unreadable image. */
+    record Unread(Unreadable reason) implements Outcome {}
+
+    /**
+     * A computed image.
+     *
+     * @param result rows of every requested kind
+     * @param view input of the explanation, if one is requested
+     */
+    record Computed(ImageResult.Computed result, Optional<CroppedImage> view) implements Outcome {}
+
+    /** An image to decode. Completing the outcome cancels it. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Upload(Job job, ModelSlot.Lease lease, byte[] content, CompletableFuture<Outcome> outcome) {
+        void fail(Throwable problem) {
+            outcome.completeExceptionally(problem);
+            lease.close();
+        }
+    }
+
+    /** A task of the computing thread, which closes the lease. */
+    sealed interface Work {
+        ModelSlot.Lease lease();
+
+        CompletableFuture<?> result();
+    }
+
+    /**
+     * A rendered image, computed in a batch with others of the same model and rows.
+     *
+     * @param crops {@code [count, 3, size, size]}
+     * @param view input of the explanation, if one is requested
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Crops(
+            ModelSlot.Lease lease,
+            Set<Engine.Rows> rows,
+            float[] crops,
+            Optional<CroppedImage> view,
+            CompletableFuture<Outcome> result)
+            implements Work {
+        int count() {
+            return lease.model().classifier().crops();
+        }
+
+        @SuppressWarnings("ReferenceEquality") // a reloaded model is another one
+        boolean fits(Crops other) {
+            return lease.model() == other.lease.model() && rows.equals(other.rows);
+        }
+    }
+
+    /**
+     * An explanation, computed alone.
+     *
+     * @param end deadline of its request; the earliest is computed first
+     * @param work completes the result
+     */
+    record Explanation(ModelSlot.Lease lease, Deadline end, Runnable work, CompletableFuture<?> result)
+            implements Work {}
+
+    /**
+     * Starts the threads.
+     *
+     * @param threads that decode
+     * @param batchSize most crops of a batch; an image with more is a batch of its own
+     * @param reader decodes an image
+     */
+    Batcher(int threads, int batchSize, Function<byte[], ReadResult> reader, Listener listener) {
+        this.reader = reader;
+        this.batchSize = batchSize;
         this.listener = listener;
+        this.decoders = Executors.newFixedThreadPool(
+                threads, Thread.ofPlatform().name("gramian-decode-", 0).daemon().factory());
+        // One batch being computed, one complete, and one image per thread.
+        this.decodedAhead = new Semaphore(2 * batchSize + threads);
         this.thread = Thread.ofPlatform().name("gramian-compute").daemon().start(this::run);
+    }
+
+    /** Starts the images of a request. Completing a future cancels its image. */
+    List<CompletableFuture<Outcome>> submit(Job job, List<byte[]> images) {
+        Queue<Upload> uploads = new ArrayDeque<>();
+        // Each image has its own lease: a request may end while a thread still works on its image.
+        images.forEach(
+                content -> uploads.add(new Upload(job, job.lease().share(), content, new CompletableFuture<>())));
+        List<CompletableFuture<Outcome>> outcomes =
+                uploads.stream().map(Upload::outcome).toList();
+        schedule(uploads);
+        return outcomes;
+    }
+
+    /** Computes an explanation between two batches. */
+    <T> CompletableFuture<T> explain(ModelSlot.Lease lease, Deadline end, Supplier<T> work) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        add(new Explanation(lease.share(), end, () -> result.complete(work.get()), result));
+        return result;
+    }
+
+    private void schedule(Queue<Upload> request) {
+        try {
+            decoders.execute(() -> decodeNext(request));
+        } catch (RejectedExecutionException _) {
+            request.forEach(upload -> upload.fail(HttpError.stopping()));
+        }
+    }
+
+    private void decodeNext(Queue<Upload> request) {
+        Upload upload = request.remove();
+        if (!request.isEmpty()) {
+            schedule(request); // behind the other requests, so that they take turns
+        }
+        try (ModelSlot.Lease _ = upload.lease()) {
+            decodedAhead.acquire();
+            var _ = upload.outcome().whenComplete((_, _) -> decodedAhead.release());
+            if (!upload.outcome().isDone()) {
+                decode(upload);
+            }
+        } catch (Throwable failed) { // every request ends
+            upload.outcome().completeExceptionally(failed);
+        }
+    }
+
+    private void decode(Upload upload) throws HttpError {
+        Job job = upload.job();
+        LoadedModel model = job.lease().model();
+        Classifier classifier = model.classifier();
+        switch (classifier.read(ImageSource.of("upload", () -> reader.apply(upload.content())))) {
+            case Unreadable(Problem problem, var _) when problem == Problem.NO_MEMORY -> throw HttpError.noMemory();
+            case Unreadable reason -> upload.outcome().complete(new Unread(reason));
+            case ReadResult.Readable(Image image, var _) -> {
+                Optional<CroppedImage> view = Optional.empty();
+                if (job.explain()) { // keeping the decoded image would take more memory
+                    view = Optional.of(CroppedImage.of(image, model.header().card()));
+                    job.ticket().bytes(view.get().bytes());
+                }
+                float[] rendered = classifier.render(image);
+                add(new Crops(upload.lease().share(), job.rows(), rendered, view, upload.outcome()));
+            }
+        }
+    }
+
+    synchronized void add(Work work) {
+        if (closed) {
+            work.result().completeExceptionally(HttpError.stopping());
+            work.lease().close();
+            return;
+        }
+        switch (work) {
+            case Crops image -> crops.add(image);
+            case Explanation explanation -> explanations.add(explanation);
+        }
+        notifyAll();
+    }
+
+    /** Returns the next explanation or batch; empty if closed and nothing is left. */
+    private synchronized List<Work> take() throws InterruptedException {
+        while (true) {
+            crops.removeIf(Batcher::isCancelled);
+            explanations.removeIf(Batcher::isCancelled);
+            if (!crops.isEmpty() || !explanations.isEmpty()) {
+                List<Work> taken = new ArrayList<>(); // before anything is removed: it may run out of memory
+                Optional<Explanation> first = explanations.stream()
+                        .min(Comparator.comparingLong(explanation -> explanation.end().nanos()));
+                wasExplanation = first.isPresent()
+                        && (crops.isEmpty() || !wasExplanation || first.get().end().isNear());
+                if (wasExplanation) {
+                    taken.add(first.orElseThrow());
+                    explanations.remove(first.get());
+                } else {
+                    takeBatch(taken);
+                }
+                return taken;
+            }
+            if (closed) {
+                return List.of();
+            }
+            wait();
+        }
+    }
+
+    private static boolean isCancelled(Work work) {
+        boolean done = work.result().isDone();
+        if (done) {
+            work.lease().close();
+        }
+        return done;
+    }
+
+    private void takeBatch(List<Work> taken) {
+        Crops first = crops.remove();
+        taken.add(first);
+        int room = batchSize - first.count();
+        Iterator<Crops> others = crops.iterator();
+        while (room >= first.count() && others.hasNext()) {
+            Crops other = others.next();
+            if (other.fits(first)) {
+                taken.add(other);
+                others.remove();
+                room -= first.count();
+            }
+        }
     }
 
     private void run() {
         boolean more = true;
         while (more) {
             try {
-                List<Work> batch = queue.take();
+                List<Work> batch = take();
                 more = !batch.isEmpty();
                 if (more) {
                     compute(batch);
                 }
             } catch (InterruptedException _) {
                 more = false;
-            } catch (Throwable failed) { // reporting may fail too; without this thread no request is served
-                report(failed);
+            } catch (Throwable failed) { // without this thread no request is served
+                try {
+                    LOG.error("a batch failed; the server continues with the next one", failed);
+                } catch (Throwable _) {
+                    // E.g. no memory for a log line: the next batch is more important.
+                }
             }
         }
-    }
-
-    private static void report(Throwable failed) {
-        try {
-            LOG.error("a batch failed; the server continues with the next one", failed);
-        } catch (Throwable _) {
-            // E.g. no memory for a log line: the next batch is more important.
-        }
-    }
-
-    /** Returns whether the thread runs. */
-    boolean isAlive() {
-        return thread.isAlive();
     }
 
     private void compute(List<Work> batch) {
         try {
-            if (batch.getFirst() instanceof Work.Alone alone) {
-                alone.work().run();
+            if (batch.getFirst() instanceof Explanation explanation) {
+                explanation.work().run();
             } else {
-                computeCrops(batch.stream().map(work -> (Work.Crops) work).toList());
+                computeBatch(batch.stream().map(Crops.class::cast).toList());
             }
         } catch (Throwable failed) { // every request ends, and the next batch is computed
-            batch.forEach(work -> work.fail(failed));
+            batch.forEach(work -> work.result().completeExceptionally(failed));
         } finally {
             batch.forEach(work -> work.lease().close());
         }
     }
 
-    private void computeCrops(List<Work.Crops> batch) {
+    private void computeBatch(List<Crops> batch) {
         long start = System.nanoTime();
-        Work.Crops first = batch.getFirst();
-        Classifier classifier = first.model().classifier();
-        List<ImageResult.Computed> results =
-                classifier.compute(batch.stream().map(Work.Crops::crops).toList(), first.wanted());
-        int crops = classifier.crops() * batch.size();
-        listener.computed(batch.size(), crops, Duration.ofNanos(System.nanoTime() - start));
+        Crops first = batch.getFirst();
+        List<ImageResult.Computed> results = first.lease()
+                .model()
+                .classifier()
+                .compute(batch.stream().map(Crops::crops).toList(), first.rows());
+        listener.computed(
+                batch.size(), first.count() * batch.size(), Duration.ofNanos(System.nanoTime() - start));
         for (int i = 0; i < batch.size(); i++) {
-            batch.get(i).result().complete(results.get(i));
+            batch.get(i).result().complete(new Computed(results.get(i), batch.get(i).view()));
         }
     }
 
-    /** Computes the rest of the queue and stops; waits at most this long. */
+    /** Returns whether the computing thread runs. */
+    boolean isAlive() {
+        return thread.isAlive();
+    }
+
+    /** Finishes accepted work and stops the threads; waits at most this long for either kind of them. */
     void close(Duration longest) {
-        queue.close();
+        decoders.shutdown();
         try {
+            if (!decoders.awaitTermination(longest.toNanos(), TimeUnit.NANOSECONDS)) {
+                decoders.shutdownNow();
+            }
+            synchronized (this) {
+                closed = true;
+                notifyAll();
+            }
             var _ = thread.join(longest);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
+            decoders.shutdownNow();
         }
     }
 }

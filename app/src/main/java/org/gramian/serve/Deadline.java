@@ -10,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Until when a request waits for its answer.
+ * End of the time limit of a request.
  *
  * @param nanos on the clock of {@link System#nanoTime}
- * @param time that it had
+ * @param time the whole time limit
  */
 record Deadline(long nanos, Duration time) {
     private static final Logger LOG = LoggerFactory.getLogger(Deadline.class);
@@ -26,12 +26,12 @@ record Deadline(long nanos, Duration time) {
         return nanos - System.nanoTime() <= 0;
     }
 
-    /** Whether at most half of the time is left. */
+    /** Returns whether at most half of the time is left. */
     boolean isNear() {
         return nanos - System.nanoTime() <= time.toNanos() / 2;
     }
 
-    /** Waits for something that is computed; gives it up when time is over. */
+    /** Waits for a result; cancels it at the deadline. */
     <T> T await(CompletableFuture<T> future) throws HttpError {
         try {
             return future.get(Math.max(0, nanos - System.nanoTime()), TimeUnit.NANOSECONDS);
@@ -46,17 +46,16 @@ record Deadline(long nanos, Duration time) {
             Thread.currentThread().interrupt();
             throw HttpError.stopping();
         } catch (ExecutionException failed) {
-            if (failed.getCause() instanceof HttpError refusal) {
-                throw refusal;
+            switch (failed.getCause()) {
+                case HttpError error -> throw error;
+                case OutOfMemoryError _ -> throw HttpError.noMemory();
+                case LibtorchException cause -> {
+                    LOG.error("libtorch failed to run the model", cause);
+                    throw HttpError.notComputed();
+                }
+                case null, default ->
+                    throw new IllegalStateException("inference failed for an image", failed.getCause());
             }
-            if (failed.getCause() instanceof OutOfMemoryError) {
-                throw HttpError.noMemory();
-            }
-            if (failed.getCause() instanceof LibtorchException cause) {
-                LOG.error("libtorch failed to run the model", cause);
-                throw HttpError.notComputed();
-            }
-            throw new IllegalStateException("inference failed for an image", failed.getCause());
         }
     }
 }

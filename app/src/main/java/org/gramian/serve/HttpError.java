@@ -1,12 +1,27 @@
 package org.gramian.serve;
 
+import io.javalin.config.RoutesConfig;
+import io.javalin.http.Context;
+import io.javalin.http.HttpResponseException;
+import jakarta.servlet.http.HttpServletResponse;
+import java.nio.ByteBuffer;
 import java.util.OptionalLong;
+import java.util.UUID;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.handler.ErrorHandler;
+import org.eclipse.jetty.util.Callback;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** A request that is answered by an error: its status, a word for programs and a sentence for people. */
+/**
+ * An error response {@code {"error": {"code", "message"}}}. The message of an internal error is only the id of its log entry.
+ */
 final class HttpError extends Exception {
     private static final long serialVersionUID = 1L;
+    private static final Logger LOG = LoggerFactory.getLogger(HttpError.class);
 
-    /** About how long the requests take that are answered meanwhile. */
     private static final long RETRY_WITHOUT_MEMORY_SECONDS = 5;
 
     private final int status;
@@ -18,36 +33,34 @@ final class HttpError extends Exception {
     }
 
     private HttpError(int status, String code, String message, long retryAfter) {
-        super(message, null, false, false); // it is an answer: nobody looks at where it came from
+        super(message, null, false, false); // a response: no stack trace
         this.status = status;
         this.code = code;
         this.retryAfter = retryAfter;
     }
 
-    /** Too much at once; it may be tried again in so many seconds. */
-    static HttpError busy(String message, long seconds) {
-        return new HttpError(429, "busy", message, seconds);
+    static HttpError busy(String message, long retryAfterSeconds) {
+        return new HttpError(429, "busy", message, retryAfterSeconds);
     }
 
     static HttpError wrong(String message) {
         return new HttpError(400, "bad-request", message);
     }
 
-    /** The server is about to end. */
+    static HttpError notFound() {
+        return new HttpError(404, "not-found", "not found; /openapi.json lists all paths");
+    }
+
     static HttpError stopping() {
         return new HttpError(503, "stopping", "the server is shutting down; retry later");
     }
 
-    /** Memory did not suffice this time. */
     static HttpError noMemory() {
         return new HttpError(
-                503,
-                "no-memory",
-                "out of memory; retry later, or with" + " smaller images",
-                RETRY_WITHOUT_MEMORY_SECONDS);
+                503, "no-memory", "out of memory; retry later, or with smaller images", RETRY_WITHOUT_MEMORY_SECONDS);
     }
 
-    /** libtorch gave up on something that it computes for others. */
+    /** libtorch failed, most often for lack of memory. */
     static HttpError notComputed() {
         return new HttpError(
                 503,
@@ -56,6 +69,16 @@ final class HttpError extends Exception {
                         + " later, or with fewer images per request; a smaller --batch"
                         + " or more memory also helps",
                 RETRY_WITHOUT_MEMORY_SECONDS);
+    }
+
+    /** Returns the error for a status of Javalin or Jetty. */
+    private static HttpError ofStatus(int status) {
+        return switch (status) {
+            case 404 -> notFound();
+            case 405 -> new HttpError(405, "wrong-method", "method not allowed; see /openapi.json");
+            case 413 -> new HttpError(413, "too-large", "the request is too large");
+            default -> new HttpError(status, status < 500 ? "bad-request" : "internal", "invalid request");
+        };
     }
 
     int status() {
@@ -70,8 +93,45 @@ final class HttpError extends Exception {
         return String.valueOf(getMessage());
     }
 
-    /** Seconds, where trying again helps. */
+    /** Returns the seconds after which a retry may succeed, if it may. */
     OptionalLong retryAfter() {
         return retryAfter > 0 ? OptionalLong.of(retryAfter) : OptionalLong.empty();
+    }
+
+    /** Sends exceptions of the routes as error responses. */
+    static void handle(RoutesConfig routes) {
+        routes.exception(HttpError.class, (error, context) -> error.send(context));
+        routes.exception(HttpResponseException.class, (wrong, context) -> ofStatus(wrong.getStatus())
+                .send(context));
+        routes.exception(Exception.class, (failed, context) -> {
+            String id = UUID.randomUUID().toString();
+            LOG.error("request {} failed", id, failed);
+            new HttpError(500, "internal", "internal error; see the server's log for request " + id).send(context);
+        });
+    }
+
+    private void send(Context context) {
+        context.status(status);
+        retryAfter().ifPresent(seconds -> context.header("Retry-After", Long.toString(seconds)));
+        ResponseJson.answer(context, ResponseJson.error(code, message()));
+    }
+
+    /** Handles an {@link Error}, e.g. out of memory: logs it and sets the status only. */
+    static void fatal(HttpServletResponse response, Error failed) {
+        LOG.error("a request failed", failed);
+        response.setStatus(failed instanceof OutOfMemoryError ? 503 : 500);
+    }
+
+    /** Reports requests that Jetty refuses, e.g. for long headers, without its own error page. */
+    static final class JettyErrors extends ErrorHandler {
+        @Override
+        public boolean handle(Request request, Response response, Callback callback) {
+            HttpError error = ofStatus(response.getStatus());
+            response.getHeaders().put(HttpHeader.CONTENT_TYPE, ResponseJson.TYPE);
+            response.getHeaders().put("X-Content-Type-Options", "nosniff");
+            byte[] body = ResponseJson.bytes(ResponseJson.error(error.code(), error.message()));
+            response.write(true, ByteBuffer.wrap(body), callback);
+            return true;
+        }
     }
 }

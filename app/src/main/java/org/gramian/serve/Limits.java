@@ -3,25 +3,24 @@ package org.gramian.serve;
 import java.time.Duration;
 
 /**
- * What a server takes on before it refuses.
+ * Limits of a server.
  *
- * @param upload of one request
- * @param load of all requests together
+ * @param upload limits of one request
+ * @param load limits of all requests together
  */
 public record Limits(Upload upload, Load load) {
-    /** For images of cameras and a machine of any size. */
     public static final Limits DEFAULT = new Limits(Upload.DEFAULT, Load.DEFAULT);
 
     /**
      * Limits of one request.
      *
-     * @param bytes most bytes of a body
-     * @param images most images in one body
-     * @param pixels most pixels of an image, looked up in its header before anything is decoded
-     * @param time the longest that a body may take to arrive, and an answer to be taken
+     * @param bytes maximum bytes of a body
+     * @param images maximum images of a body
+     * @param pixels maximum pixels of an image, checked before it is decoded
+     * @param time timeout for receiving a body, and for sending a response
      */
     public record Upload(int bytes, int images, long pixels, Duration time) {
-        /** 20 MB; 32 images; 50 megapixels, which take up to 1 GB while they are decoded; half a minute. */
+        /** 20 MB, 32 images, 50 megapixels (up to 1 GB while decoding), 30 s. */
         public static final Upload DEFAULT = new Upload(20_000_000, 32, 50_000_000, Duration.ofSeconds(30));
 
         public Upload {
@@ -35,16 +34,13 @@ public record Limits(Upload upload, Load load) {
     /**
      * Limits of all requests together.
      *
-     * @param images most images that were taken on and are not answered yet
-     * @param batch crops that are computed together
-     * @param answer the longest that a request waits for its answer
-     * @param grace the longest that a server that is to stop waits for the requests that it took on
+     * @param images maximum accepted images without a response
+     * @param batch maximum crops of a batch
+     * @param answer timeout for computing a response
+     * @param grace timeout for finishing accepted requests at shutdown
      */
     public record Load(int images, int batch, Duration answer, Duration grace) {
-        /**
-         * 256 images; 16 crops at a time, since larger batches are hardly faster on a processor and would hold all who ask at
-         * once, so that nothing is decoded meanwhile; half a minute each.
-         */
+        /** 256 images; batches of 16 crops, since larger ones are hardly faster on a CPU; 30 s each. */
         public static final Load DEFAULT = new Load(256, 16, Duration.ofSeconds(30), Duration.ofSeconds(30));
 
         public Load {
@@ -55,7 +51,7 @@ public record Limits(Upload upload, Load load) {
         }
     }
 
-    /** Apart, for Java would begin with the defaults of both parts together if one of them asked their owner. */
+    /** A class of its own: methods of {@link Limits} would initialize {@link #DEFAULT} before its parts. */
     private static final class Check {
         private static void atLeastOne(long value, String what) {
             if (value < 1) {

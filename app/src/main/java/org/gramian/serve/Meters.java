@@ -15,7 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** What a server counts, for Prometheus. */
+/** Metrics for Prometheus. */
 final class Meters implements AutoCloseable {
     private static final String TYPE = "text/plain; version=0.0.4; charset=utf-8";
     private static final Path MEMORY = Path.of("/proc/self/statm");
@@ -38,7 +38,7 @@ final class Meters implements AutoCloseable {
         new JvmThreadMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
         collection.bindTo(registry);
-        Gauge.builder("gramian.pictures.waiting", admission, Admission::waiting)
+        Gauge.builder("gramian.pictures.waiting", admission, Admission::queued)
                 .description("images in the queue or in progress")
                 .register(registry);
         if (Files.isReadable(MEMORY)) {
@@ -78,7 +78,7 @@ final class Meters implements AutoCloseable {
         explaining.record(time);
     }
 
-    /** Counts the images that were answered, and those among them that could not be read. */
+    /** Counts images of responses. */
     void images(int readable, int unreadable) {
         registry.counter("gramian.pictures", "outcome", "answered").increment(readable);
         registry.counter("gramian.pictures", "outcome", "unreadable").increment(unreadable);
@@ -87,7 +87,7 @@ final class Meters implements AutoCloseable {
     void answered(Context context, Duration time) {
         Timer.builder("gramian.http.requests")
                 .description("requests by path and status")
-                .tag("route", Addresses.route(context.path()))
+                .tag("route", RequestGuard.route(context.path()))
                 .tag("status", Integer.toString(context.status().getCode()))
                 .serviceLevelObjectives(LATENCIES)
                 .register(registry)

@@ -20,10 +20,10 @@ public interface ModelSource {
     /**
      * Loads the model.
      *
-     * @param say receives messages, e.g. on an unusable gallery
+     * @param events receives messages, e.g. on an unusable gallery
      * @throws IOException if there is no usable model
      */
-    LoadedModel load(Consumer<String> say) throws IOException;
+    LoadedModel load(Consumer<String> events) throws IOException;
 
     /** Opens a model file. */
     @FunctionalInterface
@@ -45,14 +45,14 @@ public interface ModelSource {
             }
 
             @Override
-            public LoadedModel load(Consumer<String> say) throws IOException {
-                Optional<FileVersion> before = FileVersion.of(file);
-                Optional<Gallery> gallery = gallery(file, say);
+            public LoadedModel load(Consumer<String> events) throws IOException {
+                Optional<ModelReloader.FileVersion> before = ModelReloader.FileVersion.of(file);
+                Optional<Gallery> gallery = gallery(file, events);
                 OpenModel opened = opening.open(file);
-                if (!FileVersion.of(file).equals(before)) {
+                if (!ModelReloader.FileVersion.of(file).equals(before)) {
                     // The gallery may belong to another model than the one that was opened; the server checks the files
                     // again soon.
-                    say.accept("nearest images are unavailable: the model file changed while it was loaded");
+                    events.accept("nearest images are unavailable: the model file changed while it was loaded");
                     gallery = Optional.empty();
                 }
                 return new LoadedModel(name(file), opened, gallery.map(NearestImages::of));
@@ -70,7 +70,7 @@ public interface ModelSource {
             }
 
             @Override
-            public LoadedModel load(Consumer<String> say) throws IOException {
+            public LoadedModel load(Consumer<String> events) throws IOException {
                 if (taken.getAndSet(true)) {
                     throw new IOException("expected a model loaded from a file, found one created in memory");
                 }
@@ -80,11 +80,11 @@ public interface ModelSource {
     }
 
     /** Reads the gallery beside a model; empty if it is unusable. */
-    static Optional<Gallery> gallery(Path model, Consumer<String> say) {
+    static Optional<Gallery> gallery(Path model, Consumer<String> events) {
         try {
             return Gallery.beside(model);
         } catch (GalleryFileException wrong) {
-            say.accept("nearest images are unavailable: " + wrong.getMessage());
+            events.accept("nearest images are unavailable: " + wrong.getMessage());
             return Optional.empty();
         }
     }

@@ -11,16 +11,25 @@ import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may ask, and what browsers are told about every answer.
+ * Checks host, origin, token, path and method of a request, and sets the security headers of every response.
  *
  * <ul>
- *   <li>A server for this machine only answers under this machine's own names: a page of the web that makes a name of its own
- *       point here (DNS rebinding) gets nothing.
- *   <li>A page of another origin cannot have images computed here.
- *   <li>Where there is a token, {@code /v1} and {@code /metrics} want it; it is compared in constant time.
+ *   <li>A local server refuses other host names (DNS rebinding).
+ *   <li>Cross-origin requests are refused.
+ *   <li>{@code /v1} and {@code /metrics} require the token, if there is one; it is compared in constant time.
  * </ul>
  */
 record RequestGuard(ServeOptions options) {
+    static final String PREDICT = "/v1/predict";
+    static final String EMBED = "/v1/embed";
+    static final String MODEL = "/v1/model";
+    static final String HEALTH = "/health";
+    static final String METRICS = "/metrics";
+    static final String OPENAPI = "/openapi.json";
+
+    private static final String GET = "GET";
+    private static final Map<String, String> METHODS =
+            Map.of(PREDICT, "POST", EMBED, "POST", MODEL, GET, HEALTH, GET, METRICS, GET, OPENAPI, GET, "/", GET);
     private static final Set<String> OWN_NAMES = Set.of("localhost", "127.0.0.1", "[::1]");
     private static final String BEARER = "bearer ";
     private static final Map<String, String> HEADERS = Map.of(
@@ -57,9 +66,27 @@ record RequestGuard(ServeOptions options) {
             throw new HttpError(
                     401, "token", "expected the header 'Authorization: Bearer TOKEN' with this server's token");
         }
+        checkMethod(context);
     }
 
-    /** The page, its parts and the state of health hold nothing that is not in the program itself. */
+    private static void checkMethod(Context context) throws HttpError {
+        String found = context.req().getMethod();
+        String expected = METHODS.getOrDefault(context.path(), GET);
+        if (found.equals(expected) || (expected.equals(GET) && found.equals("HEAD"))) {
+            return;
+        }
+        if (!METHODS.containsKey(context.path())) {
+            throw HttpError.notFound();
+        }
+        context.header("Allow", expected.equals(GET) ? "GET, HEAD" : expected);
+        throw new HttpError(405, "wrong-method", "expected the method " + expected);
+    }
+
+    /** Returns the path for metrics: {@code other} if it is not an endpoint, so that the number of tags is bounded. */
+    static String route(String path) {
+        return METHODS.containsKey(path) ? path : "other";
+    }
+
     private static boolean isProtected(String path) {
         return path.startsWith("/v1") || path.startsWith("/metrics");
     }

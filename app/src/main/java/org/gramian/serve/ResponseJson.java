@@ -1,8 +1,15 @@
 package org.gramian.serve;
 
+import io.javalin.http.Context;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Optional;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.gramian.explain.CroppedImage;
 import org.gramian.explain.Explainer;
 import org.gramian.explain.HeatImage;
@@ -13,11 +20,23 @@ import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
 import org.gramian.model.Prediction;
+import org.gramian.serve.RequestBody.UploadedImage;
+import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.core.exc.JacksonIOException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** JSON of the responses: the model, predictions, descriptors, nearest images, explanations. */
+/** Builds and sends JSON responses: the model, predictions, descriptors, nearest images, explanations, errors. */
 final class ResponseJson {
+    static final String TYPE = "application/json";
+
+    private static final JsonMapper MAPPER = JsonMapper.builder().build();
+    private static final ObjectWriter STREAM = MAPPER.writer()
+            .without(StreamWriteFeature.AUTO_CLOSE_TARGET)
+            .without(StreamWriteFeature.FLUSH_PASSED_TO_STREAM);
     private static final String JPEG = "data:image/jpeg;base64,";
     private static final String PNG = "data:image/png;base64,";
 
@@ -27,10 +46,56 @@ final class ResponseJson {
 
     private ResponseJson() {}
 
+    static ObjectNode object() {
+        return MAPPER.createObjectNode();
+    }
+
+    static byte[] bytes(JsonNode document) {
+        return MAPPER.writeValueAsBytes(document);
+    }
+
+    static ObjectNode error(String code, String message) {
+        ObjectNode document = object();
+        document.putObject("error").put("code", code).put("message", message);
+        return document;
+    }
+
+    static void answer(Context context, JsonNode document) {
+        context.contentType(TYPE).result(bytes(document));
+    }
+
+    /**
+     * Streams a response, so that a long one is never in memory as text. Closes the connection if the client does not read it in
+     * time: a partial response must not look complete.
+     */
+    static void stream(Context context, JsonNode document, Duration longest) {
+        Deadline end = Deadline.in(longest);
+        OutputStream out = context.contentType(TYPE).outputStream();
+        OutputStream timed = new FilterOutputStream(out) {
+            @Override
+            public void write(byte[] bytes, int from, int count) throws IOException {
+                if (end.isOver()) {
+                    throw new InterruptedIOException("the client did not read the response within " + end.time());
+                }
+                out.write(bytes, from, count);
+            }
+        };
+        try {
+            STREAM.writeValue(timed, document);
+            out.close();
+        } catch (JacksonIOException | IOException _) {
+            ServletContextRequest.getServletContextRequest(context.req())
+                    .getConnectionMetaData()
+                    .getConnection()
+                    .getEndPoint()
+                    .close();
+        }
+    }
+
     /** Returns the description of a model. */
     static ObjectNode model(LoadedModel model) {
         ModelHeader header = model.header();
-        ObjectNode document = Json.object().put("name", model.name());
+        ObjectNode document = object().put("name", model.name());
         ArrayNode classes = document.putArray("classes");
         header.card().classes().forEach(classes::add);
         document.put("backbone", header.backbone().name())
@@ -46,8 +111,8 @@ final class ResponseJson {
     }
 
     /** Returns the error of an unreadable image. */
-    static ObjectNode unreadable(Upload upload, Unreadable reason, Limits limits) {
-        ObjectNode result = Json.object().put("name", upload.name());
+    static ObjectNode unreadable(UploadedImage image, Unreadable reason, Limits limits) {
+        ObjectNode result = object().put("name", image.name());
         result.putObject("error")
                 .put("code", "unreadable")
                 .put("problem", reason.problem().name().toLowerCase(Locale.ROOT).replace('_', '-'))
@@ -73,9 +138,9 @@ final class ResponseJson {
     }
 
     /** Returns the most probable classes of an image. */
-    static ObjectNode prediction(Upload upload, Prediction prediction, int count) {
-        ObjectNode result = Json.object()
-                .put("name", upload.name())
+    static ObjectNode prediction(UploadedImage image, Prediction prediction, int count) {
+        ObjectNode result = object()
+                .put("name", image.name())
                 .put("class", prediction.className())
                 .put("probability", prediction.probability());
         ArrayNode top = result.putArray("top");
@@ -98,9 +163,9 @@ final class ResponseJson {
     }
 
     /** Returns the descriptor of an image: the mean over its crops. */
-    static ObjectNode descriptor(Upload upload, Order.Computed computed) {
+    static ObjectNode descriptor(UploadedImage image, Batcher.Computed computed) {
         float[] mean = computed.result().descriptor();
-        return Json.object().put("name", upload.name()).putPOJO("descriptor", mean); // an array, not a node per number
+        return object().put("name", image.name()).putPOJO("descriptor", mean); // an array, not a node per number
     }
 
     /** Computes the heat map of a class, on the computing thread. */
@@ -114,7 +179,7 @@ final class ResponseJson {
     /** Draws a heat map, on a thread that no other request waits for. */
     static ObjectNode explanation(HeatMap heat, String name) {
         byte[] png = HeatImage.png(HeatImage.overlay(heat));
-        return Json.object()
+        return object()
                 .put("class", name)
                 .put("heat", PNG + Base64.getEncoder().encodeToString(png));
     }

@@ -4,11 +4,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * How a server listens and what it takes on.
+ * Options of a server.
  *
- * @param host the address that it listens on; only {@linkplain #isLocal local} ones are out of reach of other machines
- * @param port 0 for any that is free
- * @param token what {@code /v1} and {@code /metrics} ask for as {@code Authorization: Bearer TOKEN}, if anything
+ * @param host address to listen on
+ * @param port 0 for any free port
+ * @param token required by {@code /v1} and {@code /metrics} as {@code Authorization: Bearer TOKEN}, if present
  * @param limits against requests that are too large, too slow or too many
  */
 public record ServeOptions(String host, int port, Optional<String> token, Limits limits) {
@@ -18,7 +18,7 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
     private static final Set<String> LOCAL = Set.of("localhost", "127.0.0.1", "::1", "[::1]");
     private static final int LARGEST_PORT = 65_535;
 
-    /** @throws IllegalArgumentException if the port is none, or the token could not be sent in a header */
+    /** @throws IllegalArgumentException if the port is out of range, or the token cannot be sent in a header */
     public ServeOptions {
         if (port < 0 || port > LARGEST_PORT) {
             throw new IllegalArgumentException("expected a port from 0 to " + LARGEST_PORT + ", found " + port);
@@ -31,12 +31,12 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
         }
     }
 
-    /** For this machine only, without a token. */
+    /** Returns options for localhost without a token. */
     public static ServeOptions local(int port) {
         return new ServeOptions(DEFAULT_HOST, port, Optional.empty(), Limits.DEFAULT);
     }
 
-    /** Whether no other machine can reach it. */
+    /** Returns whether only this machine can reach the server. */
     public boolean isLocal() {
         return LOCAL.contains(host);
     }

@@ -21,62 +21,61 @@ import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 
 /**
- * A model behind HTTP, from its start to its end.
+ * HTTP server of a model.
  *
- * <p>Requests are read by virtual threads, which cost little while they wait; images are decoded by a few threads and
- * computed by one, in batches of whatever waits. {@link #reload} puts another model in place between two requests. {@link
- * #close} lets the requests that were taken on end, and refuses others meanwhile.
+ * <p>Virtual threads handle requests, a thread pool decodes images, and one thread computes them in batches. {@link #close}
+ * finishes accepted requests and refuses new ones meanwhile.
  */
 public final class Server implements AutoCloseable {
-    private static final int MOST_CONNECTIONS = 1_024;
-    private static final int LONGEST_HEADERS = 16 << 10;
-    /** How long an end waits, once requests are answered or given up, for each thing that should be done at once. */
-    private static final Duration LAST = Duration.ofSeconds(2);
+    private static final int MAX_CONNECTIONS = 1_024;
+    private static final int MAX_HEADERS = 16 << 10;
+    /** Timeout of each step of the shutdown after the requests are finished or aborted. */
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(2);
 
     private final ServeOptions options;
-    private final Voice voice;
+    private final Listener listener;
     private final ModelSlot slot;
     private final Admission admission;
     private final Meters meters;
     private final Batcher batcher;
-    private final Pipeline pipeline;
-    private final Reloading reloading;
+    private final ModelReloader reloader;
     private final Javalin javalin;
 
     /**
-     * What a server says while it runs.
+     * Receives messages of a server.
      *
-     * @param events rare things, as another model
+     * @param events rare events, e.g. a reloaded model
      * @param requests a line for each request
      */
-    public record Voice(Consumer<String> events, Consumer<String> requests) {
-        /** Says nothing. */
-        public static final Voice SILENT = new Voice(_ -> {}, _ -> {});
+    public record Listener(Consumer<String> events, Consumer<String> requests) {
+        public static final Listener NONE = new Listener(_ -> {}, _ -> {});
     }
 
-    private Server(ServeOptions options, ModelSource source, Voice voice) throws IOException {
+    private Server(ServeOptions options, ModelSource source, Listener listener) throws IOException {
         this.options = options;
-        this.voice = voice;
+        this.listener = listener;
         Limits limits = options.limits();
         this.admission = new Admission(limits);
         this.meters = new Meters(admission);
-        this.reloading = new Reloading(source, meters, voice.events());
-        this.slot = reloading.slot();
-        WorkQueue queue = new WorkQueue(limits.load().batch());
-        this.batcher = new Batcher(queue, this::computed);
+        this.reloader = new ModelReloader(source, meters, listener.events());
+        this.slot = reloader.slot();
         ImageLimits images =
                 new ImageLimits(limits.upload().bytes(), limits.upload().pixels());
-        this.pipeline = new Pipeline(queue, limits.load(), new ImageReader(images)::read);
+        this.batcher = new Batcher(
+                Runtime.getRuntime().availableProcessors(),
+                limits.load().batch(),
+                new ImageReader(images)::read,
+                this::computed);
         this.javalin = Javalin.create(this::configure);
     }
 
     /**
-     * Loads the model and starts to answer.
+     * Loads the model and starts the server.
      *
-     * @throws IOException if there is no model that can be used, or the address cannot be listened at
+     * @throws IOException if there is no usable model, or the server cannot listen at the address
      */
-    public static Server start(ServeOptions options, ModelSource source, Voice voice) throws IOException {
-        Server server = new Server(options, source, voice);
+    public static Server start(ServeOptions options, ModelSource source, Listener listener) throws IOException {
+        Server server = new Server(options, source, listener);
         try {
             requireFree(options);
             server.javalin.start(options.host(), options.port());
@@ -90,7 +89,7 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /** Asked first: of a wrong address the web server would say something on its own, and no reason. */
+    /** Binds the address once: the exception has a reason, which that of Javalin lacks. */
     private static void requireFree(ServeOptions options) throws IOException {
         try (ServerSocket probe = new ServerSocket()) {
             probe.bind(new InetSocketAddress(options.host(), options.port()));
@@ -98,13 +97,13 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Starts to answer with a model that is in memory already; says nothing.
+     * Starts a server of a model in memory.
      *
-     * @param model taken over, and freed in the end
-     * @throws IOException if the address cannot be listened at
+     * @param model owned by the server
+     * @throws IOException if the server cannot listen at the address
      */
     public static Server start(ServeOptions options, LoadedModel model) throws IOException {
-        return start(options, ModelSource.of(model), Voice.SILENT);
+        return start(options, ModelSource.of(model), Listener.NONE);
     }
 
     private static String reason(Throwable failed) {
@@ -128,59 +127,57 @@ public final class Server implements AutoCloseable {
         config.requestLogger.http(this::answered);
         config.jetty.modifyHttpConfiguration(Server::configure);
         config.jetty.modifyServer(server -> {
-            server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, server));
-            server.setErrorHandler(new Problems.JettyErrors());
-            // Stopping waits until short answers are written, which is after our part of them is done.
+            server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, server));
+            server.setErrorHandler(new HttpError.JettyErrors());
+            // Stopping waits until short responses are written.
             server.setHandler(new GracefulHandler());
-            server.setStopTimeout(LAST.toMillis());
+            server.setStopTimeout(STOP_TIMEOUT.toMillis());
         });
-        config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new Problems.JettyErrors()));
-        config.router.javaLangErrorHandler(Problems::fatal);
+        config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new HttpError.JettyErrors()));
+        config.router.javaLangErrorHandler(HttpError::fatal);
         routes(config.routes);
     }
 
     private static void configure(HttpConfiguration http) {
         http.setSendServerVersion(false);
-        http.setRequestHeaderSize(LONGEST_HEADERS);
-        http.setIdleTimeout(Body.SILENCE.toMillis());
+        http.setRequestHeaderSize(MAX_HEADERS);
+        http.setIdleTimeout(RequestBody.MAX_PAUSE.toMillis());
     }
 
     private void answered(Context context, float millis) {
         meters.answered(context, Duration.ofNanos((long) (millis * TimeUnit.MILLISECONDS.toNanos(1))));
-        voice.requests()
+        listener.requests()
                 .accept(QuotedText.visible(context.req().getMethod() + " " + context.path()) + " "
                         + context.status().getCode() + " " + Math.round(millis) + " ms");
     }
 
     private void routes(RoutesConfig routes) {
-        Api api = new Api(slot, admission, pipeline, options.limits(), meters);
+        Api api = new Api(slot, admission, batcher, options.limits(), meters);
         routes.before(new RequestGuard(options)::check);
-        routes.before(Addresses::check);
-        routes.post(Addresses.PREDICT, api::predict);
-        routes.post(Addresses.EMBED, api::embed);
-        read(routes, Addresses.MODEL, api::model);
-        read(routes, Addresses.HEALTH, this::health);
-        read(routes, Addresses.METRICS, meters::answer);
-        read(routes, Addresses.OPENAPI, WebFiles::document);
+        routes.post(RequestGuard.PREDICT, api::predict);
+        routes.post(RequestGuard.EMBED, api::embed);
+        read(routes, RequestGuard.MODEL, api::model);
+        read(routes, RequestGuard.HEALTH, this::health);
+        read(routes, RequestGuard.METRICS, meters::answer);
+        read(routes, RequestGuard.OPENAPI, WebFiles::document);
         read(routes, "/", WebFiles::answer);
         read(routes, "/<name>", WebFiles::answer);
-        Problems.handle(routes);
+        HttpError.handle(routes);
     }
 
-    /** GET, and HEAD with the same headers: Javalin alone would answer that with none, and 200 whatever is asked for. */
+    /** Adds GET, and HEAD with the same status and headers, which Javalin would leave out. */
     private static void read(RoutesConfig routes, String address, Handler handler) {
         routes.get(address, handler);
         routes.head(address, context -> {
             handler.handle(context);
-            InputStream answer = context.resultInputStream();
-            // What is compressed has another length, which is known when it is done.
-            if (answer != null && context.header("Accept-Encoding") == null) {
-                context.header("Content-Length", Integer.toString(answer.available()));
+            InputStream body = context.resultInputStream();
+            // The length of a compressed response is not known yet.
+            if (body != null && context.header("Accept-Encoding") == null) {
+                context.header("Content-Length", Integer.toString(body.available()));
             }
         });
     }
 
-    /** Whether it is worth asking: not when nobody would be answered. */
     private void health(Context context) throws HttpError {
         if (admission.isClosed()) {
             throw HttpError.stopping();
@@ -188,38 +185,37 @@ public final class Server implements AutoCloseable {
         if (!batcher.isAlive()) {
             throw new HttpError(503, "broken", "the server can no longer run the model; see its log and restart it");
         }
-        Json.answer(context, Json.object().put("status", "ok"));
+        ResponseJson.answer(context, ResponseJson.object().put("status", "ok"));
     }
 
-    /** Where it listens. */
+    /** Returns the port it listens on. */
     public int port() {
         return javalin.port();
     }
 
-    /** Loads the model's file again, and answers with it from then on, if it can be used. */
+    /** Reloads the model; the current one stays if it cannot be loaded. */
     public void reload() {
-        reloading.ask();
+        reloader.reload();
     }
 
     /**
-     * Takes no more requests, answers those that it has, and ends. What cannot be waited for is left to threads that do not keep
-     * the program alive; their leases keep the model.
+     * Accepts no more requests, finishes accepted ones, and stops. Aborted requests are left to daemon threads; their leases
+     * keep the model.
      */
     @Override
     public void close() {
         boolean complete = admission.drain(options.limits().load().grace());
         if (!complete) {
-            voice.events().accept("some requests did not finish in time and were aborted");
-            javalin.jettyServer().server().setStopTimeout(0); // which would wait for the same requests again
+            listener.events().accept("some requests did not finish in time and were aborted");
+            javalin.jettyServer().server().setStopTimeout(0); // it would wait for the same requests again
         }
         try {
             javalin.stop();
-        } catch (JavalinException slow) {
-            voice.events().accept("some responses were not read in time and were aborted");
+        } catch (JavalinException _) {
+            listener.events().accept("some responses were not read in time and were aborted");
         }
-        reloading.close(LAST);
-        pipeline.close(LAST);
-        batcher.close(LAST);
+        reloader.close(STOP_TIMEOUT);
+        batcher.close(STOP_TIMEOUT);
         slot.close();
         meters.close();
     }

@@ -8,11 +8,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/**
- * The page and its parts, from {@code web/} in the program's own jar.
- *
- * <p>A name is looked up only if it is made of plain words, so that no trick in an address reaches anything else.
- */
+/** The web page, from {@code web/} in the jar. Only names of plain words are looked up, so that no path leads elsewhere. */
 final class WebFiles {
     private static final String FOLDER = "web/";
     private static final Pattern NAME =
@@ -28,14 +24,12 @@ final class WebFiles {
             "ico", "image/x-icon",
             "webmanifest", "application/manifest+json");
 
-    private static final String DOCUMENT = "openapi.json";
-
     private WebFiles() {}
 
-    /** The description of the API, for programs that read such. */
+    /** Sends the OpenAPI document. */
     static void document(Context context) throws IOException {
-        try (InputStream file = Objects.requireNonNull(WebFiles.class.getResourceAsStream(DOCUMENT))) {
-            context.contentType(Json.TYPE).result(file.readAllBytes());
+        try (InputStream file = Objects.requireNonNull(WebFiles.class.getResourceAsStream("openapi.json"))) {
+            context.contentType(ResponseJson.TYPE).result(file.readAllBytes());
         }
     }
 
@@ -44,11 +38,11 @@ final class WebFiles {
         String name = path.substring(1);
         Optional<String> type = Optional.ofNullable(TYPES.get(name.substring(name.lastIndexOf('.') + 1)));
         if (!NAME.matcher(name).matches() || type.isEmpty()) {
-            throw Addresses.missing();
+            throw HttpError.notFound();
         }
         try (InputStream file = WebFiles.class.getClassLoader().getResourceAsStream(FOLDER + name)) {
             if (file == null) {
-                throw Addresses.missing();
+                throw HttpError.notFound();
             }
             context.contentType(type.get()).header("Cache-Control", "no-cache").result(file.readAllBytes());
         }

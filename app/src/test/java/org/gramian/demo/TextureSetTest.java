@@ -35,7 +35,7 @@ class TextureSetTest {
     }
 
     @Test
-    void noTwoImagesAreAlike() throws IOException {
+    void allImagesDiffer() throws IOException {
         Set<Integer> seen = new HashSet<>();
         for (TextureKind kind : TextureKind.values()) {
             for (int number = 0; number < SMALL.images(); number++) {
@@ -47,7 +47,7 @@ class TextureSetTest {
 
     @ParameterizedTest
     @EnumSource
-    void aPatternStaysBetweenDarkAndLightAndReachesNearBoth(TextureKind kind) {
+    void aPatternCoversTheBrightnessRange(TextureKind kind) {
         for (int draw = 0; draw < 20; draw++) {
             SplittableRandom random = new SplittableRandom(draw);
             TexturePattern pattern = kind.pattern(random);
@@ -84,7 +84,7 @@ class TextureSetTest {
     }
 
     @Test
-    void aFolderHasAllImagesOfTheSizeAndKeepsWhatIsThere(@TempDir Path folder) throws IOException {
+    void aFolderIsCompletedWithoutChangingItsImages(@TempDir Path folder) throws IOException {
         AtomicLong most = new AtomicLong();
         assertThat(SMALL.write(folder, done -> most.accumulateAndGet(done, Math::max), () -> false))
                 .isTrue();
@@ -103,7 +103,7 @@ class TextureSetTest {
     }
 
     @Test
-    void drawingStopsWhenAskedAndLeavesWholeImages(@TempDir Path folder) throws IOException {
+    void cancellationLeavesCompleteImages(@TempDir Path folder) throws IOException {
         AtomicInteger requested = new AtomicInteger();
         assertThat(SMALL.write(folder, _ -> {}, () -> requested.incrementAndGet() > 10))
                 .isFalse();

@@ -83,7 +83,7 @@ class NetworkExportTest {
 
     @ParameterizedTest
     @ValueSource(ints = {13, 14, 15, 16, 18, 19, 20, 21})
-    void everyOperatorSetThatIsOfferedAgrees(int opset) throws IOException {
+    void everySupportedOperatorSetAgrees(int opset) throws IOException {
         try (SmallModel small =
                 SmallModel.of("conv:6/[rbf/spd:4/relu/triu/root/l2+gaussian/isqrt:3/flat+mop:2+max]/l2", 32)) {
             requireAgreement(small, opset);

@@ -53,7 +53,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void theWholeCardComesBack() throws IOException {
+    void theCardIsReadBack() throws IOException {
         try (SmallModel small = SmallModel.of(POOLING, 32)) {
             assertThat(OnnxFile.header(file)).isEqualTo(ModelHeader.of(small.model(), small.card()));
         }
@@ -67,7 +67,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void aFileThatAnInspectionRefusesLeavesTheFormerOne() throws IOException {
+    void aRefusedFileLeavesThePreviousOne() throws IOException {
         byte[] former = Files.readAllBytes(file);
         try (SmallModel small = SmallModel.of("average", 32)) {
             var content = OnnxFile.proto(small.model(), small.card(), OnnxFile.DEFAULT_OPSET);
@@ -85,7 +85,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void operatorSetsThatAreNotKnownAreRefused() {
+    void unsupportedOperatorSetsAreRefused() {
         try (SmallModel small = SmallModel.of("average", 32)) {
             for (int opset : List.of(12, 22)) {
                 assertThatThrownBy(() -> OnnxFile.proto(small.model(), small.card(), opset))
@@ -97,7 +97,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void aCutOffFileIsRefusedWhereverItIsCut() throws IOException {
+    void aTruncatedFileIsRefused() throws IOException {
         byte[] whole = Files.readAllBytes(file);
         for (int length = 0; length < whole.length; length += 1 + whole.length / 97) {
             Files.write(file, Arrays.copyOf(whole, length));
@@ -109,7 +109,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void changedBytesAreReadOrRefusedInWords() throws IOException {
+    void mutatedFilesAreReadOrRefusedWithAMessage() throws IOException {
         byte[] whole = Files.readAllBytes(file);
         SplittableRandom random = new SplittableRandom(9);
         int refused = 0;
@@ -156,14 +156,14 @@ class OnnxFileTest {
     }
 
     @Test
-    void operatorsThatAreNeverWrittenAreRefused() throws IOException {
+    void unknownOperatorsAreRefused() throws IOException {
         ByteString node = message(out -> out.writeString(4, "Loop"));
         append(GRAPH, message(out -> out.writeBytes(1, node)));
         requireRefused(facts("Loop"));
     }
 
     @Test
-    void operatorsOfOtherSetsAreRefused() throws IOException {
+    void operatorsOfOtherDomainsAreRefused() throws IOException {
         ByteString node = message(out -> {
             out.writeString(4, "Relu");
             out.writeString(7, "com.example");
@@ -173,7 +173,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void numbersInOtherFilesAreRefused() throws IOException {
+    void externalDataIsRefused() throws IOException {
         ByteString constant =
                 message(out -> out.writeBytes(13, ByteString.copyFromUtf8("\n\blocation\u0012\u0003a/b")));
         append(GRAPH, message(out -> out.writeBytes(5, constant)));
@@ -187,7 +187,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void metadataThatAreThereTwiceOrTooManyAreRefused() throws IOException {
+    void duplicateOrTooManyMetadataAreRefused() throws IOException {
         byte[] whole = Files.readAllBytes(file);
         append(METADATA, message(out -> {
             out.writeString(1, "gramian.classes");
@@ -215,7 +215,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void somethingElseIsRefused() throws IOException {
+    void otherFilesAreRefused() throws IOException {
         Files.write(file, new byte[0]);
         requireRefused(facts("ONNX"));
         Files.writeString(file, "no model at all");
@@ -225,7 +225,7 @@ class OnnxFileTest {
     }
 
     @Test
-    void cropsOfAnotherSizeAreRefusedAndSoIsAClosedEngine() throws IOException {
+    void otherCropSizesAndClosedEnginesAreRefused() throws IOException {
         OnnxEngine engine = OnnxEngine.open(file, 1);
         float[] crop = new float[3 * 40 * 40];
         var memory = MemorySegment.ofArray(crop);

@@ -127,7 +127,7 @@ class PoolingExportTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"log", "sqrt", "power:0.3", "reeig:1e-4"})
-    void whatNeedsEigenvaluesIsRefusedByNameWithWhatToUseInstead(String transform) {
+    void eigenvalueTransformsAreRefusedWithAnAlternative(String transform) {
         try (SmallModel small = SmallModel.of("conv:4/covariance/" + transform + "/triu", 32)) {
             assertThatThrownBy(() -> OnnxFile.proto(small.model(), small.card(), OnnxFile.DEFAULT_OPSET))
                     .isInstanceOf(NotExpressibleException.class)
@@ -156,7 +156,7 @@ class PoolingExportTest {
     }
 
     @Test
-    void aMethodOfAUserIsRefusedByName() {
+    void customMethodsAreRefused() {
         Pooling own = new Pooling(List.of(), new Own(), List.of());
         try (SmallModel small = SmallModel.of("average", 32);
                 SmallModel changed = new SmallModel(

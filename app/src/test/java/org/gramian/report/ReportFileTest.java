@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ReportFileTest {
     @Test
-    void aFolderThatVanishedIsSaidToBeTheReason(@TempDir Path folder) throws IOException {
+    void aDeletedFolderIsReported(@TempDir Path folder) throws IOException {
         Path reports = Files.createDirectory(folder.resolve("reports"));
         ReportFile file = ReportFile.of(reports.resolve("audit.json"));
         Files.delete(reports);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class SizePlotTest {
     @Test
-    void wideIsToTheRightAndHighIsAbove() {
+    void widthIncreasesToTheRightAndHeightUpwards() {
         SizePlot plot = SizePlot.of(List.of(new SizeCount(100, 400, 1), new SizeCount(400, 100, 9)));
         SizePlot.Dot wide = plot.dots().getFirst();
         SizePlot.Dot high = plot.dots().getLast();
@@ -22,7 +22,7 @@ class SizePlotTest {
     }
 
     @Test
-    void everythingLiesInsideAndTheNumberOfDotsIsBounded() {
+    void dotsLieInsideAndTheirNumberIsBounded() {
         List<SizeCount> sizes = IntStream.range(0, 100_000)
                 .mapToObj(i -> new SizeCount(1 + i % 317, 1 + i / 7, 1))
                 .toList();

@@ -16,7 +16,7 @@ import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
 import org.gramian.report.chart.ChartImage;
-import org.gramian.report.chart.Line;
+import org.gramian.report.chart.Chart.Line;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
@@ -67,7 +67,7 @@ class TrainingCurvesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 100})
-    void aRunOfAnyLengthIsDrawnInTwoColoursOrOne(int epochs) {
+    void runsOfAnyLengthAreDrawn(int epochs) {
         Color training = ChartImage.COLOURS.get(0);
         Color validation = ChartImage.COLOURS.get(1);
         BufferedImage both = image(run(epochs, 0, true));
@@ -81,7 +81,7 @@ class TrainingCurvesTest {
 
     /** The same numbers with and without a second stage differ in the mark alone. */
     @Test
-    void whereAStageBeginsIsMarkedInEveryPanel() {
+    void stagesAreMarkedInEveryPanel() {
         List<EpochDone> two = run(6, 4, true);
         List<EpochDone> one = two.stream()
                 .map(e -> epoch(1, e.epoch(), e.learningRate(), e.loss(), e.accuracy(), e.validation()))
@@ -98,7 +98,7 @@ class TrainingCurvesTest {
     }
 
     @Test
-    void whatIsNotFiniteIsLeftOut() {
+    void nonFiniteValuesAreGaps() {
         List<EpochDone> points = new ArrayList<>(run(5, 0, true));
         points.add(epoch(1, 5, 0, Double.NaN, 0.5, new ValidationScore(Double.NaN, Double.POSITIVE_INFINITY)));
         assertThat(pixels(image(points), ChartImage.COLOURS.getFirst())).isGreaterThan(200);
@@ -151,7 +151,7 @@ class TrainingCurvesTest {
 
     /** One run without a validation set makes the training accuracy the measure of all. */
     @Test
-    void runsAreComparedByAMeasureThatAllHave() {
+    void runsAreComparedByACommonMetric() {
         List<TrainingCurves.Run> mixed = new ArrayList<>();
         mixed.add(new TrainingCurves.Run("a", run(4, 0, true)));
         mixed.add(new TrainingCurves.Run("b", run(4, 0, false)));
@@ -168,7 +168,7 @@ class TrainingCurvesTest {
 
     /** The contrast that graphics need on the web (WCAG 2.1, 1.4.11). */
     @Test
-    void linesStandOutFromThePage() {
+    void linesHaveEnoughContrast() {
         assertThat(ChartImage.COLOURS)
                 .allSatisfy(colour -> assertThat((luminance(ChartImage.BACKGROUND) + 0.05) / (luminance(colour) + 0.05))
                         .isGreaterThan(3));
@@ -184,7 +184,7 @@ class TrainingCurvesTest {
     }
 
     @Test
-    void aFileIsReplacedWhole(@TempDir Path folder) throws IOException {
+    void aFileIsReplacedAtomically(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("curves.png");
         Files.writeString(file, "older");
         ChartImage curves = TrainingCurves.image("run", run(3, 2, true));
@@ -212,7 +212,7 @@ class TrainingCurvesTest {
     }
 
     @Test
-    void nothingToDrawIsRefused() {
+    void emptyChartsAreRefused() {
         assertThatThrownBy(() -> TrainingCurves.image("run", List.of()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("epoch"));

@@ -7,7 +7,7 @@ import static org.gramian.testing.Facts.facts;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What is counted against memory, and what is not. */
+/** Limits on memory, queued images and compute time. */
 class AdmissionTest {
     private static final long ALL = Runtime.getRuntime().maxMemory() / 8;
 
@@ -15,7 +15,7 @@ class AdmissionTest {
             new Admission(new Limits(new Limits.Upload(1_000, 4, 1_000, Duration.ofSeconds(1)), Limits.Load.DEFAULT));
 
     @Test
-    void manyWhoHaveSentNothingKeepNobodyOut() throws HttpError {
+    void requestsWithoutABodyTakeNoMemory() throws HttpError {
         for (int i = 0; i < 1_000; i++) {
             admission.enter();
         }
@@ -23,7 +23,7 @@ class AdmissionTest {
     }
 
     @Test
-    void onceThereIsNoRoomWhoeverWantsMoreIsRefusedUntilSomeIsGivenBack() throws HttpError {
+    void fullMemoryIsRefusedUntilSomeIsFreed() throws HttpError {
         Admission.Ticket large = admission.enter();
         Admission.Ticket small = admission.enter();
         large.bytes(ALL - 10);
@@ -35,7 +35,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aRequestThatIsLargerThanAllTheRoomIsServedWhenItIsAlone() throws HttpError {
+    void aRequestLargerThanTheMemoryLimitIsServedWhenAlone() throws HttpError {
         Admission.Ticket huge = admission.enter();
         huge.bytes(10);
         huge.bytes(10 * ALL);
@@ -45,7 +45,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aThreadThatAsksForARequestWhichHasEndedTakesNothing() throws HttpError {
+    void aFinishedRequestReservesNothing() throws HttpError {
         Admission.Ticket ended = admission.enter();
         ended.close();
         assertBusy(() -> ended.bytes(10));
@@ -54,12 +54,12 @@ class AdmissionTest {
     }
 
     @Test
-    void explanationsCountByTheTimeThatTheyTake() throws HttpError {
-        Admission patient = new Admission(Limits.DEFAULT);
-        learn(patient);
-        Admission.Ticket first = patient.enter();
+    void explanationsAreLimitedByTheirComputeTime() throws HttpError {
+        Admission admission30 = new Admission(Limits.DEFAULT);
+        measure(admission30);
+        Admission.Ticket first = admission30.enter();
         first.images(32, 32);
-        Admission.Ticket second = patient.enter();
+        Admission.Ticket second = admission30.enter();
         assertThatThrownBy(() -> second.images(32, 32)).isInstanceOfSatisfying(HttpError.class, it -> {
             assertThat(it.code()).isEqualTo("busy");
             // 64 explanations of 0.4 s are to be done within half of 30 s.
@@ -69,11 +69,11 @@ class AdmissionTest {
         for (int i = 0; i < 30; i++) {
             first.explained(Duration.ofMillis(400));
         }
-        patient.enter().images(32, 32);
+        admission30.enter().images(32, 32);
     }
 
     /** A prediction takes 10 ms, an explanation 400 ms. */
-    private static void learn(Admission admission) throws HttpError {
+    private static void measure(Admission admission) throws HttpError {
         try (Admission.Ticket ticket = admission.enter()) {
             ticket.images(1, 1);
             admission.computed(1, Duration.ofMillis(10));
@@ -82,13 +82,13 @@ class AdmissionTest {
     }
 
     @Test
-    void aRequestThatCannotBeAnsweredInTimeEvenAloneIsToldHowManyCan() throws HttpError {
-        Admission hasty = new Admission(new Limits(
+    void aRequestThatExceedsTheTimeLimitAloneIsRefusedWithThePossibleCount() throws HttpError {
+        Admission unmeasured = new Admission(new Limits(
                 Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
-        hasty.enter().images(32, 32); // nothing is known yet
+        unmeasured.enter().images(32, 32); // no measurement yet
         Admission known = new Admission(new Limits(
                 Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
-        learn(known);
+        measure(known);
         assertThatThrownBy(() -> known.enter().images(32, 32))
                 .isInstanceOfSatisfying(
                         HttpError.class, it -> assertThat(it.status()).isEqualTo(413))
@@ -96,12 +96,12 @@ class AdmissionTest {
         known.enter().images(12, 12);
     }
 
-    private interface Asking {
-        void ask() throws HttpError;
+    private interface Call {
+        void run() throws HttpError;
     }
 
-    private static void assertBusy(Asking asking) {
-        assertThatThrownBy(asking::ask)
+    private static void assertBusy(Call call) {
+        assertThatThrownBy(call::run)
                 .isInstanceOfSatisfying(
                         HttpError.class, it -> assertThat(it.code()).isEqualTo("busy"));
     }

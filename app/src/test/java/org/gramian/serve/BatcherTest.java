@@ -4,45 +4,266 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.gramian.cli.TinyModel;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.model.Engine;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Order of decoding, of batches and of explanations. */
 class BatcherTest {
-    private static final Deadline SOON = Deadline.in(Duration.ofSeconds(20));
+    private static final Duration LONG = Duration.ofHours(1);
+    private static final Duration SHORT = Duration.ofSeconds(20);
+    private static final Set<Engine.Rows> SCORES = Set.of(Engine.Rows.SCORES);
 
     @TempDir
     private Path folder;
 
-    /** As when there is too little memory left even to say that there was too little. */
-    private static final class Untold extends CompletableFuture<Void> {
+    private final List<String> order = Collections.synchronizedList(new ArrayList<>());
+    private ModelSlot slot;
+
+    @BeforeEach
+    void load() throws Exception {
+        LoadedModel model = Served.load(TinyModel.write(folder.resolve("model.safetensors"), "center:32"));
+        slot = new ModelSlot(Served.computedBy(model, engine -> (crops, shape, rows) -> {
+            order.add("batch");
+            return engine.compute(crops, shape, rows);
+        }));
+    }
+
+    @AfterEach
+    void close() {
+        slot.close();
+    }
+
+    private static void await(CountDownLatch gate) {
+        try {
+            assertThat(gate.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Simulates lack of memory while a failure is reported. */
+    private static final class FailingFuture extends CompletableFuture<Void> {
         @Override
         public boolean completeExceptionally(Throwable problem) {
-            throw new OutOfMemoryError("as if");
+            throw new OutOfMemoryError("simulated");
+        }
+    }
+
+    private Batcher batcher() {
+        return new Batcher(1, 1, _ -> new Unreadable(Problem.CORRUPT, "simulated"), (_, _, _) -> {});
+    }
+
+    @Test
+    void computingThreadSurvivesAFailureThatCannotBeReported() throws Exception {
+        Batcher batcher = batcher();
+        Deadline end = Deadline.in(SHORT);
+        batcher.add(new Batcher.Explanation(
+                slot.lease(),
+                end,
+                () -> {
+                    throw new OutOfMemoryError("simulated");
+                },
+                new FailingFuture()));
+        try (ModelSlot.Lease lease = slot.lease()) {
+            assertThat(batcher.explain(lease, end, () -> true).get(20, TimeUnit.SECONDS))
+                    .isTrue();
+        }
+        assertThat(batcher.isAlive()).isTrue();
+        batcher.close(SHORT);
+        assertThat(batcher.isAlive()).isFalse();
+    }
+
+    /** Adds work while the computing thread is busy, and records the order in which it is computed. */
+    private List<String> computed(java.util.function.Consumer<Batcher> adding) {
+        Batcher batcher = batcher();
+        CountDownLatch added = new CountDownLatch(1);
+        CountDownLatch started = new CountDownLatch(1);
+        batcher.add(crops(() -> {
+            started.countDown();
+            await(added);
+        }));
+        await(started);
+        adding.accept(batcher);
+        order.clear();
+        added.countDown();
+        batcher.close(SHORT);
+        return order;
+    }
+
+    /** Returns an image whose completion runs a callback on the computing thread. */
+    private Batcher.Crops crops(Runnable callback) {
+        CompletableFuture<Batcher.Outcome> result = new CompletableFuture<>();
+        var _ = result.thenRun(callback);
+        return new Batcher.Crops(slot.lease(), SCORES, new float[3 * 32 * 32], Optional.empty(), result);
+    }
+
+    private void explain(Batcher batcher, Deadline end, String name) {
+        try (ModelSlot.Lease lease = slot.lease()) {
+            var _ = batcher.explain(lease, end, () -> order.add(name));
         }
     }
 
     @Test
-    void aFailureThatCannotEvenBeToldDoesNotEndTheThreadThatComputes() throws Exception {
-        WorkQueue queue = new WorkQueue(1);
-        Batcher batcher = new Batcher(queue, (_, _, _) -> {});
-        try (ModelSlot slot =
-                new ModelSlot(Served.load(TinyModel.write(folder.resolve("model.safetensors"), "center:32")))) {
-            queue.add(new Work.Alone(
-                    slot.lease(),
-                    () -> {
-                        throw new OutOfMemoryError("as if");
-                    },
-                    new Untold(),
-                    SOON));
-            CompletableFuture<Boolean> next = new CompletableFuture<>();
-            queue.add(new Work.Alone(slot.lease(), () -> next.complete(true), next, SOON));
-            assertThat(next.get(20, TimeUnit.SECONDS)).isTrue();
-            assertThat(batcher.isAlive()).isTrue();
-            batcher.close(Duration.ofSeconds(20));
-            assertThat(batcher.isAlive()).isFalse();
+    void explanationsOfTheEarlierRequestComeFirstAndTakeTurnsWithBatches() {
+        Deadline early = Deadline.in(LONG);
+        Deadline late = new Deadline(early.nanos() + 1, LONG);
+        assertThat(computed(batcher -> {
+                    explain(batcher, late, "late 0");
+                    explain(batcher, late, "late 1");
+                    batcher.add(crops(() -> {}));
+                    batcher.add(crops(() -> {}));
+                    explain(batcher, early, "early 0");
+                    explain(batcher, early, "early 1");
+                }))
+                .containsExactly("early 0", "batch", "early 1", "batch", "late 0", "late 1");
+    }
+
+    @Test
+    void explanationsComeBeforeBatchesOnceHalfOfTheirTimeIsOver() {
+        Deadline near = new Deadline(System.nanoTime() + LONG.toNanos() / 3, LONG);
+        assertThat(computed(batcher -> {
+                    batcher.add(crops(() -> {}));
+                    explain(batcher, near, "urgent 0");
+                    explain(batcher, near, "urgent 1");
+                }))
+                .containsExactly("urgent 0", "urgent 1", "batch");
+    }
+
+    private static List<byte[]> images(char request, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> new byte[] {(byte) request, (byte) ('0' + i)})
+                .toList();
+    }
+
+    private static ReadResult unreadable() {
+        return new Unreadable(Problem.CORRUPT, "simulated");
+    }
+
+    private String name(byte[] content) {
+        return "" + (char) content[0] + (char) content[1];
+    }
+
+    private void awaitAll(List<CompletableFuture<Batcher.Outcome>> outcomes) throws Exception {
+        CompletableFuture.allOf(outcomes.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void requestsTakeTurnsAtDecoding() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        Batcher batcher = new Batcher(
+                1,
+                1,
+                content -> {
+                    await(gate);
+                    order.add(name(content));
+                    return unreadable();
+                },
+                (_, _, _) -> {});
+        try (ModelSlot.Lease lease = slot.lease()) {
+            Batcher.Job job =
+                    new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
+            List<CompletableFuture<Batcher.Outcome>> outcomes = new ArrayList<>();
+            outcomes.addAll(batcher.submit(job, images('x', 1)));
+            outcomes.addAll(batcher.submit(job, images('a', 4)));
+            outcomes.addAll(batcher.submit(job, images('b', 1)));
+            outcomes.addAll(batcher.submit(job, images('c', 2)));
+            gate.countDown();
+            awaitAll(outcomes);
         }
+        assertThat(order).containsExactly("x0", "a0", "b0", "c0", "a1", "c1", "a2", "a3");
+        batcher.close(SHORT);
+    }
+
+    @Test
+    void aLaterRequestTakesTurnsWithAnEarlierOneFromThenOn() throws Exception {
+        CountDownLatch decoding = new CountDownLatch(1);
+        CountDownLatch submitted = new CountDownLatch(1);
+        Batcher batcher = new Batcher(
+                1,
+                1,
+                content -> {
+                    order.add(name(content));
+                    if (name(content).equals("a2")) {
+                        decoding.countDown();
+                        await(submitted);
+                    }
+                    return unreadable();
+                },
+                (_, _, _) -> {});
+        try (ModelSlot.Lease lease = slot.lease()) {
+            Batcher.Job job =
+                    new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
+            List<CompletableFuture<Batcher.Outcome>> outcomes = new ArrayList<>(batcher.submit(job, images('a', 6)));
+            await(decoding);
+            outcomes.addAll(batcher.submit(job, images('l', 3)));
+            submitted.countDown();
+            awaitAll(outcomes);
+        }
+        assertThat(order).containsExactly("a0", "a1", "a2", "a3", "l0", "a4", "l1", "a5", "l2");
+        batcher.close(SHORT);
+    }
+
+    @Test
+    void closeDoesNotWaitForADecoderThatHangs() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        Batcher batcher = new Batcher(
+                1,
+                1,
+                _ -> {
+                    await(never);
+                    return unreadable();
+                },
+                (_, _, _) -> {});
+        try (ModelSlot.Lease lease = slot.lease()) {
+            Batcher.Job job =
+                    new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
+            var _ = batcher.submit(job, images('a', 1));
+            long start = System.nanoTime();
+            batcher.close(Duration.ofMillis(100));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        }
+    }
+
+    @Test
+    void imagesThatAreNotDecodedAtTheEndFailAsStopping() throws Exception {
+        CountDownLatch decoding = new CountDownLatch(1);
+        Batcher batcher = new Batcher(
+                1,
+                1,
+                _ -> {
+                    decoding.countDown();
+                    return unreadable();
+                },
+                (_, _, _) -> {});
+        batcher.close(SHORT);
+        try (ModelSlot.Lease lease = slot.lease()) {
+            Batcher.Job job =
+                    new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
+            assertThat(batcher.submit(job, images('a', 2)))
+                    .allSatisfy(outcome -> assertThat(outcome)
+                            .isCompletedExceptionally()
+                            .failsWithin(Duration.ZERO)
+                            .withThrowableThat()
+                            .havingCause()
+                            .isInstanceOfSatisfying(HttpError.class, error -> assertThat(error.code())
+                                    .isEqualTo("stopping")));
+        }
+        assertThat(decoding.getCount()).isOne();
     }
 }

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.gramian.cli.TinyModel;
+import org.gramian.serve.RequestBody.UploadedImage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 /** The server keeps to its own description: every status of every address is documented, and every answer has its schema. */
 class OpenApiTest {
     private static final byte[] PICTURE = Served.png(1);
-    private static final byte[] NONE = "no picture".getBytes(UTF_8);
+    private static final byte[] NONE = "not an image".getBytes(UTF_8);
 
     @TempDir
     private static Path folder;
@@ -45,7 +46,7 @@ class OpenApiTest {
     }
 
     @Test
-    void everyAddressIsThereAndEveryAnswerIsAsDescribed() throws Exception {
+    void everyPathExistsAndResponsesMatchTheSchema() throws Exception {
         for (String path : Set.of("/v1/model", "/health", "/metrics", "/openapi.json", "/")) {
             assertThat(check.answer("get", path, get(path))).as(path).isEqualTo(200);
         }
@@ -56,7 +57,7 @@ class OpenApiTest {
         assertThat(predict("image/png", Served.image(1, 1_001, 1_000), "")).isEqualTo(413);
         assertThat(predict(
                         "multipart/form-data; boundary=xyz",
-                        Served.form("xyz", new Upload("a", NONE)),
+                        Served.form("xyz", new UploadedImage("a", NONE)),
                         "?explain=true"))
                 .isEqualTo(200);
         assertThat(embed("application/octet-stream", PICTURE)).isEqualTo(200);
@@ -73,7 +74,7 @@ class OpenApiTest {
     }
 
     @Test
-    void everyRefusalIsAsDescribed() throws Exception {
+    void errorsMatchTheSchema() throws Exception {
         assertThat(predict("image/png", PICTURE, "?top=x")).isEqualTo(400);
         assertThat(predict("image/png", new byte[100_001], "")).isEqualTo(413);
         assertThat(predict("text/html", PICTURE, "")).isEqualTo(415);
@@ -93,7 +94,7 @@ class OpenApiTest {
     }
 
     @Test
-    void explanationAndNeighboursComeOnlyWhereAskedFor() throws Exception {
+    void explanationAndNeighboursAreOptional() throws Exception {
         JsonNode requested = result("?explain=true&nearest=3");
         assertThat(requested.get("explanation").get("class")).isEqualTo(requested.get("class"));
         assertThat(requested.get("nearest").size()).isEqualTo(3);
@@ -105,7 +106,7 @@ class OpenApiTest {
     }
 
     @Test
-    void theCheckItselfFindsWhatIsWrong() {
+    void theSchemaCheckFindsErrors() {
         assertThat(Stream.of("{\"status\":\"bad\"}", "{}", "{\"status\":\"ok\",\"more\":1}")
                         .map(body -> check.problems("Health", body)))
                 .allSatisfy(problems -> assertThat(problems).isNotEmpty());

@@ -66,7 +66,7 @@ class ServeLoadTest {
     }
 
     @Test
-    void thirtyTwoClientsGetNineTenthsOfWhatTheEngineComputesAlone() throws Exception {
+    void throughputIsAtLeastNineTenthsOfTheEngine() throws Exception {
         assumeTrue(Boolean.getBoolean("gramian.full"), "a measurement: under gramian.full");
         Path weights = SHARED.resolve("weights/googlenet-bvlc.safetensors");
         assumeTrue(Files.exists(weights), "needs ../shared/weights");
@@ -90,7 +90,7 @@ class ServeLoadTest {
                     engine.stream().mapToDouble(Double::doubleValue).average().orElseThrow();
             report(String.format(
                     Locale.ROOT,
-                    "serve, GoogLeNet + spd:128, %d clients for %.0f s: %.2f pictures/s, the engine alone %.2f (%.3f of it); p50"
+                    "serve, GoogLeNet + spd:128, %d clients for %.0f s: %.2f images/s, the engine alone %.2f (%.3f of it); p50"
                             + " %.0f ms, p99 %.0f ms; statuses %s; resident memory and Java's heap at the start and after each round, MB: %s",
                     CLIENTS,
                     SECONDS,

@@ -11,6 +11,8 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import javax.imageio.ImageIO;
 import org.gramian.cli.TinyModel;
@@ -18,6 +20,7 @@ import org.gramian.inference.OpenModel;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
+import org.gramian.serve.RequestBody.UploadedImage;
 import org.gramian.tensor.Device;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -51,6 +54,17 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
                         inside.engineName(),
                         inside.model()),
                 model.nearest());
+    }
+
+    /** Waits until a condition holds. */
+    static void await(Callable<Boolean> condition) throws Exception {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!condition.call()) {
+            if (end - System.nanoTime() < 0) {
+                throw new AssertionError("the condition did not hold within 20 s");
+            }
+            Thread.sleep(10);
+        }
     }
 
     HttpRequest.Builder to(String path) {
@@ -99,10 +113,10 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
     }
 
     /** A form with a part for each file. */
-    static byte[] form(String boundary, Upload... files) {
+    static byte[] form(String boundary, UploadedImage... files) {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
-        for (Upload file : files) {
-            body.writeBytes(("--" + boundary + "\r\nContent-Disposition: form-data; name=\"picture\"; filename=\""
+        for (UploadedImage file : files) {
+            body.writeBytes(("--" + boundary + "\r\nContent-Disposition: form-data; name=\"image\"; filename=\""
                             + file.name() + "\"\r\nContent-Type: image/png\r\n\r\n")
                     .getBytes(StandardCharsets.UTF_8));
             body.writeBytes(file.content());

@@ -20,6 +20,7 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
 import org.gramian.model.Classifier;
 import org.gramian.model.Prediction;
+import org.gramian.serve.RequestBody.UploadedImage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** What a server answers to those who ask properly, and what it says to those who do not. */
+/** Responses to valid and invalid requests. */
 class ServerTest {
     private static final String FORM = "multipart/form-data; boundary=xyz";
 
@@ -48,7 +49,7 @@ class ServerTest {
     }
 
     @Test
-    void anImageGetsTheAnswerThatTheClassifierGives() throws Exception {
+    void predictReturnsThePredictionOfTheClassifier() throws Exception {
         JsonNode result = Served.json(served.post("/v1/predict?top=2", "image/png", Served.png(1)))
                 .get("results")
                 .get(0);
@@ -70,12 +71,12 @@ class ServerTest {
     }
 
     @Test
-    void aFormIsAnsweredInItsOrderAndABadImageOnlyInItsPlace() throws Exception {
+    void aFormIsAnsweredInOrderWithErrorsInPlace() throws Exception {
         byte[] form = Served.form(
                 "xyz",
-                new Upload("a.png", Served.png(1)),
-                new Upload("b.jpg", "no picture".getBytes(UTF_8)),
-                new Upload("ä \\\"c\\\".png", Served.png(2)));
+                new UploadedImage("a.png", Served.png(1)),
+                new UploadedImage("b.jpg", "not an image".getBytes(UTF_8)),
+                new UploadedImage("ä \\\"c\\\".png", Served.png(2)));
         HttpResponse<String> response = served.post("/v1/predict", FORM, form);
         assertThat(response.statusCode()).isEqualTo(200);
         JsonNode results = Served.json(response).get("results");
@@ -89,8 +90,8 @@ class ServerTest {
     }
 
     @Test
-    void aRequestOfOneImageThatCannotBeReadIsRefusedByItsStatusToo() throws Exception {
-        for (byte[] body : List.of("no picture".getBytes(UTF_8), new byte[0])) {
+    void aSingleUnreadableImageGets422() throws Exception {
+        for (byte[] body : List.of("not an image".getBytes(UTF_8), new byte[0])) {
             for (String path : List.of("/v1/predict", "/v1/embed")) {
                 HttpResponse<String> response = served.post(path, "image/png", body);
                 assertThat(response.statusCode()).as(path).isEqualTo(422);
@@ -98,12 +99,12 @@ class ServerTest {
                 assertThat(error.get("code").asString()).isEqualTo("unreadable");
             }
         }
-        byte[] form = Served.form("xyz", new Upload("b.jpg", "no picture".getBytes(UTF_8)));
+        byte[] form = Served.form("xyz", new UploadedImage("b.jpg", "not an image".getBytes(UTF_8)));
         assertThat(served.post("/v1/predict", FORM, form).statusCode()).isEqualTo(200);
     }
 
     @Test
-    void aDescriptorIsAsLongAsTheModelSays() throws Exception {
+    void embedReturnsADescriptorOfTheModelsSize() throws Exception {
         JsonNode model = Served.json(served.get("/v1/model"));
         assertThat(model.get("classes").size()).isEqualTo(TinyModel.CLASSES.size());
         assertThat(model.get("pooling").asString()).startsWith("conv:4/rbf");
@@ -119,7 +120,7 @@ class ServerTest {
     }
 
     @Test
-    void wrongRequestsAreToldWhatIsWrong() throws Exception {
+    void invalidRequestsGetErrorCodes() throws Exception {
         assertError(served.post("/v1/predict", "text/plain", Served.png(1)), 415, "unsupported-type");
         assertError(served.post("/v1/predict?top=0", "image/png", Served.png(1)), 400, "bad-request");
         assertError(served.post("/v1/predict?tpo=1", "image/png", Served.png(1)), 400, "bad-request");
@@ -133,7 +134,7 @@ class ServerTest {
     }
 
     @Test
-    void noPageOfAnotherOriginIsAnswered() throws Exception {
+    void crossOriginRequestsAreRefused() throws Exception {
         HttpRequest.Builder foreign = served.to("/v1/predict")
                 .header("Origin", "http://elsewhere.example")
                 .header("Content-Type", "image/png")
@@ -142,7 +143,7 @@ class ServerTest {
     }
 
     @Test
-    void aRequestWithoutAHostIsToldSo() throws IOException {
+    void aRequestWithoutHostIsRefused() throws IOException {
         try (Socket socket = new Socket("localhost", served.server().port())) {
             socket.getOutputStream().write("GET /health HTTP/1.0\r\n\r\n".getBytes(UTF_8));
             assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
@@ -151,7 +152,7 @@ class ServerTest {
     }
 
     @Test
-    void anAddressThatCannotBeListenedAtIsSaidWithTheReason() {
+    void anUnusableAddressIsReported() {
         assertThatIOException()
                 .isThrownBy(() ->
                         Served.start(folder, ServeOptions.local(served.server().port())))
@@ -178,7 +179,7 @@ class ServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/", "/v1/model", "/health", "/openapi.json", "/app.js", "/nothing-of-that-name"})
-    void whoAsksForTheHeadersAloneGetsThoseOfTheAnswerWithItsLength(String address) throws Exception {
+    void headReturnsTheHeadersOfGet(String address) throws Exception {
         HttpResponse<String> whole = served.get(address);
         HttpResponse<String> head = served.send(served.to(address).HEAD());
         assertThat(head.statusCode()).isEqualTo(whole.statusCode());
@@ -190,7 +191,7 @@ class ServerTest {
     }
 
     @Test
-    void theLengthOfWhatIsCompressedIsItsLengthThen() throws Exception {
+    void headOfACompressedResponseHasItsCompressedLength() throws Exception {
         HttpRequest.Builder requested = served.to("/app.js").header("Accept-Encoding", "gzip");
         byte[] whole = served.client()
                 .send(requested.build(), HttpResponse.BodyHandlers.ofByteArray())

@@ -4,14 +4,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How far probabilities can be believed.
+ * Calibration of the predicted probabilities.
  *
- * @param logLoss {@code -mean log p_truth}, natural logarithm. Nothing is clipped: it is computed from the scores in log
- *     space, and a confident mistake costs what it costs
- * @param brier {@code mean sum_k (p_k - [k = truth])²}, from 0 to 2 (Brier 1950, his form for several classes)
+ * @param logLoss {@code -mean log p_truth}, natural logarithm, computed in log space without clipping
+ * @param brier multi-class Brier score {@code mean sum_k (p_k - [k = truth])²}, from 0 to 2 (Brier 1950)
  * @param error the expected calibration error, {@code sum_b n_b / n |accuracy_b - confidence_b|} over {@link #BINS} bins
  *     of equal width of the highest probability (Guo et al. 2017, On Calibration of Modern Neural Networks)
- * @param bins these bins from the lowest to the highest, as a reliability diagram shows them
+ * @param bins of the reliability diagram, in ascending order
  */
 public record Calibration(double logLoss, double brier, double error, List<Bin> bins) {
     /** The number of bins in Guo et al. */
@@ -20,11 +19,9 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
     /**
      * Images whose highest probability lies in {@code (low, high]}.
      *
-     * @param low where it begins
-     * @param high where it ends
-     * @param count how many images; the means are 0 where there are none
-     * @param confidence the mean of their highest probabilities
-     * @param accuracy which part of them was right
+     * @param count number of images; the means are 0 if there are none
+     * @param confidence mean of their highest probabilities
+     * @param accuracy of their predictions
      */
     public record Bin(double low, double high, int count, double confidence, double accuracy) {}
 
@@ -32,7 +29,7 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
         bins = List.copyOf(bins);
     }
 
-    /** Under a temperature; the predictions are taken in the given order. */
+    /** Computes the calibration under a temperature. */
     static Calibration of(List<ImagePrediction> predictions, Temperature temperature) {
         double brier = 0;
         Sums[] sums = new Sums[BINS];
@@ -75,7 +72,7 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
         return List.of(bins);
     }
 
-    /** A bin while it fills. */
+    /** Sums of a bin. */
     private static final class Sums {
         private int count;
         private int right;

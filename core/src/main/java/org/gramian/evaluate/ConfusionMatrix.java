@@ -1,30 +1,57 @@
 package org.gramian.evaluate;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * Who was taken for whom: <b>rows are the truth, columns are the prediction</b>.
+ * Confusion matrix: <b>rows are the truth, columns are the prediction</b>.
  *
  * @param classes names of rows and of columns
  * @param counts {@code counts[i][j]}: images of class {@code i} that were predicted as class {@code j}
  */
 public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) {
-    /** What stands beside the matrix wherever it is written. */
     public static final String ORIENTATION = "rows are the truth, columns are the prediction";
 
     /**
-     * One kind of mistake.
+     * Number of images of one class that were predicted as another.
      *
      * @param truth the true class
-     * @param predicted the class that it was taken for
-     * @param count how often
+     * @param predicted the predicted class
+     * @param count number of images
      */
     public record Confusion(String truth, String predicted, int count) {}
+
+    /**
+     * Precision, recall and F1 of one class.
+     *
+     * @param name the class
+     * @param support number of images of the class
+     * @param predicted number of images predicted as it
+     * @param right number of correct predictions
+     */
+    public record ClassScore(String name, int support, int predicted, int right) {
+        /** Returns {@code right / predicted}; 0 for a class that was never predicted. */
+        public double precision() {
+            return predicted == 0 ? 0 : (double) right / predicted;
+        }
+
+        /** Returns {@code right / support}; 0 for a class without images. */
+        public double recall() {
+            return support == 0 ? 0 : (double) right / support;
+        }
+
+        /** Returns the harmonic mean {@code 2 right / (support + predicted)}; 0 if none is right. */
+        public double f1() {
+            return right == 0 ? 0 : 2.0 * right / (support + predicted);
+        }
+    }
 
     public ConfusionMatrix {
         classes = List.copyOf(classes);
@@ -33,6 +60,24 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
         if (counts.size() != size || counts.stream().anyMatch(row -> row.size() != size)) {
             throw new IllegalArgumentException("expected " + size + " rows of " + size + " counts, one per class");
         }
+    }
+
+    /**
+     * Writes a CSV file: a header with the predicted classes, then a line per true class; the first field of the header is the
+     * orientation.
+     */
+    public void write(Path path) throws IOException {
+        PredictionTable.writeCsv(path, rows -> {
+            rows.accept(line("truth (rows) / prediction (columns)", classes));
+            for (int k = 0; k < classes.size(); k++) {
+                rows.accept(line(classes.get(k), counts.get(k)));
+            }
+        });
+    }
+
+    private static List<String> line(String first, List<?> others) {
+        return Stream.concat(Stream.of(first), others.stream().map(Object::toString))
+                .toList();
     }
 
     static ConfusionMatrix of(Evaluation evaluation) {
@@ -51,7 +96,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
         return counts.get(truth).get(predicted);
     }
 
-    /** Every kind of mistake that was made, the most frequent first, equally frequent ones in the order of the classes. */
+    /** Returns all confusions, the most frequent first, ties in the order of the classes. */
     public List<Confusion> confusions() {
         List<Confusion> found = new ArrayList<>();
         for (int truth = 0; truth < classes.size(); truth++) {
@@ -65,7 +110,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
         return found;
     }
 
-    /** One score per class, in their order. */
+    /** Returns the scores of each class. */
     public List<ClassScore> perClass() {
         return IntStream.range(0, classes.size())
                 .mapToObj(k -> new ClassScore(
@@ -76,15 +121,12 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
                 .toList();
     }
 
-    /** Balanced accuracy: the mean recall over the classes that have images. */
+    /** Returns the balanced accuracy: the mean recall over the classes that have images. */
     public double macroRecall() {
         return mean(ClassScore::recall);
     }
 
-    /**
-     * The mean F1 over the classes that have images. One that was never predicted counts as 0; one without images
-     * does not count.
-     */
+    /** Returns the mean F1 over the classes that have images; a class that was never predicted counts as 0. */
     public double macroF1() {
         return mean(ClassScore::f1);
     }

@@ -7,16 +7,16 @@ import java.util.Set;
 import org.gramian.basis.QuotedText;
 
 /**
- * All predictions of one fold, from which every number follows.
+ * All predictions of one fold.
  *
- * @param setting what was measured on
+ * @param setting protocol and fold
  * @param classes class names; truths and scores are in their order
- * @param predictions at least one; kept in the order of their names, so that no number depends on how they came
- * @param temperature what the scores are divided by before the softmax; changes probabilities, never the predicted class
+ * @param predictions at least one; sorted by name, so that no metric depends on the order
+ * @param temperature divides the scores before the softmax
  */
 public record Evaluation(
         Setting setting, List<String> classes, List<ImagePrediction> predictions, Temperature temperature) {
-    /** @throws IllegalArgumentException if names repeat, nothing was predicted, or scores do not fit the classes */
+    /** @throws IllegalArgumentException if names repeat, there are no predictions, or scores do not fit the classes */
     public Evaluation {
         classes = List.copyOf(classes);
         predictions = predictions.stream()
@@ -35,22 +35,22 @@ public record Evaluation(
         }
     }
 
-    /** Without calibration: {@code T = 1}. */
+    /** Creates an evaluation without calibration: {@code T = 1}. */
     public Evaluation(Setting setting, List<String> classes, List<ImagePrediction> predictions) {
         this(setting, classes, predictions, Temperature.NONE);
     }
 
-    /** The same scores under another temperature, which should come from images that are not among these. */
+    /** Returns the same scores under another temperature, fitted on other images. */
     public Evaluation calibrated(Temperature other) {
         return new Evaluation(setting, classes, predictions, other);
     }
 
-    /** How many images got their class first. */
+    /** Returns the top-1 accuracy. */
     public Proportion accuracy() {
         return top(1);
     }
 
-    /** How many images got their class among the first {@code count}: all, where there are no more classes. */
+    /** Returns the top-k accuracy. */
     public Proportion top(int count) {
         long right = predictions.stream()
                 .filter(prediction -> prediction.logits().rank(prediction.truth()) < count)
@@ -58,12 +58,12 @@ public record Evaluation(
         return new Proportion((int) right, predictions.size());
     }
 
-    /** Who was taken for whom. */
+    /** Returns the confusion matrix. */
     public ConfusionMatrix confusion() {
         return ConfusionMatrix.of(this);
     }
 
-    /** How far the probabilities can be believed, under the temperature. */
+    /** Returns the calibration under the temperature. */
     public Calibration calibration() {
         return Calibration.of(predictions, temperature);
     }

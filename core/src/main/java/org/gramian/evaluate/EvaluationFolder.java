@@ -9,12 +9,9 @@ import java.util.Comparator;
 import java.util.List;
 import org.gramian.basis.NameList;
 
-/**
- * The evaluations of a run where it left them: {@code evaluation.json} in its folder; of several folds, {@code
- * fold-1/evaluation.json}, {@code fold-2/evaluation.json} and so on.
- */
+/** Evaluations of a run: {@code evaluation.json} in its folder, or {@code fold-1/evaluation.json} and so on. */
 public final class EvaluationFolder {
-    /** An evaluation's name within the folder of its fold. */
+    /** File name of an evaluation. */
     public static final String FILE = "evaluation.json";
 
     private static final String FOLD = "fold-";
@@ -22,15 +19,15 @@ public final class EvaluationFolder {
 
     private EvaluationFolder() {}
 
-    /** The name of a fold's folder within its run's, as {@code fold-1}. */
+    /** Returns the folder name of a fold, e.g. {@code fold-1}. */
     public static String fold(int number) {
         return FOLD + number;
     }
 
     /**
-     * Reads all folds of a run, in the order of their numbers; or the one evaluation of a file.
+     * Reads all folds of a run in order, or one evaluation file.
      *
-     * @throws EvaluationFileException if there is none, a fold has none yet, or one cannot be read
+     * @throws EvaluationFileException if there is none, a fold is not finished, or a file cannot be read
      */
     public static List<Evaluation> read(Path fileOrRun) throws IOException {
         if (!Files.isDirectory(fileOrRun)) {
@@ -68,7 +65,7 @@ public final class EvaluationFolder {
                                 + NameList.some(runs.stream().sorted().toList()));
     }
 
-    /** By length first, so that 10 comes after 9. */
+    /** Returns the folders of the folds, 10 after 9. */
     private static List<Path> folds(Path run) throws IOException {
         List<Path> folds = new ArrayList<>();
         try (DirectoryStream<Path> found = Files.newDirectoryStream(run, FOLDS)) {

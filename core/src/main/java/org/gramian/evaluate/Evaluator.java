@@ -2,6 +2,7 @@ package org.gramian.evaluate;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -9,6 +10,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
+import org.gramian.basis.NameList;
+import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.ReadResult;
 import org.gramian.image.batch.ImageSource;
@@ -32,6 +35,18 @@ import org.gramian.model.ModelCard;
  * @param reader decodes the image files; called by several threads
  */
 public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader) {
+    /**
+     * Result of an evaluation.
+     *
+     * @param evaluation of all readable images
+     * @param unreadable names of the unreadable images, each with the reason
+     */
+    public record Measurement(Evaluation evaluation, SortedMap<String, String> unreadable) {
+        public Measurement {
+            unreadable = Collections.unmodifiableSortedMap(new TreeMap<>(unreadable));
+        }
+    }
+
     /** Returns the evaluator of a model with the crops of its card. The caller closes the model. */
     public static Evaluator of(Model model, ModelCard card, Function<Path, ReadResult> reader) {
         int scores = model.head().classes();
@@ -58,7 +73,7 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
     public Measurement measure(Dataset dataset, List<Integer> indexes, Setting setting, LongConsumer progress)
             throws DatasetException {
         ModelCard card = classifier.card();
-        ClassMapping mapping = ClassMapping.of(dataset, card.classes());
+        List<Integer> truths = modelClasses(dataset, card.classes());
         List<Sample> samples = indexes.stream().map(dataset.samples()::get).toList();
         List<ImagePrediction> predictions = new ArrayList<>();
         SortedMap<String, String> unreadable = new TreeMap<>();
@@ -68,7 +83,7 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
             Sample sample = samples.get(index);
             switch (result) {
                 case ImageResult.Computed computed ->
-                    predictions.add(new ImagePrediction(sample.name(), mapping.truth(sample), computed.logits()));
+                    predictions.add(new ImagePrediction(sample.name(), truths.get(sample.label()), computed.logits()));
                 case ImageResult.Failed failed
                 when failed.problem().isPresent() -> unreadable.put(sample.name(), failed.reason());
                 case ImageResult.Failed notFinite ->
@@ -83,7 +98,23 @@ public record Evaluator(Classifier classifier, Function<Path, ReadResult> reader
         return new Measurement(new Evaluation(setting, card.classes(), predictions, temperature(card)), unreadable);
     }
 
-    /** A card has the value alone: 1 means no calibration. */
+    /** Returns for each class of the dataset its index among the model's; the dataset may lack some. */
+    private static List<Integer> modelClasses(Dataset dataset, List<String> known) throws DatasetException {
+        List<String> unknown = dataset.classes().stream()
+                .filter(name -> !known.contains(name))
+                .map(name -> QuotedText.text(name) + NearestWord.suggestion(name, known))
+                .toList();
+        if (!unknown.isEmpty()) {
+            throw new DatasetException(
+                    dataset.root(),
+                    "expected only classes of the model, found " + NameList.some(unknown) + "; its classes are "
+                            + NameList.some(known.stream().map(QuotedText::text).toList())
+                            + ": rename the folders or labels, remove these classes, or train a model on them");
+        }
+        return dataset.classes().stream().map(known::indexOf).toList();
+    }
+
+    /** A temperature of 1 in a card means no calibration. */
     private static Temperature temperature(ModelCard card) {
         return card.temperature() == 1
                 ? Temperature.NONE

@@ -5,22 +5,53 @@ import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.Set;
 
 /**
- * All numbers over the folds of one protocol, each fold with the same weight.
+ * Mean and standard deviation of every metric over the folds of one protocol.
  *
- * @param spreads mean and spread of every metric
+ * @param spreads for every metric
  */
 public record FoldSummary(Map<Metric, Spread> spreads) {
+    /**
+     * Mean and standard deviation of one metric.
+     *
+     * @param count number of folds
+     * @param deviation sample standard deviation {@code sqrt(sum (x - mean)² / (n - 1))}; empty for one fold. Folds share
+     *     training images, so it is not a standard error
+     */
+    public record Spread(int count, double mean, OptionalDouble deviation) {
+        /** Returns the spread of at least one value. */
+        public static Spread of(List<Double> values) {
+            double mean = values.stream()
+                    .mapToDouble(Double::doubleValue)
+                    .average()
+                    .orElseThrow(() -> new IllegalArgumentException("expected values to summarize, found none"));
+            if (values.size() == 1) {
+                return new Spread(1, mean, OptionalDouble.empty());
+            }
+            double squares = values.stream()
+                    .mapToDouble(value -> (value - mean) * (value - mean))
+                    .sum();
+            return new Spread(values.size(), mean, OptionalDouble.of(Math.sqrt(squares / (values.size() - 1))));
+        }
+
+        /** Returns e.g. {@code 75.3 ± 2.9}, or {@code 75.3} for one fold, in the units of the metric. */
+        public String text(Metric metric) {
+            String shown = metric.show(mean);
+            return deviation.isEmpty() ? shown : shown + " ± " + metric.show(deviation.getAsDouble());
+        }
+    }
+
     public FoldSummary {
         spreads = Collections.unmodifiableMap(new EnumMap<>(spreads));
     }
 
     /**
-     * Over at least one fold.
+     * Summarizes at least one fold.
      *
-     * @throws IllegalArgumentException if they are not of one division, or one is there twice under the same seed
+     * @throws IllegalArgumentException if the folds are of different splits, or one occurs twice with the same seed
      */
     public static FoldSummary of(List<Evaluation> folds) {
         if (folds.isEmpty()) {
@@ -47,7 +78,7 @@ public record FoldSummary(Map<Metric, Spread> spreads) {
         return new FoldSummary(spreads);
     }
 
-    /** Mean and spread of a metric. */
+    /** Returns mean and standard deviation of a metric. */
     public Spread spread(Metric metric) {
         Spread spread = spreads.get(metric);
         if (spread == null) {
@@ -56,7 +87,7 @@ public record FoldSummary(Map<Metric, Spread> spreads) {
         return spread;
     }
 
-    /** As {@code 75.3 ± 2.9}. */
+    /** Returns e.g. {@code 75.3 ± 2.9}. */
     public String text(Metric metric) {
         return spread(metric).text(metric);
     }

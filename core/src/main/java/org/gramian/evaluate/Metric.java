@@ -2,12 +2,12 @@ package org.gramian.evaluate;
 
 import java.util.Locale;
 
-/** The numbers by which a model is judged, each of one {@link Evaluation}. */
+/** Metrics of an {@link Evaluation}. */
 public enum Metric {
-    /** Which part of the images got their class first. */
+    /** Top-1 accuracy. */
     ACCURACY("accuracy", "accuracy", true),
 
-    /** Which part got it among the first five; with five classes or fewer this is all. */
+    /** Top-5 accuracy; 1 with five classes or fewer. */
     TOP_5("top5", "top-5 accuracy", true),
 
     /** {@link ConfusionMatrix#macroRecall}. */
@@ -35,7 +35,7 @@ public enum Metric {
         this.percent = percent;
     }
 
-    /** Its value, from 0 on; never in percent. */
+    /** Returns its value; not in percent. */
     public double of(Evaluation evaluation) {
         return switch (this) {
             case ACCURACY -> evaluation.accuracy().value();
@@ -48,17 +48,17 @@ public enum Metric {
         };
     }
 
-    /** Its name in files. */
+    /** Returns its name in files. */
     public String key() {
         return key;
     }
 
-    /** Its name for people. */
+    /** Returns its display name. */
     public String text() {
         return text;
     }
 
-    /** A value for people: {@code 75.3} for a part in percent, {@code 0.812} for others. */
+    /** Formats a value: {@code 75.3} in percent, or {@code 0.812}. */
     public String show(double number) {
         return percent ? String.format(Locale.ROOT, "%.1f", 100 * number) : String.format(Locale.ROOT, "%.3f", number);
     }

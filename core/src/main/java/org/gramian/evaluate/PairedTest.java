@@ -1,19 +1,24 @@
 package org.gramian.evaluate;
 
+import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.commons.statistics.distribution.BinomialDistribution;
+import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
 
 /**
- * Tests whether one of two models is better on the same images: McNemar's test. Only images that exactly one of them
- * got right tell them apart; were both equally good, each of these would be a fair coin.
+ * McNemar's test of two models on the same images. Under the null hypothesis each image that exactly one of them classifies
+ * correctly is a fair coin.
  *
- * @param bothRight images that both got right
- * @param onlyFirst images that only the first got right
- * @param onlySecond images that only the second got right
- * @param bothWrong images that both got wrong
+ * @param bothRight images that both classify correctly
+ * @param onlyFirst images that only the first classifies correctly
+ * @param onlySecond images that only the second classifies correctly
+ * @param bothWrong images that neither classifies correctly
  */
 public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothWrong) {
-    /** Below it three decimals would read as if the difference were certain. */
+    /** Smaller p-values are shown as {@code < 0.001}. */
     private static final double SMALLEST_SHOWN = 0.0005;
 
     public PairedTest {
@@ -30,15 +35,72 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
     }
 
     /**
-     * Between two evaluations of one fold.
+     * Compares two evaluations of one fold.
      *
-     * @throws IllegalArgumentException if they were not measured on the same images under the same division
+     * @throws IllegalArgumentException if their images or splits differ
      */
     public static PairedTest of(Evaluation first, Evaluation second) {
-        return Pairing.of(first, second).test();
+        requireSameSplit(first.setting(), second.setting());
+        if (!first.setting().fold().equals(second.setting().fold())) {
+            throw notComparable(
+                    "the first was evaluated on the fold '" + first.setting().fold() + "', the second on '"
+                            + second.setting().fold() + "': different images of the same split");
+        }
+        if (!Set.copyOf(first.classes()).equals(Set.copyOf(second.classes()))) {
+            throw notComparable("the first has the classes " + shown(first.classes()) + ", the second "
+                    + shown(second.classes()) + ": they solve different tasks");
+        }
+        requireSameNames(names(first), names(second), "predict different images");
+        int[] counts = new int[4];
+        for (int i = 0; i < first.predictions().size(); i++) { // both are sorted by name
+            ImagePrediction one = first.predictions().get(i);
+            ImagePrediction other = second.predictions().get(i);
+            String truth = first.classes().get(one.truth());
+            String otherTruth = second.classes().get(other.truth());
+            if (!truth.equals(otherTruth)) {
+                throw notComparable(QuotedText.text(one.name()) + " is of class " + QuotedText.text(truth)
+                        + " in the first and " + QuotedText.text(otherTruth) + " in the second");
+            }
+            counts[(one.right() ? 0 : 2) + (other.right() ? 0 : 1)]++;
+        }
+        return new PairedTest(counts[0], counts[1], counts[2], counts[3]);
     }
 
-    /** Both tests as one, of the images of both. */
+    static void requireSameSplit(Setting first, Setting second) {
+        if (!first.fingerprint().equals(second.fingerprint())) {
+            throw notComparable("the first was evaluated under " + first + ", the second under " + second
+                    + ": different images, labels or splits, so a difference could come from these"
+                    + " as well as from the models");
+        }
+    }
+
+    private static Set<String> names(Evaluation evaluation) {
+        return evaluation.predictions().stream().map(ImagePrediction::name).collect(Collectors.toSet());
+    }
+
+    static void requireSameNames(Set<String> first, Set<String> second, String problem) {
+        if (!first.equals(second)) {
+            throw notComparable("they " + problem + ": the first lacks " + shown(without(second, first))
+                    + ", the second lacks " + shown(without(first, second)));
+        }
+    }
+
+    private static List<String> without(Set<String> names, Set<String> others) {
+        return names.stream().filter(name -> !others.contains(name)).sorted().toList();
+    }
+
+    private static String shown(List<String> names) {
+        return names.isEmpty()
+                ? "none"
+                : NameList.some(names.stream().map(QuotedText::text).toList());
+    }
+
+    static IllegalArgumentException notComparable(String reason) {
+        return new IllegalArgumentException("these results cannot be compared: " + reason
+                + "; evaluate both models on the same dataset with the same protocol and seed");
+    }
+
+    /** Returns the test over the images of both. */
     public PairedTest plus(PairedTest other) {
         return new PairedTest(
                 Math.addExact(bothRight, other.bothRight),
@@ -47,13 +109,13 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
                 Math.addExact(bothWrong, other.bothWrong));
     }
 
-    /** How many images there are. */
+    /** Returns the number of images. */
     public int images() {
         return bothRight + onlyFirst + onlySecond + bothWrong;
     }
 
     /**
-     * The exact two-sided p-value: {@code min(1, 2 P(X <= min(b, c)))}, {@code X} binomial of {@code b + c} fair coins
+     * Returns the exact two-sided p-value: {@code min(1, 2 P(X <= min(b, c)))}, {@code X} binomial of {@code b + c} fair coins
      * with {@code b} and {@code c} the images that only one got right; 1 where there are none. McNemar 1947.
      */
     public double exactP() {
@@ -61,7 +123,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
     }
 
     /**
-     * The mid-p value: {@link #exactP} less the probability of what was seen, {@code P(X = min(b, c))}. Less cautious, and
+     * Returns the mid-p value: {@link #exactP} less the probability of what was seen, {@code P(X = min(b, c))}. Less cautious, and
      * closer to its level: Fagerland, Lydersen and Laake 2013.
      */
     public double midP() {
@@ -78,13 +140,13 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
         return Math.min(onlyFirst, onlySecond);
     }
 
-    /** Accuracy of the first less that of the second. */
+    /** Returns the accuracy of the first minus that of the second. */
     public double difference() {
         return (double) (onlyFirst - onlySecond) / images();
     }
 
     /**
-     * The interval of 95 % of {@link #difference}: Newcombe 1998, Improved confidence intervals for the difference
+     * Returns the 95 % confidence interval of {@link #difference}: Newcombe 1998, Improved confidence intervals for the difference
      * between binomial proportions based on paired data, method 10: Wilson's intervals of both accuracies, squared and
      * added, with the correlation of the pairs.
      */
@@ -99,11 +161,11 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
     }
 
     private double combined(double a, double b) {
-        // |correlation| <= 1 makes this a square at least; rounding may not know.
+        // |correlation| <= 1, so it is negative only by rounding.
         return Math.sqrt(Math.max(0, a * a - 2 * correlation() * a * b + b * b));
     }
 
-    /** Newcombe's phi, with his correction towards 0 where it is positive. */
+    /** Returns Newcombe's phi, with continuity correction if it is positive. */
     private double correlation() {
         double product = (double) (bothRight + onlyFirst)
                 * (onlySecond + bothWrong)
@@ -117,7 +179,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
         return corrected / Math.sqrt(product);
     }
 
-    /** In points, as {@code +3.2 points (0.4 to 6.1), p = 0.026 (McNemar, exact): 41 against 25 of 940 images}. */
+    /** Returns e.g. {@code +3.2 points (95 % CI 0.4 to 6.1), p = 0.026 (McNemar, exact): 41 against 25 of 940 images}. */
     public String text() {
         Interval interval = differenceInterval();
         return String.format(

@@ -3,10 +3,10 @@ package org.gramian.evaluate;
 import java.util.Locale;
 
 /**
- * So many of so many, with how sure one can be of it.
+ * Proportion of correct predictions.
  *
- * @param right how many were right
- * @param count of how many, at least 1
+ * @param right number of correct predictions
+ * @param count number of predictions, at least 1
  */
 public record Proportion(int right, int count) {
     public Proportion {
@@ -16,17 +16,17 @@ public record Proportion(int right, int count) {
         }
     }
 
-    /** {@code right / count}. */
+    /** Returns {@code right / count}. */
     public double value() {
         return (double) right / count;
     }
 
-    /** Wilson's interval of 95 %. It knows of these images only: not of another training run or another camera. */
+    /** Returns Wilson's 95 % interval. It covers the sampling of test images only, not that of training runs. */
     public Interval interval() {
         return Interval.wilson(right, count);
     }
 
-    /** In percent, as {@code 75.3 (72.5 to 77.9)}. */
+    /** Returns e.g. {@code 75.3 (72.5–77.9)}, in percent. */
     public String text() {
         Interval interval = interval();
         return String.format(

@@ -7,20 +7,20 @@ import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.Plan;
 
 /**
- * What was measured on: two evaluations can be compared if fingerprint and fold agree.
+ * Test set of an evaluation. Evaluations are comparable if fingerprint and fold agree.
  *
- * @param protocol the text of the protocol, as {@code thirds:3}
- * @param fold the fold's name, as {@code third 2}
+ * @param protocol e.g. {@code thirds:3}
+ * @param fold name of the fold, e.g. {@code third 2}
  * @param fingerprint of images, labels and all folds
- * @param seed what the run started from
+ * @param seed of the run
  */
 public record Setting(String protocol, String fold, Fingerprint fingerprint, long seed) {
-    /** What a fold of a plan is known by. */
+    /** Returns the setting of a fold. */
     public static Setting of(Plan plan, Fold fold) {
         return new Setting(plan.protocol().text(), fold.name(), plan.fingerprint(), plan.seed());
     }
 
-    /** All images of a dataset, divided by nothing. */
+    /** Returns the setting of all images of a dataset. */
     public static Setting all(Dataset dataset) {
         return new Setting("all", "all images", Fingerprint.of(dataset, List.of()), 0);
     }

@@ -5,20 +5,19 @@ import java.util.List;
 import org.gramian.linear.SoftmaxTemperature;
 
 /**
- * One number that makes probabilities honest: the scores are divided by {@code T > 0} before the softmax. {@code T > 1}
- * takes confidence away, {@code T < 1} adds some; the predicted class stays the same. Guo et al. 2017, On Calibration of
- * Modern Neural Networks.
+ * Temperature scaling: scores are divided by {@code T > 0} before the softmax. {@code T > 1} lowers the confidence; the
+ * predicted class stays the same. Guo et al. 2017, On Calibration of Modern Neural Networks.
  *
- * <p>It is fitted on images that neither trained the model nor test it.
+ * <p>It is fitted on validation images, not on training or test images.
  *
  * @param value {@code T}
- * @param outcome how it came about
+ * @param outcome result of the fit
  */
 public record Temperature(double value, Outcome outcome) {
-    /** Scores as they are. */
+    /** No scaling. */
     public static final Temperature NONE = new Temperature(1, Outcome.NONE);
 
-    /** How a temperature came about. All but {@link #FITTED} leave the scores as they are. */
+    /** Result of the fit. The temperature is 1 except for {@link #FITTED}. */
     public enum Outcome {
         /** Nothing was fitted. */
         NONE("no temperature fitted"),
@@ -26,11 +25,11 @@ public record Temperature(double value, Outcome outcome) {
         /** The only minimum of the log loss. */
         FITTED("fitted on validation images"),
 
-        /** The log loss falls for ever as {@code T} goes to 0: any bound would be an arbitrary number. */
+        /** The log loss decreases without a minimum as {@code T} goes to 0. */
         ALL_RIGHT("not calibrated: all validation images are classified correctly, so the confidence cannot be fitted; "
                 + "use a larger validation set"),
 
-        /** The log loss falls for ever as {@code T} goes to infinity, or does not depend on it. */
+        /** The log loss decreases without a minimum as {@code T} goes to infinity, or does not depend on it. */
         NO_INFORMATION("not calibrated: on the validation images the scores are no better than uniform ones; check the"
                 + " training first");
 
@@ -40,7 +39,7 @@ public record Temperature(double value, Outcome outcome) {
             this.text = text;
         }
 
-        /** For people. */
+        /** Returns a description. */
         public String text() {
             return text;
         }
@@ -57,10 +56,9 @@ public record Temperature(double value, Outcome outcome) {
     }
 
     /**
-     * The temperature of the lowest log loss. With {@code b = 1/T} the loss {@code f(b) = mean(log sum_k exp(b z_k) - b
-     * z_truth)} is convex, so there is one minimum, or none at a finite {@code T > 0}: then {@link #outcome} says why, and
-     * the value is 1. On the given predictions the log loss is never higher than without it. Scores times {@code c} give
-     * {@code T} times {@code c}.
+     * Fits the temperature of the lowest log loss. With {@code b = 1/T} the loss {@code f(b) = mean(log sum_k exp(b z_k) - b
+     * z_truth)} is convex, so there is one minimum, or none at a finite {@code T > 0}: then the value is 1 and {@link #outcome}
+     * has the reason. On these predictions the log loss is never higher than without it.
      *
      * @param validation predictions for at least one image, in any order
      */
@@ -68,7 +66,7 @@ public record Temperature(double value, Outcome outcome) {
         if (validation.isEmpty()) {
             throw new IllegalArgumentException("expected validation images to fit a temperature on, found none");
         }
-        // In the order of an evaluation: sums are rounded alike.
+        // In the order of an evaluation, so that sums round the same way.
         List<ImagePrediction> sorted = validation.stream()
                 .sorted(Comparator.comparing(ImagePrediction::name))
                 .toList();

@@ -1,71 +1,214 @@
 package org.gramian.evaluate;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.image.dataset.protocol.Fold;
+import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.Protocol;
+import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
 
 /**
- * The images that a model is to be measured on, and what a reader of the result should know about them.
+ * The images to evaluate a model on: by default those it was not trained on.
  *
- * <p>A number is worth something only on images that the model was not trained on. Where the model's origin and the data
- * set's fingerprint show that it was trained on this very dataset, its own test images are taken, and others that it has
- * learned are refused unless all images are requested by name. Where nothing shows it, all images are taken, and a
- * remark says what is not known.
+ * <p>If the model's origin and the dataset's fingerprint show that the model was trained on this dataset, its own test images
+ * are taken; others that it was trained on are refused unless all images are requested. If its training images are unknown,
+ * all images are taken, with a remark.
  *
  * @param indexes into {@link Dataset#samples}, ascending
- * @param setting what these images are known by
- * @param remarks sentences for people
+ * @param setting protocol and fold of these images
+ * @param remarks messages for the user
  */
 public record TestImages(List<Integer> indexes, Setting setting, List<String> remarks) {
+    private static final String UNKNOWN_TRAINING_IMAGES =
+            "the model does not record its training images; if some of these are among them, the result is biased";
+
+    /**
+     * The requested test images; unset values follow from the model.
+     *
+     * @param protocol splits the dataset
+     * @param fold name or number of the fold whose test images are requested
+     * @param seed of the split
+     * @param all whether every image is requested, also training images of the model
+     */
+    public record Request(Optional<Protocol> protocol, Optional<String> fold, Optional<Long> seed, boolean all) {
+        /** The default: the model's own test images if it was trained on the dataset, else all images. */
+        public static final Request DEFAULT = new Request(Optional.empty(), Optional.empty(), Optional.empty(), false);
+
+        /** Every image. */
+        public static final Request ALL = new Request(Optional.empty(), Optional.empty(), Optional.empty(), true);
+
+        public Request {
+            if (all && (protocol.isPresent() || fold.isPresent() || seed.isPresent())) {
+                throw new IllegalArgumentException(
+                        "expected all images, or those of a protocol, fold or seed, found both: remove one of them");
+            }
+        }
+
+        private boolean splits() {
+            return protocol.isPresent() || fold.isPresent() || seed.isPresent();
+        }
+    }
+
+    /**
+     * The split of this dataset that a model was trained on.
+     *
+     * @param plan with the model's fingerprint
+     * @param fold that the model was trained on
+     */
+    private record TrainedSplit(Plan plan, Fold fold) {
+        /** Returns how many of these images are training or validation images of the model. */
+        long count(List<Integer> indexes) {
+            Set<Integer> seen = new HashSet<>(fold.train());
+            seen.addAll(fold.validation());
+            return indexes.stream().filter(seen::contains).count();
+        }
+
+        String share(List<Integer> indexes) {
+            long count = count(indexes);
+            return "the model was trained on %d %% of these images (%d of %d)"
+                    .formatted(Math.round(100.0 * count / indexes.size()), count, indexes.size());
+        }
+    }
+
     public TestImages {
         indexes = List.copyOf(indexes);
         remarks = List.copyOf(remarks);
     }
 
     /**
-     * Chooses.
+     * Selects the test images.
      *
-     * @throws IllegalArgumentException if the request cannot be met, or the model has learned some of the images by heart
+     * @throws IllegalArgumentException if the request cannot be met, or the model was trained on some of the images
      */
-    public static TestImages choose(Dataset dataset, ModelCard card, TestRequest request) {
+    public static TestImages choose(Dataset dataset, ModelCard card, Request request) {
         Duplicates duplicates = Duplicates.of(dataset);
         Optional<TrainedOn> trained = TrainedOn.of(card);
-        Optional<TrainedSplit> learned = trained.flatMap(one -> TrainedSplit.of(dataset, duplicates, one));
-        if (request.divides()) {
-            // The model's near-duplicates are known for the dataset that it was trained on alone.
-            Duplicates known = learned.isPresent()
+        Optional<TrainedSplit> split = trained.flatMap(one -> trainedSplit(dataset, duplicates, one));
+        if (request.splits()) {
+            // The model's near-duplicates are known only for the dataset that it was trained on.
+            Duplicates known = split.isPresent()
                     ? duplicates.with(trained.map(TrainedOn::near).orElse(List.of()))
                     : duplicates;
-            return new FoldChoice(dataset, trained, learned).choose(request, known);
+            return ofFold(dataset, trained, split, request, known);
         }
+        List<Integer> every =
+                IntStream.range(0, dataset.samples().size()).boxed().toList();
         if (request.all()) {
-            return all(
-                    dataset,
-                    learned.map(one -> one.share(every(dataset)) + ": the result does not apply to new images"));
+            List<String> remarks = split.stream()
+                    .map(one -> one.share(every) + ": the result does not apply to new images")
+                    .toList();
+            return new TestImages(every, Setting.all(dataset), remarks);
         }
-        if (learned.isPresent()) {
-            return learned.get().itsOwn();
-        }
-        return all(dataset, Optional.of(trained.map(TestImages::elsewhere).orElse(UNTOLD)));
+        return split.map(TestImages::ofOwnFold)
+                .orElseGet(() -> new TestImages(
+                        every,
+                        Setting.all(dataset),
+                        List.of(trained.map(one -> "the model was trained under " + one.setting()
+                                        + ", on another list of images; if some of these are among them, the result is"
+                                        + " biased")
+                                .orElse(UNKNOWN_TRAINING_IMAGES))));
     }
 
-    private static final String UNTOLD =
-            "the model does not record its training images; if some of these are among them, the result is biased";
-
-    private static String elsewhere(TrainedOn trained) {
-        return "the model was trained under " + trained.setting() + ", on another list of images; if some of"
-                + " these are among them, the result is biased";
+    private static Optional<TrainedSplit> trainedSplit(Dataset dataset, Duplicates duplicates, TrainedOn trained) {
+        return trained.plan(dataset, duplicates).map(plan -> {
+            // The fingerprint fits but the fold does not: the origin was edited.
+            Fold fold = find(plan, trained.setting().fold())
+                    .orElseThrow(() -> new IllegalArgumentException(
+                            "the model was trained on these images, but its metadata names the fold '%s', and %s has %s"
+                                    .formatted(
+                                            trained.setting().fold(),
+                                            plan.protocol().text(),
+                                            names(plan))));
+            return new TrainedSplit(plan, fold);
+        });
     }
 
-    private static TestImages all(Dataset dataset, Optional<String> remark) {
+    private static TestImages ofOwnFold(TrainedSplit split) {
+        Fold fold = split.fold();
+        Setting setting = Setting.of(split.plan(), fold);
+        String remark = "the model was trained on some of these images; evaluating on the "
+                + fold.test().size() + " test images of its own fold '" + fold.name() + "' (" + setting.protocol()
+                + ", seed " + setting.seed() + ")";
+        return new TestImages(fold.test(), setting, List.of(remark));
+    }
+
+    /** Returns the test images of the requested fold, unless the model was trained on some of them. */
+    private static TestImages ofFold(
+            Dataset dataset,
+            Optional<TrainedOn> trained,
+            Optional<TrainedSplit> split,
+            Request request,
+            Duplicates duplicates) {
+        Protocol protocol = request.protocol()
+                .or(() -> trained.map(one -> Protocols.parse(one.setting().protocol())))
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "--fold and --seed need a protocol, and the model has none: pass one, e.g. --protocol"
+                                + " holdout:0.2"));
+        long seed = request.seed()
+                .or(() -> trained.map(one -> one.setting().seed()))
+                .orElse(0L);
+        Plan plan = protocol.plan(dataset, duplicates, seed);
+        Fold fold = request.fold().map(name -> named(plan, name)).orElseGet(() -> defaultFold(plan, split));
+        split.ifPresent(one -> requireUnseen(one, fold));
         return new TestImages(
-                every(dataset), Setting.all(dataset), remark.stream().toList());
+                fold.test(),
+                Setting.of(plan, fold),
+                plan.notes().stream().map(Note::text).toList());
     }
 
-    private static List<Integer> every(Dataset dataset) {
-        return IntStream.range(0, dataset.samples().size()).boxed().toList();
+    private static Optional<Fold> find(Plan plan, String name) {
+        return plan.folds().stream().filter(fold -> fold.name().equals(name)).findFirst();
+    }
+
+    private static String names(Plan plan) {
+        return plan.folds().stream().map(fold -> "'" + fold.name() + "'").collect(Collectors.joining(", "));
+    }
+
+    /** Returns a fold by its name, or by its number from 1. */
+    private static Fold named(Plan plan, String name) {
+        List<Fold> folds = plan.folds();
+        int index = name.matches("\\d{1,6}") ? Integer.parseInt(name) - 1 : -1;
+        return find(plan, name)
+                .or(() -> index >= 0 && index < folds.size() ? Optional.of(folds.get(index)) : Optional.empty())
+                .orElseThrow(() -> new IllegalArgumentException("%s has no fold '%s'%s; its folds are %s"
+                        .formatted(
+                                plan.protocol().text(),
+                                name,
+                                NearestWord.suggestion(
+                                        name, folds.stream().map(Fold::name).toList()),
+                                names(plan))));
+    }
+
+    /** Returns the only fold, or the one that the model was trained on. */
+    private static Fold defaultFold(Plan plan, Optional<TrainedSplit> split) {
+        if (plan.folds().size() == 1) {
+            return plan.folds().getFirst();
+        }
+        return split.filter(one -> one.plan().fingerprint().equals(plan.fingerprint()))
+                .map(TrainedSplit::fold)
+                .orElseThrow(() -> new IllegalArgumentException("%s has several folds: choose one of %s"
+                        .formatted(plan.protocol().text(), names(plan))));
+    }
+
+    private static void requireUnseen(TrainedSplit split, Fold fold) {
+        if (split.count(fold.test()) > 0) {
+            throw new IllegalArgumentException(
+                    ("%s, so the result on '%s' would be biased: evaluate on '%s' of %s instead, which it was not"
+                                    + " trained on")
+                            .formatted(
+                                    split.share(fold.test()),
+                                    fold.name(),
+                                    split.fold().name(),
+                                    split.plan().protocol().text()));
+        }
     }
 }

@@ -9,17 +9,16 @@ import org.gramian.basis.QuotedText;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
-import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.Plan;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
 
 /**
- * Which division of which images a model was trained under, as its card's origin says by the keys {@value #PROTOCOL},
- * {@value #FOLD}, {@value #FINGERPRINT}, {@value #SEED} and, where there are some, {@value #NEAR_DUPLICATES}.
+ * The split that a model was trained on, from the keys {@value #PROTOCOL}, {@value #FOLD}, {@value #FINGERPRINT}, {@value
+ * #SEED} and optionally {@value #NEAR_DUPLICATES} of its card's origin.
  *
- * @param setting the division, and the fold that the model was kept from
- * @param near near-duplicates that the division kept together, by index
+ * @param setting protocol and fold
+ * @param near groups of near-duplicates, by index, which the split keeps together
  */
 public record TrainedOn(Setting setting, List<List<Integer>> near) {
     public static final String PROTOCOL = "protocol";
@@ -33,9 +32,9 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
     }
 
     /**
-     * What a card says; nothing where one of the keys is absent.
+     * Reads a card; empty if a required key is absent.
      *
-     * @throws IllegalArgumentException if what it says cannot be meant
+     * @throws IllegalArgumentException if a value is invalid
      */
     public static Optional<TrainedOn> of(ModelCard card) {
         Map<String, String> origin = card.origin();
@@ -51,7 +50,7 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
                 groups(origin.getOrDefault(NEAR_DUPLICATES, ""))));
     }
 
-    /** Groups of indexes as the origin keeps them, as {@code 3 7 8;12 15}. */
+    /** Returns groups of indexes as text for the origin, e.g. {@code 3 7 8;12 15}. */
     public static String text(List<List<Integer>> groups) {
         return groups.stream()
                 .map(group -> group.stream().map(String::valueOf).collect(Collectors.joining(" ")))
@@ -85,8 +84,8 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
         }
     }
 
-    /** The division, if this dataset is the one that was divided: the protocol, done again, gives the same fingerprint. */
-    Optional<Plan> again(Dataset dataset, Duplicates duplicates) {
+    /** Returns the split, if this is the training dataset: the protocol then gives the same fingerprint. */
+    Optional<Plan> plan(Dataset dataset, Duplicates duplicates) {
         try {
             if (near.stream()
                     .flatMap(List::stream)
@@ -96,14 +95,7 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
             Plan plan = Protocols.parse(setting.protocol()).plan(dataset, duplicates.with(near), setting.seed());
             return Optional.of(plan).filter(made -> made.fingerprint().equals(setting.fingerprint()));
         } catch (IllegalArgumentException _) {
-            return Optional.empty(); // what cannot be divided that way was not divided that way
+            return Optional.empty(); // the protocol does not apply to this dataset
         }
-    }
-
-    /** The fold that the model was kept from. */
-    Optional<Fold> fold(Plan plan) {
-        return plan.folds().stream()
-                .filter(fold -> fold.name().equals(setting.fold()))
-                .findFirst();
     }
 }

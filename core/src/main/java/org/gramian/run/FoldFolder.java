@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.gramian.basis.AtomicFile;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.EvaluationCsv;
+import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.model.Model;
@@ -130,8 +130,8 @@ record FoldFolder(Path path) {
 
     private void keepResults(Evaluation evaluation) throws IOException {
         EvaluationFile.write(path.resolve(EvaluationFolder.FILE), evaluation);
-        EvaluationCsv.writePredictions(path.resolve("predictions.csv"), evaluation);
-        EvaluationCsv.writeConfusion(path.resolve("confusion.csv"), evaluation.confusion());
+        PredictionTable.of(evaluation).write(path.resolve("predictions.csv"));
+        evaluation.confusion().write(path.resolve("confusion.csv"));
     }
 
     Evaluation evaluation() throws IOException {

@@ -36,7 +36,7 @@ final class CalibrationTest {
     }
 
     @RandomTest
-    void binsHoldEveryImageOnceWhereItsConfidenceLies(Seed seed) {
+    void binsContainEveryImageOnceByItsConfidence(Seed seed) {
         List<ImagePrediction> predictions = MadeUp.predictions(seed.random(), 90, 3);
         List<Calibration.Bin> bins = of(predictions).bins();
         assertThat(bins).hasSize(Calibration.BINS);
@@ -61,14 +61,14 @@ final class CalibrationTest {
     }
 
     @RandomTest(times = 3)
-    void honestProbabilitiesHaveASmallErrorAndBoastfulOnesALargeOne(Seed seed) {
+    void calibratedProbabilitiesHaveASmallErrorAndOverconfidentOnesALargeOne(Seed seed) {
         SplittableRandom random = seed.random();
         assertThat(of(MadeUp.calibrated(random, 20_000, 1)).error()).isLessThan(0.02);
         assertThat(of(MadeUp.calibrated(random, 5_000, 4)).error()).isGreaterThan(0.1);
     }
 
     @Test
-    void aConfidentMistakeCostsWhatItCosts() {
+    void aConfidentErrorIsNotClipped() {
         Calibration calibration = of(List.of(new ImagePrediction("x", 0, Logits.of(0, 1e6))));
         assertThat(calibration.logLoss()).isEqualTo(1e6);
         assertThat(calibration.brier()).isEqualTo(2);
@@ -76,7 +76,7 @@ final class CalibrationTest {
     }
 
     @Test
-    void equalScoresCostTheLogarithmOfTheNumberOfClasses() {
+    void equalScoresHaveTheLogLossOfUniformProbabilities() {
         Calibration calibration = of(List.of(new ImagePrediction("x", 2, Logits.of(4, 4, 4, 4))));
         assertThat(calibration.logLoss()).isCloseTo(Math.log(4), within(1e-15));
         assertThat(calibration.brier()).isCloseTo(0.75, within(1e-15));

@@ -62,7 +62,7 @@ final class ComparisonTest {
     }
 
     @RandomTest(times = 5)
-    void ofOneFoldItIsThePlainTest(Seed seed) {
+    void aComparisonOfOneFoldIsThePairedTest(Seed seed) {
         RandomGenerator random = seed.random();
         List<Evaluation> first = folds(random, 1, false);
         List<Evaluation> second = folds(random, 1, false);
@@ -70,14 +70,14 @@ final class ComparisonTest {
     }
 
     @RandomTest(times = 3)
-    void imagesThatSeveralFoldsTestAreCounted(Seed seed) {
+    void repeatedTestImagesAreCounted(Seed seed) {
         RandomGenerator random = seed.random();
         assertThat(Comparison.of(folds(random, 4, true), folds(random, 4, true)).repeated())
                 .isEqualTo(30);
     }
 
     @RandomTest(times = 3)
-    void whatCannotBeComparedIsRefusedWithTheReason(Seed seed) {
+    void incomparableResultsAreRefusedWithTheReason(Seed seed) {
         List<Evaluation> three = folds(seed.random(), 3, false);
         assertRefused(three, three.subList(0, 2), facts("third 3"));
         assertRefused(three.subList(1, 2), three.subList(0, 1), facts("third 1", "third 2"));
@@ -117,14 +117,14 @@ final class ComparisonTest {
     }
 
     @RandomTest(times = 1)
-    void aRunOfOneFoldKeepsItsEvaluationItself(Seed seed, @TempDir Path run) throws IOException {
+    void aRunOfOneFoldHasItsEvaluationInItsFolder(Seed seed, @TempDir Path run) throws IOException {
         List<Evaluation> one = folds(seed.random(), 1, false);
         EvaluationFile.write(run.resolve("evaluation.json"), one.getFirst());
         assertThat(EvaluationFolder.read(run)).isEqualTo(one);
     }
 
     @Test
-    void aFolderThatIsNoRunIsRefused(@TempDir Path folder) {
+    void aFolderWithoutEvaluationsIsRefused(@TempDir Path folder) {
         assertThatExceptionOfType(EvaluationFileException.class)
                 .isThrownBy(() -> EvaluationFolder.read(folder))
                 .withMessageContaining("fold-*/evaluation.json");

@@ -7,12 +7,13 @@ import static org.gramian.testing.Facts.facts;
 
 import java.util.Comparator;
 import java.util.List;
+import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 final class ConfusionMatrixTest {
-    /** 0 is taken for 1 twice; nobody is taken for 2; nobody is of class 3. */
+    /** Class 0 is predicted as 1 twice; class 2 is never predicted; class 3 has no images. */
     private static final Evaluation UNEVEN = MadeUp.of(4, new int[] {0, 0, 0, 1, 2, 2}, new int[] {0, 1, 1, 1, 0, 3});
 
     @Test
@@ -23,7 +24,7 @@ final class ConfusionMatrixTest {
     }
 
     @Test
-    void scoresOfClassesFollowByHand() {
+    void classScoresMatchHandComputedValues() {
         assertThat(UNEVEN.confusion().perClass())
                 .containsExactly(
                         new ClassScore("class 0", 3, 2, 1),
@@ -37,13 +38,13 @@ final class ConfusionMatrixTest {
     }
 
     @Test
-    void aClassThatWasNeverPredictedCountsZeroAndOneWithoutImagesDoesNotCount() {
+    void macroMeansCountUnpredictedClassesAsZeroAndSkipEmptyOnes() {
         assertThat(UNEVEN.confusion().macroRecall()).isCloseTo((1.0 / 3 + 1 + 0) / 3, within(1e-15));
         assertThat(UNEVEN.confusion().macroF1()).isCloseTo((0.4 + 0.5 + 0) / 3, within(1e-15));
     }
 
     @Test
-    void alwaysTheSameAnswerIsAsGoodAsChanceWhenBalanced() {
+    void aConstantPredictionHasChanceBalancedAccuracy() {
         Evaluation constant = MadeUp.of(3, new int[] {0, 0, 0, 0, 1, 2}, new int[] {0, 0, 0, 0, 0, 0});
         assertThat(constant.accuracy().value()).isEqualTo(4.0 / 6);
         assertThat(constant.confusion().macroRecall()).isEqualTo(1.0 / 3);
@@ -65,7 +66,7 @@ final class ConfusionMatrixTest {
     }
 
     @RandomTest
-    void everyMistakeIsInOneConfusionTheMostFrequentFirst(Seed seed) {
+    void confusionsContainEveryErrorOnceMostFrequentFirst(Seed seed) {
         Evaluation evaluation = MadeUp.evaluation(seed.random(), 70, 5);
         List<ConfusionMatrix.Confusion> found = evaluation.confusion().confusions();
         assertThat(found)
@@ -83,7 +84,7 @@ final class ConfusionMatrixTest {
     }
 
     @Test
-    void aMatrixThatIsNoneIsRefused() {
+    void anInvalidMatrixIsRefused() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new ConfusionMatrix(List.of("a", "b"), List.of(List.of(1, 2))))
                 .has(facts("2", "2"));

@@ -42,7 +42,7 @@ final class EvaluationFileTest {
     }
 
     @RandomTest
-    void whatIsWrittenIsReadToTheLastBit(Seed seed) throws IOException {
+    void writtenEvaluationsAreReadExactly(Seed seed) throws IOException {
         SplittableRandom random = seed.random();
         Evaluation evaluation = MadeUp.evaluation(random, random.nextInt(1, 40), random.nextInt(1, 9));
         Evaluation calibrated = evaluation.calibrated(Temperature.fit(evaluation.predictions()));
@@ -54,7 +54,7 @@ final class EvaluationFileTest {
     }
 
     @Test
-    void theFileHoldsEveryNumberForOtherPrograms() throws IOException {
+    void theFileHasAllMetrics() throws IOException {
         Evaluation evaluation = MadeUp.evaluation(new SplittableRandom(3), 50, 7);
         evaluation = evaluation.calibrated(Temperature.fit(evaluation.predictions()));
         Path file = folder.resolve("e.json");
@@ -76,7 +76,7 @@ final class EvaluationFileTest {
     }
 
     @Test
-    void theLocaleChangesNoByte() throws IOException {
+    void theFileDoesNotDependOnTheLocale() throws IOException {
         Path file = folder.resolve("e.json");
         EvaluationFile.write(file, nasty());
         byte[] before = Files.readAllBytes(file);
@@ -132,7 +132,7 @@ final class EvaluationFileTest {
     }
 
     @Test
-    void aFileCutAnywhereIsRefused() throws IOException {
+    void aTruncatedFileIsRefused() throws IOException {
         Path file = folder.resolve("e.json");
         EvaluationFile.write(file, MadeUp.of(2, new int[] {0, 1}, new int[] {0, 1}));
         byte[] whole = Files.readAllBytes(file);
@@ -145,7 +145,7 @@ final class EvaluationFileTest {
     }
 
     @Test
-    void whatIsNoJsonAtAllIsRefused() throws IOException {
+    void invalidJsonIsRefused() throws IOException {
         Path file = folder.resolve("e.json");
         for (String text : List.of("", "hello", "[]", "{}", "null", "[".repeat(100_000))) {
             Files.writeString(file, text);
@@ -162,10 +162,10 @@ final class EvaluationFileTest {
     }
 
     @Test
-    void theCsvTableIsReadToTheLastBit() throws IOException {
+    void theCsvTableIsReadExactly() throws IOException {
         Path file = folder.resolve("p.csv");
         for (Evaluation evaluation : List.of(nasty(), MadeUp.evaluation(new SplittableRandom(1), 30, 5))) {
-            EvaluationCsv.writePredictions(file, evaluation);
+            PredictionTable.of(evaluation).write(file);
             PredictionTable table = PredictionTable.read(file);
             assertThat(table).isEqualTo(PredictionTable.of(evaluation));
             assertThat(table.rows().stream().filter(PredictionTable.Row::right).count())
@@ -179,16 +179,16 @@ final class EvaluationFileTest {
     }
 
     @Test
-    void theCsvTablesLookLikeThis() throws IOException {
+    void csvTablesHaveTheDocumentedFormat() throws IOException {
         Evaluation evaluation = new Evaluation(
                 MadeUp.SETTING, List.of("a", "b,c"), List.of(new ImagePrediction("x.jpg", 1, Logits.of(0, 0))));
         Path file = folder.resolve("p.csv");
-        EvaluationCsv.writePredictions(file, evaluation);
+        PredictionTable.of(evaluation).write(file);
         assertThat(Files.readString(file)).isEqualTo("""
                         name,truth,prediction,probability,right,p:a,"p:b,c"
                         x.jpg,"b,c",a,0.5,false,0.5,0.5
                         """);
-        EvaluationCsv.writeConfusion(file, evaluation.confusion());
+        evaluation.confusion().write(file);
         assertThat(Files.readString(file)).matches("""
                         [^,\n]+,a,"b,c"
                         a,0,0
@@ -211,10 +211,9 @@ final class EvaluationFileTest {
             })
     void aChangedTableIsRefusedWithItsLine(String old, String changed, String values) throws IOException {
         Path file = folder.resolve("p.csv");
-        EvaluationCsv.writePredictions(
-                file,
-                new Evaluation(
-                        MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x.jpg", 1, Logits.of(0, 0)))));
+        PredictionTable.of(new Evaluation(
+                        MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x.jpg", 1, Logits.of(0, 0)))))
+                .write(file);
         String text = Files.readString(file);
         assertThat(text).contains(old);
         Files.writeString(file, text.replace(old, changed));
@@ -225,7 +224,7 @@ final class EvaluationFileTest {
     }
 
     @Test
-    void whatIsNoTableIsRefused() throws IOException {
+    void anInvalidTableIsRefused() throws IOException {
         Path file = folder.resolve("p.csv");
         for (String text : List.of("", "a,b\n", "name,truth,prediction,probability,right,p:a\n", "\"")) {
             Files.writeString(file, text);

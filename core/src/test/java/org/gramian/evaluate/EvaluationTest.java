@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class EvaluationTest {
     @RandomTest
-    void theOrderOfPredictionsChangesNothing(Seed seed) {
+    void metricsDoNotDependOnTheOrderOfPredictions(Seed seed) {
         Evaluation evaluation = MadeUp.evaluation(seed.random(), 60, 7);
         List<ImagePrediction> shuffled = new ArrayList<>(evaluation.predictions());
         Collections.shuffle(shuffled, new Random(seed.value()));
@@ -30,7 +30,7 @@ final class EvaluationTest {
     }
 
     @RandomTest
-    void otherNumbersForTheClassesChangeNoNumber(Seed seed) {
+    void metricsDoNotDependOnTheOrderOfClasses(Seed seed) {
         Evaluation evaluation = MadeUp.evaluation(seed.random(), 60, 7);
         List<Integer> from = new ArrayList<>(IntStream.range(0, 7).boxed().toList());
         Collections.shuffle(from, new Random(seed.value()));
@@ -55,7 +55,7 @@ final class EvaluationTest {
     }
 
     @RandomTest
-    void numbersStayWithinTheirBounds(Seed seed) {
+    void metricsStayWithinTheirBounds(Seed seed) {
         SplittableRandom random = seed.random();
         Evaluation evaluation = MadeUp.evaluation(random, random.nextInt(1, 80), random.nextInt(1, 12));
         for (Metric metric : Metric.values()) {
@@ -68,7 +68,7 @@ final class EvaluationTest {
     }
 
     @RandomTest
-    void theTopGrowsUntilItHoldsAllClasses(Seed seed) {
+    void topKAccuracyGrowsToOne(Seed seed) {
         Evaluation evaluation = MadeUp.evaluation(seed.random(), 50, 6);
         for (int count = 1; count < 6; count++) {
             assertThat(evaluation.top(count).right())
@@ -80,7 +80,7 @@ final class EvaluationTest {
     }
 
     @Test
-    void aPerfectModelHasPerfectNumbers() {
+    void aPerfectModelHasPerfectMetrics() {
         int[] truths = {0, 1, 2, 2};
         Evaluation perfect = MadeUp.of(3, truths, truths);
         assertThat(perfect.accuracy()).isEqualTo(new Proportion(4, 4));
@@ -97,14 +97,14 @@ final class EvaluationTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 1e101})
-    void scoresThatAreNoneAreRefusedWithTheNameOfTheImage(double score) {
+    void nonFiniteScoresAreRefusedWithTheImageName(double score) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new ImagePrediction("wood/7.jpg", 0, Logits.of(1, score)))
                 .has(facts("wood/7.jpg", score, "class", "1"));
     }
 
     @Test
-    void whatDoesNotFitTogetherIsRefused() {
+    void inconsistentPredictionsAreRefused() {
         ImagePrediction one = new ImagePrediction("x", 0, Logits.of(1, 2));
         refused(() -> new ImagePrediction("x", 2, Logits.of(1, 2)), facts("x", "0", "1", "2"));
         refused(() -> new ImagePrediction("", 0, Logits.of(1)), facts("name"));

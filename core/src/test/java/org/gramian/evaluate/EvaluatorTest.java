@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.gramian.evaluate.Evaluator.Measurement;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
@@ -62,7 +63,7 @@ final class EvaluatorTest {
     }
 
     @Test
-    void truthsAreFoundByNameInTheModelsOrder() throws IOException {
+    void classesAreMatchedByName() throws IOException {
         Evaluation evaluation = measure(KNOWN, 1, upTo(8)).evaluation();
         assertThat(evaluation.classes()).isEqualTo(KNOWN);
         assertThat(evaluation.predictions())
@@ -91,14 +92,14 @@ final class EvaluatorTest {
     }
 
     @Test
-    void theOrderOfTheImagesChangesNothing() throws IOException {
+    void theResultDoesNotDependOnTheOrderOfImages() throws IOException {
         List<Integer> shuffled = new ArrayList<>(upTo(8));
         Collections.shuffle(shuffled, new Random(1));
         assertThat(measure(KNOWN, 1, shuffled)).isEqualTo(measure(KNOWN, 1, upTo(8)));
     }
 
     @Test
-    void onlyTheWantedImagesAreMeasured() throws IOException {
+    void onlyTheGivenIndexesAreEvaluated() throws IOException {
         Evaluation all = measure(KNOWN, 1, upTo(8)).evaluation();
         Evaluation some = measure(KNOWN, 1, List.of(1, 6)).evaluation();
         assertThat(some.predictions())
@@ -106,14 +107,14 @@ final class EvaluatorTest {
     }
 
     @Test
-    void theModelsTemperatureIsTakenOver() throws IOException {
+    void theTemperatureOfTheCardIsUsed() throws IOException {
         assertThat(measure(KNOWN, 1, upTo(8)).evaluation().temperature()).isEqualTo(Temperature.NONE);
         assertThat(measure(KNOWN, 2.5, upTo(8)).evaluation().temperature())
                 .isEqualTo(new Temperature(2.5, Temperature.Outcome.FITTED));
     }
 
     @Test
-    void imagesThatCannotBeReadAreNamedAndDoNotCount() throws IOException {
+    void unreadableImagesAreListedAndDoNotCount() throws IOException {
         Evaluation whole = measure(KNOWN, 1, upTo(8)).evaluation();
         Files.writeString(root.resolve("wood/2.png"), "no picture");
         Measurement measured = measure(KNOWN, 1, upTo(8));
@@ -127,7 +128,7 @@ final class EvaluatorTest {
     }
 
     @Test
-    void whereNoImageCanBeReadThereIsNoResult() throws IOException {
+    void evaluationFailsIfNoImageIsReadable() throws IOException {
         for (int i = 0; i < 4; i++) {
             Files.writeString(root.resolve("wood/" + i + ".png"), "no picture");
         }
@@ -138,7 +139,7 @@ final class EvaluatorTest {
     }
 
     @Test
-    void aClassThatTheModelDoesNotKnowIsNamedWithWhatWasMeant() throws IOException {
+    void anUnknownClassIsRefusedWithASuggestion() throws IOException {
         TinyModel.paint(root, 2, "glas", "zebra");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> measure(KNOWN, 1, upTo(8)))
@@ -146,7 +147,7 @@ final class EvaluatorTest {
     }
 
     @Test
-    void namesMustFitTheScores() {
+    void classNamesMustMatchTheScores() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> evaluator(List.of("wood", "stone"), 1))
                 .has(facts("3", "scores", "2"));

@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -47,7 +48,7 @@ final class FoldSummaryTest {
     }
 
     @Test
-    void itReadsAsInAPaperWhateverTheLocale() {
+    void textShowsMeanAndDeviationInAnyLocale() {
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.GERMANY);

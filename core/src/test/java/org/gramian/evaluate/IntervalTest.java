@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 final class IntervalTest {
     @RandomTest(times = 100)
-    void itContainsItsEstimateWithinZeroAndOne(Seed seed) {
+    void intervalContainsItsEstimateWithinZeroAndOne(Seed seed) {
         SplittableRandom random = seed.random();
         int count = random.nextInt(1, 2000);
         for (int right : new int[] {0, 1, random.nextInt(count + 1), count - 1, count}) {
@@ -26,7 +26,7 @@ final class IntervalTest {
     }
 
     @RandomTest
-    void moreImagesNarrowIt(Seed seed) {
+    void moreImagesNarrowTheInterval(Seed seed) {
         SplittableRandom random = seed.random();
         int count = random.nextInt(1, 500);
         int right = random.nextInt(count + 1);
@@ -46,7 +46,7 @@ final class IntervalTest {
 
     /** Its definition: the ends are the proportions whose score test just rejects what was seen. */
     @RandomTest
-    void itsEndsAreOneQuantileAwayByTheirOwnDeviation(Seed seed) {
+    void endsSatisfyTheScoreEquation(Seed seed) {
         SplittableRandom random = seed.random();
         int count = random.nextInt(2, 500);
         int right = random.nextInt(1, count);
@@ -58,12 +58,12 @@ final class IntervalTest {
     }
 
     @Test
-    void itIsTextInPercent() {
+    void textIsInPercent() {
         assertThat(new Proportion(8, 10).text()).matches("80\\.0 \\(49\\.0\\D+94\\.3\\)");
     }
 
     @Test
-    void proportionsThatAreNoneAreRefused() {
+    void invalidProportionsAreRefused() {
         for (int[] wrong : new int[][] {{0, 0}, {-1, 3}, {4, 3}}) {
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> new Proportion(wrong[0], wrong[1]))

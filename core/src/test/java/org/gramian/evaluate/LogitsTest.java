@@ -83,7 +83,7 @@ final class LogitsTest {
     }
 
     @Test
-    void theyAreValuesThatNobodyCanChange() {
+    void logitsAreImmutable() {
         double[] scores = {1, 2};
         Logits logits = Logits.of(scores);
         scores[0] = 9;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 final class PairedTestTest {
     @Test
-    void valuesByHand() {
+    void pValuesMatchHandComputedValues() {
         assertThat(new PairedTest(5, 10, 2, 3).exactP()).isCloseTo(0.03857421875, within(1e-15));
         assertThat(new PairedTest(0, 0, 6, 0).exactP()).isCloseTo(2.0 / 64, within(1e-15));
         assertThat(new PairedTest(9, 4, 4, 9).exactP()).isEqualTo(1);
@@ -26,7 +26,7 @@ final class PairedTestTest {
 
     /** Airway hyper-responsiveness in 21 children, the example of Fagerland, Lydersen and Laake 2014. */
     @Test
-    void aPublishedExample() {
+    void matchesAPublishedExample() {
         PairedTest children = new PairedTest(1, 1, 7, 12);
         assertThat(children.exactP()).isCloseTo(0.0703125, within(1e-12));
         assertThat(children.midP()).isCloseTo(0.0390625, within(1e-12));
@@ -53,7 +53,7 @@ final class PairedTestTest {
     }
 
     @RandomTest(times = 50)
-    void turnedRoundItSaysTheSame(Seed seed) {
+    void reversingSwapsTheSigns(Seed seed) {
         SplittableRandom random = seed.random();
         int[] counts = random.ints(4, 0, 40).toArray();
         counts[3]++;
@@ -88,7 +88,7 @@ final class PairedTestTest {
     }
 
     @Test
-    void anotherOrderOfClassesDoesNotMatter() {
+    void theOrderOfClassesDoesNotMatter() {
         Evaluation first = new Evaluation(
                 MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x", 0, Logits.of(1, 0))));
         Evaluation second = new Evaluation(
@@ -100,7 +100,7 @@ final class PairedTestTest {
     }
 
     @Test
-    void whatCannotBeComparedIsRefusedWithTheReason() {
+    void incomparableResultsAreRefusedWithTheReason() {
         Evaluation one = MadeUp.of(2, new int[] {0, 1}, new int[] {0, 1});
         refused(
                 one,
@@ -129,13 +129,13 @@ final class PairedTestTest {
     }
 
     @Test
-    void itsTextHasDirectionIntervalAndCounts() {
+    void textHasDirectionIntervalAndCounts() {
         assertThat(new PairedTest(60, 20, 5, 15).text()).has(facts("+15.0", "0.004", "20", "5", "100"));
         assertThat(new PairedTest(60, 30, 2, 8).text()).has(facts("0.001"));
     }
 
     @Test
-    void countsThatAreNoneAreRefused() {
+    void invalidCountsAreRefused() {
         assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new PairedTest(0, 0, 0, 0));
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new PairedTest(1, -1, 2, 0))

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 final class TemperatureTest {
     @RandomTest(times = 40)
-    void itNeverRaisesTheLogLossOfItsOwnImages(Seed seed) {
+    void fittingNeverRaisesTheLogLoss(Seed seed) {
         SplittableRandom random = seed.random();
         Evaluation before = MadeUp.evaluation(random, random.nextInt(1, 60), random.nextInt(1, 8));
         Evaluation after = before.calibrated(Temperature.fit(before.predictions()));
@@ -39,7 +39,7 @@ final class TemperatureTest {
     }
 
     @RandomTest
-    void noAnswerChanges(Seed seed) {
+    void predictedClassesStayTheSame(Seed seed) {
         Evaluation before = MadeUp.evaluation(seed.random(), 50, 5);
         Evaluation after = before.calibrated(Temperature.fit(before.predictions()));
         assertThat(after.confusion()).isEqualTo(before.confusion());
@@ -47,7 +47,7 @@ final class TemperatureTest {
     }
 
     @RandomTest
-    void scaledScoresScaleIt(Seed seed) {
+    void scaledScoresScaleTheTemperature(Seed seed) {
         SplittableRandom random = seed.random();
         List<ImagePrediction> predictions = MadeUp.predictions(random, 60, 4);
         for (double scale : new double[] {random.nextDouble(0.1, 10), 1e-30, 1e30}) {
@@ -65,7 +65,7 @@ final class TemperatureTest {
     }
 
     @RandomTest(times = 5)
-    void theTrueTemperatureIsFound(Seed seed) {
+    void theTrueTemperatureIsRecovered(Seed seed) {
         SplittableRandom random = seed.random();
         double temperature = Math.exp(random.nextDouble(-1.5, 1.5));
         assertThat(Temperature.fit(MadeUp.calibrated(random, 20_000, temperature))
@@ -74,14 +74,14 @@ final class TemperatureTest {
     }
 
     @RandomTest
-    void theOrderOfImagesPlaysNoPart(Seed seed) {
+    void theFitDoesNotDependOnTheOrderOfImages(Seed seed) {
         List<ImagePrediction> predictions = MadeUp.predictions(seed.random(), 30, 4);
         assertThat(Temperature.fit(predictions.reversed())).isEqualTo(Temperature.fit(predictions));
     }
 
     /** By hand: three of four are right with a margin of 1, so p = 3/4 and 1/T = log 3. */
     @Test
-    void aKnownCaseIsFoundExactly() {
+    void aClosedFormCaseIsFittedExactly() {
         List<ImagePrediction> predictions = List.of(
                 new ImagePrediction("a", 0, Logits.of(1, 0)),
                 new ImagePrediction("b", 0, Logits.of(1, 0)),
@@ -91,7 +91,7 @@ final class TemperatureTest {
     }
 
     @Test
-    void hugeMarginsBesideAMistakeAreNoTrouble() {
+    void hugeMarginsDoNotOverflow() {
         List<ImagePrediction> predictions = List.of(
                 new ImagePrediction("a", 0, Logits.of(1e99, 0)),
                 new ImagePrediction("b", 0, Logits.of(1e99, -1e99)),
@@ -103,7 +103,7 @@ final class TemperatureTest {
     }
 
     @Test
-    void whereAllIsRightNothingIsFittedAndItSaysSo() {
+    void nothingIsFittedIfAllPredictionsAreRight() {
         List<ImagePrediction> sure = List.of(
                 new ImagePrediction("a", 0, Logits.of(1e99, 0)),
                 new ImagePrediction("b", 0, Logits.of(3, 1)),
@@ -113,7 +113,7 @@ final class TemperatureTest {
     }
 
     @Test
-    void scoresWithoutInformationAreLeftAlone() {
+    void uninformativeScoresAreNotScaled() {
         Temperature none = new Temperature(1, Outcome.NO_INFORMATION);
         assertThat(Temperature.fit(List.of(new ImagePrediction("a", 0, Logits.of(5)))))
                 .as("one class")
@@ -130,7 +130,7 @@ final class TemperatureTest {
     }
 
     @Test
-    void temperaturesThatAreNoneAreRefused() {
+    void invalidTemperaturesAreRefused() {
         for (double value : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) {
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> new Temperature(value, Outcome.FITTED))

@@ -57,28 +57,28 @@ final class TestImagesTest {
                 Long.toString(plan.seed()));
     }
 
-    private static TestRequest request(@Nullable String protocol, @Nullable String fold, @Nullable Long seed) {
-        return new TestRequest(
+    private static TestImages.Request request(@Nullable String protocol, @Nullable String fold, @Nullable Long seed) {
+        return new TestImages.Request(
                 Optional.ofNullable(protocol).map(Protocols::parse),
                 Optional.ofNullable(fold),
                 Optional.ofNullable(seed),
                 false);
     }
 
-    private static void assertRefused(ModelCard card, TestRequest request, Facts words) {
+    private static void assertRefused(ModelCard card, TestImages.Request request, Facts words) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> TestImages.choose(PHOTOS, card, request))
                 .satisfies(refused -> assertThat(refused.getMessage()).has(words));
     }
 
     @RandomTest(times = 8)
-    void byDefaultAModelIsMeasuredOnItsOwnTestImages(Seed seed) {
+    void byDefaultAModelIsEvaluatedOnItsOwnTestImages(Seed seed) {
         String protocol =
                 List.of("thirds:3", "holdout:0.2", "kfold:4", "half:3").get((int) Math.floorMod(seed.value(), 4L));
         Plan plan = plan(protocol, seed.value());
         int number = seed.random().nextInt(plan.folds().size());
         Fold fold = plan.folds().get(number);
-        TestImages chosen = TestImages.choose(PHOTOS, trainedOn(plan, number), TestRequest.USUAL);
+        TestImages chosen = TestImages.choose(PHOTOS, trainedOn(plan, number), TestImages.Request.DEFAULT);
         assertThat(chosen.indexes()).isEqualTo(fold.test()).doesNotContainAnyElementsOf(fold.train());
         assertThat(chosen.setting()).isEqualTo(Setting.of(plan, fold));
         assertThat(chosen.remarks())
@@ -88,15 +88,15 @@ final class TestImagesTest {
     }
 
     @Test
-    void allImagesHaveToBeAskedForAndTheShareLearnedIsSaid() {
-        TestImages chosen = TestImages.choose(PHOTOS, trainedOn(plan("holdout:0.2", 1), 0), TestRequest.ALL);
+    void allImagesOnRequestWithTheShareOfTrainingImages() {
+        TestImages chosen = TestImages.choose(PHOTOS, trainedOn(plan("holdout:0.2", 1), 0), TestImages.Request.ALL);
         assertThat(chosen.indexes()).hasSize(PICTURES);
         assertThat(chosen.setting()).isEqualTo(Setting.all(PHOTOS));
         assertThat(chosen.remarks()).singleElement().asString().has(facts("80 %", "48", "60"));
     }
 
     @Test
-    void imagesOfAnotherFoldAreRefusedIfTheModelHasLearnedThem() {
+    void trainingImagesOfTheModelAreRefused() {
         Plan plan = plan("thirds:3", 5);
         assertRefused(trainedOn(plan, 0), request(null, "third 2", null), facts("100 %", "20", "third 1", "thirds:3"));
         assertRefused(trainedOn(plan, 0), request("holdout:0.2", null, null), facts("third 1", "thirds:3"));
@@ -104,11 +104,11 @@ final class TestImagesTest {
     }
 
     @Test
-    void itsOwnProtocolSaidAloudIsItsOwnFold() {
+    void theModelsProtocolSelectsItsOwnFold() {
         Plan plan = plan("thirds:3", 5);
         ModelCard card = trainedOn(plan, 1);
-        TestImages usual = TestImages.choose(PHOTOS, card, TestRequest.USUAL);
-        for (TestRequest same : List.of(
+        TestImages usual = TestImages.choose(PHOTOS, card, TestImages.Request.DEFAULT);
+        for (TestImages.Request same : List.of(
                 request("thirds:3", null, null), request(null, "third 2", null), request("thirds:3", "third 2", 5L))) {
             assertThat(TestImages.choose(PHOTOS, card, same).indexes()).isEqualTo(usual.indexes());
             assertThat(TestImages.choose(PHOTOS, card, same).setting()).isEqualTo(usual.setting());
@@ -116,10 +116,10 @@ final class TestImagesTest {
     }
 
     @Test
-    void aModelOfOtherImagesIsMeasuredOnAllWithARemark() {
+    void aModelOfAnotherDatasetIsEvaluatedOnAllImagesWithARemark() {
         Dataset others = dataset(PICTURES + 3);
         ModelCard card = trainedOn(plan("thirds:3", 5), 0);
-        TestImages chosen = TestImages.choose(others, card, TestRequest.USUAL);
+        TestImages chosen = TestImages.choose(others, card, TestImages.Request.DEFAULT);
         assertThat(chosen.indexes())
                 .isEqualTo(IntStream.range(0, PICTURES + 3).boxed().toList());
         assertThat(chosen.remarks()).singleElement().asString().has(facts("thirds:3", "third 1"));
@@ -129,12 +129,12 @@ final class TestImagesTest {
     }
 
     @Test
-    void aModelThatSaysNothingOfItsOriginIsMeasuredOnAllWithARemark() {
+    void aModelWithoutOriginIsEvaluatedOnAllImagesWithARemark() {
         ModelCard card = TinyModel.card(PHOTOS.classes(), 1, Map.of("seed", "1"));
-        TestImages chosen = TestImages.choose(PHOTOS, card, TestRequest.USUAL);
+        TestImages chosen = TestImages.choose(PHOTOS, card, TestImages.Request.DEFAULT);
         assertThat(chosen.indexes()).hasSize(PICTURES);
         assertThat(chosen.remarks()).hasSize(1);
-        assertThat(TestImages.choose(PHOTOS, card, TestRequest.ALL).remarks()).isEmpty();
+        assertThat(TestImages.choose(PHOTOS, card, TestImages.Request.ALL).remarks()).isEmpty();
         assertThat(TestImages.choose(PHOTOS, card, request("holdout:0.5", null, null))
                         .indexes())
                 .isEqualTo(plan("holdout:0.5", 0).folds().getFirst().test());
@@ -149,19 +149,19 @@ final class TestImagesTest {
     }
 
     @Test
-    void anOriginThatContradictsItselfIsRefused() {
+    void anInconsistentOriginIsRefused() {
         Map<String, String> origin = new HashMap<>(origin(plan("thirds:3", 5), 0));
         origin.put("fold", "third 9");
-        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestRequest.USUAL, facts("'third 9'", "'third 1'"));
+        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'third 9'", "'third 1'"));
         origin.put("seed", "five");
-        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestRequest.USUAL, facts("'five'"));
+        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'five'"));
         origin.put("fingerprint", "f00");
-        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestRequest.USUAL, facts("64", "hexadecimal"));
+        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("64", "hexadecimal"));
     }
 
     @Test
     void allAndAFoldExcludeEachOther() {
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new TestRequest(Optional.empty(), Optional.of("third 1"), Optional.empty(), true));
+                .isThrownBy(() -> new TestImages.Request(Optional.empty(), Optional.of("third 1"), Optional.empty(), true));
     }
 }

@@ -17,7 +17,6 @@ import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.evaluate.TestImages;
-import org.gramian.evaluate.TestRequest;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
@@ -249,7 +248,7 @@ final class NearDuplicateSplitsTest {
         TestImages chosen = TestImages.choose(
                 dataset,
                 ModelFile.header(folder.resolve("run/model.safetensors")).card(),
-                TestRequest.USUAL);
+                TestImages.Request.DEFAULT);
         assertThat(chosen.indexes().stream()
                         .map(index -> dataset.samples().get(index).name()))
                 .containsExactlyInAnyOrderElementsOf(

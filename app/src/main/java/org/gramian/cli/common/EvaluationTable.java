@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.gramian.basis.QuotedText;
-import org.gramian.evaluate.ClassScore;
+import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.ConfusionMatrix.Confusion;
 import org.gramian.evaluate.Evaluation;

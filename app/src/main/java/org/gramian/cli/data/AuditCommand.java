@@ -33,7 +33,6 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.report.AuditPage;
-import org.gramian.report.AuditVerdict;
 import org.gramian.report.ReportFile;
 import org.gramian.report.ThumbnailSet;
 import org.jspecify.annotations.Nullable;
@@ -158,7 +157,7 @@ public final class AuditCommand implements Callable<Integer> {
             classes(text);
             contents(text);
             report.findings().forEach(finding -> finding(text, finding));
-            return text.append(AuditVerdict.of(report))
+            return text.append(AuditPage.verdict(report))
                     .append(System.lineSeparator())
                     .toString();
         }

@@ -29,7 +29,7 @@ import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;
 import org.gramian.export.OnnxEngine;
 import org.gramian.export.OnnxFile;
-import org.gramian.export.proto.ModelProto;
+import org.gramian.export.proto.OnnxProto;
 import org.gramian.model.ModelFile;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +57,7 @@ public final class ExportCommand implements Callable<Integer> {
             names = "--opset",
             paramLabel = "N",
             defaultValue = "" + OnnxFile.DEFAULT_OPSET,
-            description = "ONNX operator set, " + ModelProto.OLDEST_OPSET + " to " + ModelProto.NEWEST_OPSET
+            description = "ONNX operator set, " + OnnxProto.Model.OLDEST_OPSET + " to " + OnnxProto.Model.NEWEST_OPSET
                     + " (default: ${DEFAULT-VALUE})")
     private int opset;
 
@@ -94,7 +94,7 @@ public final class ExportCommand implements Callable<Integer> {
         List<Path> files = images == null ? List.of() : new ImageInputs(images).named(console::say);
         torch.prepare();
         try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
-            ModelProto content = OnnxFile.proto(stored.model(), stored.card(), opset);
+            OnnxProto.Model content = OnnxFile.proto(stored.model(), stored.card(), opset);
             ExportCheck check = new ExportCheck(stored, files, console);
             try {
                 OnnxFile.write(out, content, partial -> inspect(check, partial));

@@ -82,7 +82,7 @@ public final class ServeCommand implements Callable<Integer> {
         CountDownLatch requested = new CountDownLatch(1);
         try (Interruption _ = Interruption.of(
                         requested::countDown, "interrupted; finishing accepted requests", console::say);
-                Server server = Server.start(options, source, voice())) {
+                Server server = Server.start(options, source, listener())) {
             SighupHandler.onSignal(server::reload);
             console.say("serving at " + address(server.port()) + "; stop with Ctrl-C");
             requested.await();
@@ -108,8 +108,8 @@ public final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private Server.Voice voice() {
-        return new Server.Voice(console::say, verbose ? console::say : _ -> {});
+    private Server.Listener listener() {
+        return new Server.Listener(console::say, verbose ? console::say : _ -> {});
     }
 
     private String address(int listening) {

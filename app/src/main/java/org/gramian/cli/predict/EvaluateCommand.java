@@ -17,12 +17,11 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.EvaluationCsv;
+import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.Evaluator;
-import org.gramian.evaluate.Measurement;
+import org.gramian.evaluate.Evaluator.Measurement;
 import org.gramian.evaluate.TestImages;
-import org.gramian.evaluate.TestRequest;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.crop.CropPlan;
@@ -35,7 +34,7 @@ import org.gramian.model.ModelHeader;
 import org.gramian.report.ReportFile;
 import org.gramian.report.run.RunReport;
 import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.ModelData;
+import org.gramian.report.run.data.FoldData.ModelData;
 import org.gramian.report.run.data.RunData;
 import org.gramian.report.run.data.Thumbnails;
 import org.jspecify.annotations.Nullable;
@@ -123,7 +122,7 @@ public final class EvaluateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        TestRequest request = new TestRequest(
+        TestImages.Request request = new TestImages.Request(
                 Optional.ofNullable(protocol).map(Protocols::parse),
                 Optional.ofNullable(fold),
                 Optional.ofNullable(seed),
@@ -210,10 +209,10 @@ public final class EvaluateCommand implements Callable<Integer> {
             EvaluationFile.write(json, evaluation);
         }
         if (csv != null) {
-            EvaluationCsv.writePredictions(csv, evaluation);
+            PredictionTable.of(evaluation).write(csv);
         }
         if (confusion != null) {
-            EvaluationCsv.writeConfusion(confusion, evaluation.confusion());
+            evaluation.confusion().write(confusion);
         }
         return lost == 0 ? ExitCode.DONE : ExitCode.DATA;
     }

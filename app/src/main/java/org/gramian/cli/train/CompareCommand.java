@@ -9,7 +9,7 @@ import org.gramian.cli.common.Columns;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
-import org.gramian.evaluate.Spread;
+import org.gramian.evaluate.FoldSummary.Spread;
 
 import java.nio.file.Files;
 import java.util.stream.Stream;

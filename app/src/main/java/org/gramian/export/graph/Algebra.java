@@ -4,16 +4,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
-import org.gramian.export.proto.AttributeProto;
+import org.gramian.export.proto.OnnxProto;
+import org.gramian.pooling.Normalization;
 
-/**
- * Matrix products, exponentials, sums and element-wise operators on the values of a {@link Graph}; sizes follow NumPy's rules
- * of broadcasting.
- *
- * @param graph to which nodes are added
- */
+/** Operators on the values of a {@link Graph}: matrix products, sums and element-wise operators with NumPy's broadcasting. */
 record Algebra(Graph graph) {
-    /** The same under the name of a part. */
+    /** Returns the operators under the name of a part. */
     Algebra at(String part) {
         return new Algebra(graph.at(part));
     }
@@ -90,7 +86,7 @@ record Algebra(Graph graph) {
     }
 
     Value softmax(Value a, int axis) {
-        return graph.node("Softmax", a.sizes(), List.of(a), AttributeProto.of("axis", axis));
+        return graph.node("Softmax", a.sizes(), List.of(a), OnnxProto.Attribute.of("axis", axis));
     }
 
     /** Matrix products over the last two axes. */
@@ -105,53 +101,53 @@ record Algebra(Graph graph) {
         return graph.node("MatMul", sizes, List.of(a, b));
     }
 
-    /** The last two axes exchanged. */
+    /** Exchanges the last two axes. */
     Value transpose(Value a) {
         long[] order = LongStream.range(0, a.rank()).toArray();
         order[a.rank() - 1] = a.rank() - 2L;
         order[a.rank() - 2] = a.rank() - 1L;
         List<Long> sizes = Arrays.stream(order).mapToObj(i -> a.at((int) i)).toList();
-        return graph.node("Transpose", sizes, List.of(a), AttributeProto.of("perm", order));
+        return graph.node("Transpose", sizes, List.of(a), OnnxProto.Attribute.of("perm", order));
     }
 
-    /** Sum over axes, which stay with size 1. */
+    /** Sums over axes, keeping them with size 1. */
     Value sum(Value a, int... axes) {
         List<Long> sizes = new ArrayList<>(a.sizes());
         for (int axis : axes) {
             sizes.set(axis, 1L);
         }
         Value over = graph.wholes("axes", Arrays.stream(axes).asLongStream().toArray());
-        return graph.node("ReduceSum", sizes, List.of(a, over), AttributeProto.of("keepdims", 1));
+        return graph.node("ReduceSum", sizes, List.of(a, over), OnnxProto.Attribute.of("keepdims", 1));
     }
 
-    /** The sum over axes divided by a number, a mean where that is how many were summed. */
+    /** Returns the sum over axes divided by a number. */
     Value sumOver(Value a, long divisor, int... axes) {
         return scale(sum(a, axes), 1.0 / divisor);
     }
 
-    /** What there is of each image under other sizes. */
+    /** Reshapes the values of each image. */
     Value reshape(Value a, long... each) {
         List<Long> sizes = new ArrayList<>(List.of(Value.BATCH));
         Arrays.stream(each).forEach(sizes::add);
         if (a.sizes().equals(sizes)) {
             return a;
         }
-        long[] target = LongStream.concat(LongStream.of(0), Arrays.stream(each)).toArray(); // 0 keeps the size there is
+        long[] target = LongStream.concat(LongStream.of(0), Arrays.stream(each)).toArray(); // 0 keeps the size
         return graph.node("Reshape", sizes, List.of(a, graph.wholes("sizes", target)));
     }
 
     Value concat(List<Value> parts, int axis) {
         long total = parts.stream().mapToLong(part -> part.at(axis)).sum();
-        return graph.node("Concat", parts.getFirst().with(axis, total), parts, AttributeProto.of("axis", axis));
+        return graph.node("Concat", parts.getFirst().with(axis, total), parts, OnnxProto.Attribute.of("axis", axis));
     }
 
-    /** Elements at places of an axis. */
+    /** Returns the elements at these indexes of an axis. */
     Value gather(Value a, long[] places, int axis) {
         Value index = graph.wholes("places", places);
-        return graph.node("Gather", a.with(axis, places.length), List.of(a, index), AttributeProto.of("axis", axis));
+        return graph.node("Gather", a.with(axis, places.length), List.of(a, index), OnnxProto.Attribute.of("axis", axis));
     }
 
-    /** From one place of each axis to another, which is excluded. */
+    /** Returns the ranges {@code [start, end)} of axes. */
     Value slice(Value a, int[] axes, long[] starts, long[] ends) {
         List<Long> sizes = new ArrayList<>(a.sizes());
         for (int i = 0; i < axes.length; i++) {
@@ -161,21 +157,21 @@ record Algebra(Graph graph) {
         return graph.node("Slice", sizes, List.of(a, graph.wholes("starts", starts), graph.wholes("ends", ends), over));
     }
 
-    /** {@code v·Wᵀ + b} of rows. */
+    /** Returns {@code v·Wᵀ + b} of rows. */
     Value linear(Value rows, Value weight, Value bias) {
         return graph.node(
                 "Gemm",
                 List.of(rows.at(0), weight.at(0)),
                 List.of(rows, weight, bias),
-                AttributeProto.of("transB", 1L));
+                OnnxProto.Attribute.of("transB", 1L));
     }
 
-    /** The identity matrix times a number. */
+    /** Returns the identity matrix times a number. */
     Value identity(long size, double factor) {
         return diagonal("identity/" + size + "/" + (float) factor, size, factor, 0);
     }
 
-    /** 1 everywhere but on the diagonal, where it is 0. */
+    /** Returns a matrix of ones with a zero diagonal. */
     Value offDiagonal(long size) {
         return diagonal("off-diagonal/" + size, size, 0, 1);
     }
@@ -190,6 +186,21 @@ record Algebra(Graph graph) {
             }
             return values;
         });
+    }
+
+    /** Returns the signed root {@code v / (√(|v|+ε) + √ε)}. */
+    Value signedRoot(Value vectors, double epsilon) {
+        if (epsilon == 0) {
+            return mul(sign(vectors), sqrt(abs(vectors)));
+        }
+        Value root = sqrt(shift(abs(vectors), epsilon));
+        return div(vectors, shift(root, Math.sqrt(epsilon)));
+    }
+
+    /** Normalizes to unit length along the last axis. */
+    Value unit(Value vectors) {
+        Value squares = sum(mul(vectors, vectors), vectors.rank() - 1);
+        return div(vectors, atLeast(sqrt(squares), Normalization.L2.SMALLEST_NORM));
     }
 
     private static List<Long> broadcast(List<Long> a, List<Long> b) {

@@ -9,26 +9,22 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.gramian.autodiff.Parameter;
-import org.gramian.export.proto.AttributeProto;
-import org.gramian.export.proto.NodeProto;
-import org.gramian.export.proto.TensorProto;
-import org.gramian.export.proto.TensorProto.ElementType;
+import org.gramian.export.proto.OnnxProto;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensor;
 
 /**
- * Nodes and constants of a graph while it is built, under the name of the part that is being built.
+ * Builder of a graph: nodes and constants, named after their part, e.g. {@code pooling/rbf/Exp}.
  *
- * <p>Names tell where something comes from, as {@code pooling/rbf/Exp}; what would be there twice is numbered. A parameter
- * keeps its name in the model file. Weights on the processor are not copied: the model must stay open until the graph is
- * written.
+ * <p>Repeated names are numbered. A parameter keeps its name in the model file. Weights on the CPU are not copied: the model must
+ * stay open until the graph is written.
  */
 final class Graph {
-    /** What all parts of a graph share. */
+    /** Content shared by all parts. */
     private static final class Content {
-        private final List<NodeProto> nodes = new ArrayList<>();
-        private final List<TensorProto> constants = new ArrayList<>();
+        private final List<OnnxProto.Node> nodes = new ArrayList<>();
+        private final List<OnnxProto.Tensor> constants = new ArrayList<>();
         private final Map<String, Value> shared = new HashMap<>();
         private final Map<String, Value> parameters = new HashMap<>();
         private final Set<String> names = new HashSet<>();
@@ -46,56 +42,56 @@ final class Graph {
         return new Graph(new Content(), "");
     }
 
-    /** The same graph; what is added is named after a part of it. */
+    /** Returns the graph under the name of a part. */
     Graph at(String name) {
         return new Graph(content, part.isEmpty() ? name : part + "/" + name);
     }
 
-    List<NodeProto> nodes() {
+    List<OnnxProto.Node> nodes() {
         return content.nodes;
     }
 
-    List<TensorProto> constants() {
+    List<OnnxProto.Tensor> constants() {
         return content.constants;
     }
 
-    /** A value that a caller gives. */
+    /** Adds an input. */
     Value input(String name, List<Long> sizes) {
         content.names.add(name);
         return new Value(name, sizes);
     }
 
     /** Adds an operator. */
-    Value node(String operator, List<Long> sizes, List<Value> inputs, AttributeProto... attributes) {
+    Value node(String operator, List<Long> sizes, List<Value> inputs, OnnxProto.Attribute... attributes) {
         String name = unique(part.isEmpty() ? operator : part + "/" + operator);
-        content.nodes.add(new NodeProto(
+        content.nodes.add(new OnnxProto.Node(
                 name, operator, inputs.stream().map(Value::name).toList(), name, Arrays.asList(attributes)));
         return new Value(name, sizes);
     }
 
-    /** The value under a name of its own, by which a caller asks for it. */
+    /** Adds an output. */
     Value output(String name, Value value) {
         String own = unique(name);
         if (!own.equals(name)) {
             throw new IllegalStateException("two outputs are named " + name);
         }
-        content.nodes.add(new NodeProto(name + "/Identity", "Identity", List.of(value.name()), name, List.of()));
+        content.nodes.add(new OnnxProto.Node(name + "/Identity", "Identity", List.of(value.name()), name, List.of()));
         return new Value(name, value.sizes());
     }
 
-    /** A parameter as it is. */
+    /** Adds a parameter. */
     Value parameter(Parameter parameter) {
         Tensor tensor = parameter.value();
         if (tensor.type() != DType.F32) {
             throw new IllegalArgumentException("expected weights in float32, found " + parameter);
         }
-        // Two parts may have parameters of one name; they are told apart by where they are used.
+        // Two parts may have parameters of one name.
         return content.parameters.computeIfAbsent(root() + parameter.name(), name -> {
             List<Long> sizes = Arrays.stream(tensor.shape().sizes()).boxed().toList();
             boolean readable = tensor.device().equals(Device.CPU) && tensor.isContiguous();
             return readable
-                    ? add(new TensorProto(unique(name), ElementType.FLOAT, sizes, tensor.data()))
-                    : add(TensorProto.of(unique(name), sizes, tensor.toFloats()));
+                    ? add(new OnnxProto.Tensor(unique(name), OnnxProto.ElementType.FLOAT, sizes, tensor.data()))
+                    : add(OnnxProto.Tensor.of(unique(name), sizes, tensor.toFloats()));
         });
     }
 
@@ -104,9 +100,9 @@ final class Graph {
         return part.isEmpty() ? "" : (end < 0 ? part : part.substring(0, end)) + ".";
     }
 
-    /** Numbers of a formula. */
+    /** Adds a constant. */
     Value constant(String name, List<Long> sizes, double... values) {
-        return add(TensorProto.of(unique(part + "/" + name), sizes, single(values)));
+        return add(OnnxProto.Tensor.of(unique(part + "/" + name), sizes, single(values)));
     }
 
     private static float[] single(double[] values) {
@@ -117,23 +113,23 @@ final class Graph {
         return single;
     }
 
-    /** One number, the same constant wherever it is used. */
+    /** Adds a scalar, once. */
     Value number(double value) {
         return shared("number/" + (float) value, List.of(), () -> new double[] {value});
     }
 
-    /** Numbers that are the same constant wherever this name is used. */
+    /** Adds a constant once per name. */
     Value shared(String name, List<Long> sizes, Supplier<double[]> values) {
         return content.shared.computeIfAbsent(
-                name, _ -> add(TensorProto.of(unique(name), sizes, single(values.get()))));
+                name, _ -> add(OnnxProto.Tensor.of(unique(name), sizes, single(values.get()))));
     }
 
-    /** Whole numbers: axes, sizes, places. */
+    /** Adds integers: axes, sizes, indexes. */
     Value wholes(String name, long... values) {
-        return add(TensorProto.of(unique(part + "/" + name), values));
+        return add(OnnxProto.Tensor.of(unique(part + "/" + name), values));
     }
 
-    private Value add(TensorProto constant) {
+    private Value add(OnnxProto.Tensor constant) {
         content.constants.add(constant);
         return new Value(constant.name(), constant.sizes());
     }

@@ -3,14 +3,13 @@ package org.gramian.export.graph;
 import java.util.List;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.export.proto.GraphProto;
-import org.gramian.export.proto.ValueInfoProto;
+import org.gramian.export.proto.OnnxProto;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 
 /**
- * A whole classifier as a graph: {@code images [n, 3, s, s]} to {@code scores [n, k]}, {@code probabilities [n, k]} and {@code
+ * Graph of a classifier: {@code images [n, 3, s, s]} to {@code scores [n, k]}, {@code probabilities [n, k]} and {@code
  * descriptors [n, d]}.
  *
  * <p>Images are crops of the card's size, preprocessed as the card says; n is open. Scores and descriptors are those of
@@ -18,8 +17,8 @@ import org.gramian.model.ModelCard;
  * itself.
  */
 public final class ModelGraph {
-    /** The input. */
-    public static final String PICTURES = "pictures";
+    /** Name of the input. */
+    public static final String IMAGES = "pictures";
 
     /** Scores before the softmax. */
     public static final String SCORES = "scores";
@@ -27,20 +26,20 @@ public final class ModelGraph {
     /** Probabilities of each crop. */
     public static final String PROBABILITIES = "probabilities";
 
-    /** What the pooling ends with. */
+    /** Output of the pooling. */
     public static final String DESCRIPTORS = "descriptors";
 
     private ModelGraph() {}
 
     /**
-     * The graph of a model, whose weights must stay readable until it is written.
+     * Builds the graph of a model, which must stay open until it is written.
      *
      * @throws NotExpressibleException if the model has a part that ONNX does not express
      */
-    public static GraphProto of(Model model, ModelCard card) {
+    public static OnnxProto.Graph of(Model model, ModelCard card) {
         Graph graph = Graph.empty();
         long side = card.crops().size();
-        Value images = graph.input(PICTURES, List.of(Value.BATCH, 3L, side, side));
+        Value images = graph.input(IMAGES, List.of(Value.BATCH, 3L, side, side));
         Value features = new NetworkLowering(graph.at("backbone"), model.backboneParameters())
                 .features(model.backbone(), images);
         Algebra pooling = new Algebra(graph.at("head").at("pooling"));
@@ -50,7 +49,7 @@ public final class ModelGraph {
         Algebra classifier = new Algebra(graph.at("head").at("classifier"));
         Value scores = classify(classifier, head, model.headParameters(), descriptors);
         Value probabilities = classifier.softmax(classifier.scale(scores, 1 / card.temperature()), 1);
-        return new GraphProto(
+        return new OnnxProto.Graph(
                 "gramian",
                 graph.nodes(),
                 graph.constants(),
@@ -66,11 +65,11 @@ public final class ModelGraph {
                         info(graph.output(DESCRIPTORS, descriptors), "output of the pooling")));
     }
 
-    private static ValueInfoProto info(Value value, String about) {
-        return new ValueInfoProto(value.name(), value.sizes(), about);
+    private static OnnxProto.ValueInfo info(Value value, String about) {
+        return new OnnxProto.ValueInfo(value.name(), value.sizes(), about);
     }
 
-    /** A batch norm of the scores becomes part of the classifier's weights. */
+    /** Adds the classifier; a batch norm of the scores is folded into its weights. */
     private static Value classify(Algebra algebra, Head head, ParameterSet parameters, Value descriptors) {
         if (!head.normalized()) {
             return algebra.linear(

@@ -16,7 +16,7 @@ import org.gramian.backbone.NetworkLayer;
 import org.gramian.backbone.Pool;
 import org.gramian.backbone.Residual;
 import org.gramian.backbone.ResponseNormalization;
-import org.gramian.export.proto.AttributeProto;
+import org.gramian.export.proto.OnnxProto;
 import org.gramian.tensor.Activation;
 
 /**
@@ -96,10 +96,10 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                         "LRN",
                         maps.sizes(),
                         List.of(maps),
-                        AttributeProto.of("size", norm.size()),
-                        AttributeProto.of("alpha", norm.alpha()),
-                        AttributeProto.of("beta", norm.beta()),
-                        AttributeProto.of("bias", norm.k()));
+                        OnnxProto.Attribute.of("size", norm.size()),
+                        OnnxProto.Attribute.of("alpha", norm.alpha()),
+                        OnnxProto.Attribute.of("beta", norm.beta()),
+                        OnnxProto.Attribute.of("bias", norm.k()));
     }
 
     private Value dense(Dense dense, Value maps) {
@@ -157,10 +157,10 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                 "Conv",
                 List.of(maps.at(0), filters.getFirst().at(0), kernel.windows(maps.at(2)), kernel.windows(maps.at(3))),
                 inputs,
-                AttributeProto.of("kernel_shape", new long[] {kernel.size(), kernel.size()}),
-                AttributeProto.of("strides", new long[] {kernel.stride(), kernel.stride()}),
-                AttributeProto.of("pads", new long[] {top, left, kernel.after(), kernel.after()}),
-                AttributeProto.of("group", kernel.depthwise() ? maps.at(1) : 1));
+                OnnxProto.Attribute.of("kernel_shape", new long[] {kernel.size(), kernel.size()}),
+                OnnxProto.Attribute.of("strides", new long[] {kernel.stride(), kernel.stride()}),
+                OnnxProto.Attribute.of("pads", new long[] {top, left, kernel.after(), kernel.after()}),
+                OnnxProto.Attribute.of("group", kernel.depthwise() ? maps.at(1) : 1));
     }
 
     private Value bank(FilterBank bank, Value images) {

@@ -1,6 +1,6 @@
 package org.gramian.export.graph;
 
-/** Says that a model has a part that the operators of ONNX do not express, which one, why, and what to use instead. */
+/** The model has a part without an ONNX formula. The message names it and what to use instead. */
 public final class NotExpressibleException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 

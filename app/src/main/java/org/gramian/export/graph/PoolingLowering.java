@@ -11,9 +11,11 @@ import org.gramian.pooling.BagOfWords;
 import org.gramian.pooling.Cross;
 import org.gramian.pooling.CustomAggregation;
 import org.gramian.pooling.DeepTen;
+import org.gramian.pooling.DescriptorPca;
 import org.gramian.pooling.FisherVector;
 import org.gramian.pooling.GeneralizedMean;
 import org.gramian.pooling.Join;
+import org.gramian.pooling.LayerChannels;
 import org.gramian.pooling.Maximum;
 import org.gramian.pooling.MultiScaleOrderless;
 import org.gramian.pooling.NetVlad;
@@ -28,46 +30,39 @@ import org.gramian.pooling.Vlad;
 import org.gramian.pooling.Weighted;
 import org.gramian.tensor.Shape;
 
-/**
- * A pooling as operators: features {@code [n, c, h, w]} to descriptors {@code [n, d]}.
- *
- * <p>The switch knows every aggregation: a new one does not compile until it is written here, or refused by name.
- *
- * @param algebra to whose graph nodes are added
- */
+/** Pooling as operators: features {@code [n, c, h, w]} to descriptors {@code [n, d]}. */
 record PoolingLowering(Algebra algebra) {
     Value lower(Pooling pooling, ParameterSet parameters, Value features) {
         int index = 0;
         Value maps = algebra.reshape(features, features.at(1), features.at(2) * features.at(3));
         for (Reduction reduction : pooling.reductions()) {
-            maps = vectors(reduction.word()).reduce(reduction, pooling.own(parameters, index++), maps);
+            maps = at(reduction.word()).reduce(reduction, pooling.own(parameters, index++), maps);
         }
         Aggregation aggregation = pooling.aggregation();
         Value seen = aggregation.isSpatial() ? algebra.reshape(maps, maps.at(1), features.at(2), features.at(3)) : maps;
-        Value x = new PoolingLowering(algebra.at(aggregation.word()))
+        Value x = at(aggregation.word())
                 .aggregate(aggregation, pooling.own(parameters, index++), seen);
         for (Normalization normalization : pooling.normalizations()) {
-            x = vectors(normalization.word()).normalize(normalization, pooling.own(parameters, index++), x);
+            x = at(normalization.word()).normalize(normalization, pooling.own(parameters, index++), x);
         }
         return x;
     }
 
-    private VectorLowering vectors(String part) {
-        return new VectorLowering(algebra.at(part));
+    private PoolingLowering at(String part) {
+        return new PoolingLowering(algebra.at(part));
     }
 
     private Value aggregate(Aggregation aggregation, ParameterSet parameters, Value maps) {
-        FirstOrderLowering firstOrder = new FirstOrderLowering(algebra);
         VocabularyLowering vocabulary = new VocabularyLowering(algebra, parameters);
         return switch (aggregation) {
             case SecondOrder path -> new MatrixLowering(algebra).lower(path, parameters, maps);
-            case Average _ -> firstOrder.average(maps);
-            case Maximum _ -> firstOrder.maximum(maps);
-            case Sum sum -> firstOrder.sum(sum, maps);
-            case GeneralizedMean mean -> firstOrder.generalizedMean(mean, parameters, maps);
-            case Pyramid pyramid -> firstOrder.pyramid(pyramid, maps);
-            case Weighted _ -> firstOrder.weighted(maps);
-            case FisherVector fisher -> new FisherLowering(algebra, parameters).lower(fisher, maps);
+            case Average _ -> average(maps);
+            case Maximum _ -> maximum(maps);
+            case Sum sum -> sum(sum, maps);
+            case GeneralizedMean mean -> generalizedMean(mean, parameters, maps);
+            case Pyramid pyramid -> pyramid(pyramid, maps);
+            case Weighted _ -> weighted(maps);
+            case FisherVector fisher -> vocabulary.fisher(fisher, maps);
             case NetVlad netVlad -> vocabulary.netVlad(netVlad, maps);
             case DeepTen deepTen -> vocabulary.deepTen(deepTen, maps);
             case Vlad vlad -> vocabulary.vlad(vlad, maps);
@@ -75,7 +70,7 @@ record PoolingLowering(Algebra algebra) {
             case MultiScaleOrderless _ -> vocabulary.multiScale(maps);
             case NetworkTail tail -> tail(tail, parameters, maps);
             case Join join -> join(join, parameters, maps);
-            case Cross cross -> firstOrder.cross(cross, maps);
+            case Cross cross -> cross(cross, maps);
             case CustomAggregation custom ->
                 throw new NotExpressibleException(
                         "the custom method " + custom.text() + " has no ONNX formula; use a built-in method");
@@ -98,9 +93,130 @@ record PoolingLowering(Algebra algebra) {
         List<Value> parts = new ArrayList<>();
         for (int i = 0; i < join.branches().size(); i++) {
             String name = Join.name(i);
-            parts.add(
-                    new PoolingLowering(algebra.at(name)).lower(join.branches().get(i), parameters.under(name), maps));
+            parts.add(at(name).lower(join.branches().get(i), parameters.under(name), maps));
         }
         return algebra.concat(parts, 1);
+    }
+
+    /** Reduces maps {@code [n, c, N]} to {@code [n, k, N]}. */
+    private Value reduce(Reduction reduction, ParameterSet parameters, Value maps) {
+        return switch (reduction) {
+            case Reduction.Conv conv -> {
+                long leaving = conv.outputs(maps.at(1));
+                double[] weight = parameters.get("weight").value().toDoubles();
+                double[] bias = parameters.get("bias").value().toDoubles();
+                Value product =
+                        algebra.matmul(algebra.graph().constant("weight", List.of(leaving, maps.at(1)), weight), maps);
+                yield algebra.relu(algebra.add(product, algebra.graph().constant("bias", List.of(leaving, 1L), bias)));
+            }
+            case LayerChannels layer -> {
+                LayerChannels.Range range = layer.range()
+                        .orElseThrow(
+                                () -> new NotExpressibleException("a layer of an unknown backbone: " + layer.text()));
+                yield algebra.slice(maps, new int[] {1}, new long[] {range.from()}, new long[] {range.to()});
+            }
+            case Reduction.Pca _ -> {
+                double[] mean = parameters.get("mean").value().toDoubles();
+                Value column = algebra.graph().constant("mean", List.of(maps.at(1), 1L), mean);
+                yield algebra.matmul(
+                        algebra.graph().parameter(parameters.get("components")), algebra.sub(maps, column));
+            }
+        };
+    }
+
+    private Value normalize(Normalization normalization, ParameterSet parameters, Value vectors) {
+        return switch (normalization) {
+            case Normalization.Root root -> algebra.signedRoot(vectors, root.epsilon());
+            case Normalization.L2 _ -> algebra.unit(vectors);
+            case Normalization.Scale _ ->
+                algebra.scale(vectors, Math.exp(parameters.get("log").value().item()));
+            case DescriptorPca _ -> {
+                Value mean = algebra.graph().parameter(parameters.get("mean"));
+                Value components = algebra.graph().parameter(parameters.get("components"));
+                yield algebra.matmul(algebra.sub(vectors, mean), algebra.transpose(components));
+            }
+        };
+    }
+
+    private Value average(Value maps) {
+        return algebra.reshape(algebra.sumOver(maps, maps.at(2), 2), maps.at(1));
+    }
+
+    private Value maximum(Value maps) {
+        return algebra.reshape(largest(maps), maps.at(1));
+    }
+
+    /** {@code [n, C, 1]}. */
+    private Value largest(Value maps) {
+        Value rows = algebra.reshape(maps, maps.at(1), 1, maps.at(2));
+        return algebra.reshape(new Windows(algebra.graph()).globalMax(rows), maps.at(1), 1);
+    }
+
+    private Value sum(Sum sum, Value maps) {
+        return switch (sum.prior()) {
+            case NONE -> algebra.reshape(algebra.sum(maps, 2), maps.at(1));
+            case CENTER -> {
+                double[] weights = Sum.centred(Math.toIntExact(maps.at(2)), Math.toIntExact(maps.at(3)));
+                Value column = algebra.graph().constant("prior", List.of((long) weights.length, 1L), weights);
+                Value flat = algebra.reshape(maps, maps.at(1), weights.length);
+                yield algebra.reshape(algebra.matmul(flat, column), maps.at(1));
+            }
+        };
+    }
+
+    private Value generalizedMean(GeneralizedMean mean, ParameterSet parameters, Value maps) {
+        double p = mean.learned() ? Math.exp(parameters.get("logP").value().item()) : mean.p();
+        Value y = algebra.atLeast(maps, GeneralizedMean.SMALLEST);
+        Value m = largest(y);
+        Value powers = algebra.exp(algebra.scale(algebra.log(algebra.div(y, m)), p));
+        Value s = algebra.sumOver(powers, maps.at(2), 2);
+        Value root = algebra.exp(algebra.scale(algebra.log(s), 1 / p));
+        return algebra.reshape(algebra.mul(m, root), maps.at(1));
+    }
+
+    private Value pyramid(Pyramid pyramid, Value maps) {
+        Shape shape = Shape.of(1, maps.at(1), maps.at(2), maps.at(3));
+        List<Pyramid.Cell> cells = pyramid.cells(shape);
+        long channels = maps.at(1);
+        return switch (pyramid.statistic()) {
+            case MEAN -> {
+                long positions = maps.at(2) * maps.at(3);
+                Value averaging = algebra.graph()
+                        .constant(
+                                "averaging", List.of((long) cells.size(), positions), Pyramid.averaging(cells, shape));
+                Value rows = algebra.transpose(algebra.reshape(maps, channels, positions));
+                yield algebra.reshape(algebra.matmul(averaging, rows), cells.size() * channels);
+            }
+            case MAX -> {
+                List<Value> maxima = new ArrayList<>();
+                for (Pyramid.Cell cell : cells) {
+                    long[] starts = {cell.top(), cell.left()};
+                    Value part =
+                            algebra.slice(maps, new int[] {2, 3}, starts, new long[] {cell.bottom(), cell.right()});
+                    maxima.add(algebra.reshape(new Windows(algebra.graph()).globalMax(part), channels));
+                }
+                yield algebra.concat(maxima, 1);
+            }
+        };
+    }
+
+    private Value weighted(Value maps) {
+        Value positive = algebra.relu(maps);
+        Value responses = algebra.reshape(algebra.sum(positive, 1), maps.at(2));
+        Value s = algebra.signedRoot(algebra.unit(responses), 0);
+        Value sums = algebra.matmul(maps, algebra.reshape(s, maps.at(2), 1));
+        Value share = algebra.sumOver(algebra.sign(positive), maps.at(2), 2);
+        Value all = algebra.shift(algebra.sum(share, 1), Weighted.MARGIN * maps.at(1));
+        Value b = algebra.log(algebra.div(all, algebra.shift(share, Weighted.MARGIN)));
+        return algebra.reshape(algebra.mul(sums, b), maps.at(1));
+    }
+
+    private Value cross(Cross cross, Value maps) {
+        long first = cross.first().orElseThrow();
+        int[] channels = {1};
+        Value a = algebra.slice(maps, channels, new long[] {0}, new long[] {first});
+        Value b = algebra.slice(maps, channels, new long[] {first}, new long[] {maps.at(1)});
+        Value products = algebra.matmul(a, algebra.transpose(b));
+        return algebra.reshape(algebra.scale(products, 1.0 / maps.at(2)), products.each());
     }
 }

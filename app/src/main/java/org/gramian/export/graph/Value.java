@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What flows through a graph: a name and the sizes of its axes.
+ * A value of a graph.
  *
- * @param name of the input, the constant or the node's result
- * @param sizes the first is {@link #BATCH} for what there is one of for each image
+ * @param name of the input, constant or output of a node
+ * @param sizes of its axes; {@link #BATCH} first if it depends on the image
  */
 record Value(String name, List<Long> sizes) {
-    /** The open size: the number of images. */
+    /** The dynamic size: the number of images. */
     static final long BATCH = -1;
 
-    /** In place of an optional input that is left out. */
+    /** An omitted optional input. */
     static final Value ABSENT = new Value("", List.of());
 
     Value {
@@ -28,14 +28,14 @@ record Value(String name, List<Long> sizes) {
         return sizes.size();
     }
 
-    /** The sizes with that of one axis changed. */
+    /** Returns the sizes with one axis changed. */
     List<Long> with(int axis, long size) {
         List<Long> changed = new ArrayList<>(sizes);
         changed.set(axis < 0 ? changed.size() + axis : axis, size);
         return changed;
     }
 
-    /** Numbers for each image. */
+    /** Returns the number of elements per image. */
     long each() {
         return sizes.stream().skip(1).reduce(1L, Math::multiplyExact);
     }

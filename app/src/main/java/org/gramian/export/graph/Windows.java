@@ -2,28 +2,25 @@ package org.gramian.export.graph;
 
 import java.util.List;
 import org.gramian.autodiff.Interpolation;
-import org.gramian.export.proto.AttributeProto;
+import org.gramian.export.proto.OnnxProto;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 
 /**
- * Operators that slide over maps {@code [n, c, h, w]}: pooling, and what ends a layer.
+ * Pooling, activation and resize operators on feature maps {@code [n, c, h, w]}.
  *
- * <p>Sizes are known, so incomplete windows at the far border are said by padding of just that many rows instead of ONNX's
- * {@code ceil_mode}, which runtimes have not always read alike.
- *
- * @param graph to which nodes are added
+ * <p>Incomplete windows at the far border become explicit padding instead of {@code ceil_mode}, which runtimes read differently.
  */
 record Windows(Graph graph) {
-    /** The largest value of each window. */
+    /** Max pooling. */
     Value max(Value maps, Window window) {
         return pool("MaxPool", maps, window, far(maps, window));
     }
 
     /**
-     * The mean of each window. Padding counts as zeros, but what a rounded-up window has beyond it does not count.
+     * Average pooling. Padding counts as zeros; positions beyond it in a rounded-up window do not count.
      *
      * @throws NotExpressibleException for windows with padding that are rounded up
      */
@@ -34,15 +31,15 @@ record Windows(Graph graph) {
                     "average pooling with both padding and ceil mode, which ONNX averages differently");
         }
         Pair far = window.ceil() ? far(maps, window) : window.padding();
-        return pool("AveragePool", maps, window, far, AttributeProto.of("count_include_pad", window.ceil() ? 0 : 1));
+        return pool("AveragePool", maps, window, far, OnnxProto.Attribute.of("count_include_pad", window.ceil() ? 0 : 1));
     }
 
-    /** The mean of each map, {@code [n, c, 1, 1]}. */
+    /** Global average pooling to {@code [n, c, 1, 1]}. */
     Value globalAverage(Value maps) {
         return graph.node("GlobalAveragePool", List.of(maps.at(0), maps.at(1), 1L, 1L), List.of(maps));
     }
 
-    /** The largest value of each map, {@code [n, c, 1, 1]}. */
+    /** Global max pooling to {@code [n, c, 1, 1]}. */
     Value globalMax(Value maps) {
         return graph.node("GlobalMaxPool", List.of(maps.at(0), maps.at(1), 1L, 1L), List.of(maps));
     }
@@ -56,10 +53,10 @@ record Windows(Graph graph) {
     }
 
     /**
-     * Maps of another height and width, as {@link Interpolation#resize}: bilinear between half-pixel centres.
+     * Resizes as {@link Interpolation#resize}: bilinear between half-pixel centres.
      *
-     * <p>Scales are given instead of sizes, since the number of images is open; each is the float32 number next to the ratio
-     * with which runtimes find the wanted size, {@code floor(size·scale)}.
+     * <p>Scales are given instead of sizes, since the number of images is dynamic; each is the nearest float32 to the ratio with
+     * {@code floor(size·scale)} equal to the target.
      */
     Value resize(Value maps, long height, long width) {
         if (maps.at(2) == height && maps.at(3) == width) {
@@ -71,8 +68,8 @@ record Windows(Graph graph) {
                 "Resize",
                 List.of(maps.at(0), maps.at(1), height, width),
                 List.of(maps, Value.ABSENT, scales),
-                AttributeProto.of("coordinate_transformation_mode", "half_pixel"),
-                AttributeProto.of("mode", "linear"));
+                OnnxProto.Attribute.of("coordinate_transformation_mode", "half_pixel"),
+                OnnxProto.Attribute.of("mode", "linear"));
     }
 
     private static double scale(long from, long to) {
@@ -99,13 +96,13 @@ record Windows(Graph graph) {
                 "inverse", List.of(from, to), Interpolation.inverseWeights(Math.toIntExact(from), Math.toIntExact(to)));
     }
 
-    private Value pool(String operator, Value maps, Window window, Pair far, AttributeProto... more) {
+    private Value pool(String operator, Value maps, Window window, Pair far, OnnxProto.Attribute... more) {
         Shape left = window.outputs(Shape.of(maps.at(1), maps.at(2), maps.at(3)));
         Pair near = window.padding();
-        AttributeProto[] all = new AttributeProto[3 + more.length];
-        all[0] = AttributeProto.of("kernel_shape", pair(window.size()));
-        all[1] = AttributeProto.of("strides", pair(window.stride()));
-        all[2] = AttributeProto.of(
+        OnnxProto.Attribute[] all = new OnnxProto.Attribute[3 + more.length];
+        all[0] = OnnxProto.Attribute.of("kernel_shape", pair(window.size()));
+        all[1] = OnnxProto.Attribute.of("strides", pair(window.stride()));
+        all[2] = OnnxProto.Attribute.of(
                 "pads", new long[] {near.vertical(), near.horizontal(), far.vertical(), far.horizontal()});
         System.arraycopy(more, 0, all, 3, more.length);
         return graph.node(operator, List.of(maps.at(0), maps.at(1), left.at(1), left.at(2)), List.of(maps), all);

@@ -1,14 +1,10 @@
 /**
- * From a classifier to a graph of ONNX's standard operators: matrix products, exponentials, what goes element by element, and
- * what only moves numbers.
+ * Builds the ONNX graph of a classifier from standard operators.
  *
- * <p>{@link org.gramian.export.graph.ModelGraph} is the way in. It goes through the network ({@code NetworkLowering}), the
- * pooling ({@code PoolingLowering}, and one for each family that it is made of) and the classifier; each writes the formula of
- * its counterpart in {@code org.gramian.backbone}, {@code pooling} and {@code spd} by the operators of an {@code Algebra} into a
- * {@code Graph}. Sizes of images are known, only their number is open, so every size but the first is a constant.
- *
- * <p>All families are sealed and every switch names each member: a method that is added does not compile until it is written
- * here, or refused by a {@link org.gramian.export.graph.NotExpressibleException} that says what to use instead.
+ * <p>{@link org.gramian.export.graph.ModelGraph} is the entry point: it lowers the backbone ({@code NetworkLowering}), the pooling
+ * ({@code PoolingLowering}, {@code MatrixLowering}, {@code KernelLowering}, {@code VocabularyLowering}) and the classifier, with the
+ * operators of {@code Algebra} and {@code Windows}. Only the number of images is dynamic. A method without an ONNX formula is
+ * refused with a {@link org.gramian.export.graph.NotExpressibleException}.
  */
 @NullMarked
 package org.gramian.export.graph;

@@ -10,13 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A message of protocol buffers while it is put together: fields by their published numbers, in the order in which they were
- * added.
+ * Encoder of a protocol buffers message: fields in the order in which they are added.
  *
- * <p>Its size is known before anything is written, as every message stands behind its length. What is nested must be complete
- * when it is added. Large contents are not copied: they must stay readable until the message is written.
+ * <p>A nested message must be complete when it is added. Large contents are not copied: they must stay readable until the message
+ * is written.
  */
-public final class Message {
+final class Message {
     private static final int CHUNK = 1 << 16;
 
     @FunctionalInterface
@@ -27,8 +26,8 @@ public final class Message {
     private final List<Field> fields = new ArrayList<>();
     private long size;
 
-    /** Bytes when written. */
-    public long size() {
+    /** Returns the encoded size in bytes. */
+    long size() {
         return size;
     }
 
@@ -40,18 +39,18 @@ public final class Message {
         return add(CodedOutputStream.computeFloatSize(number, value), out -> out.writeFloat(number, value));
     }
 
-    /** Nothing for an empty text, as in proto3. */
+    /** Adds a text unless it is empty, as in proto3. */
     Message text(int number, String value) {
         return value.isEmpty() ? this : named(number, value);
     }
 
-    /** A text that is there even if it is empty: the names in a list have their places. */
+    /** Adds a text even if it is empty, for lists. */
     Message named(int number, String value) {
         byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
         return add(CodedOutputStream.computeByteArraySize(number, bytes), out -> out.writeByteArray(number, bytes));
     }
 
-    /** Whole numbers, each a field of its own: readers take that and the packed form alike. */
+    /** Adds integers, not packed. */
     Message wholes(int number, List<Long> values) {
         values.forEach(value -> whole(number, value));
         return this;
@@ -66,7 +65,7 @@ public final class Message {
         });
     }
 
-    /** By chunks, since a segment over an array of numbers has no view as a byte buffer. */
+    /** Copies in chunks: a segment of a float array has no byte buffer view. */
     private static void copy(MemorySegment content, CodedOutputStream out) throws IOException {
         byte[] chunk = new byte[(int) Math.min(CHUNK, content.byteSize())];
         for (long from = 0; from < content.byteSize(); from += chunk.length) {
@@ -95,7 +94,7 @@ public final class Message {
     }
 
     /** Writes all fields; the stream is not flushed. */
-    public void write(CodedOutputStream out) throws IOException {
+    void write(CodedOutputStream out) throws IOException {
         for (Field field : fields) {
             field.write(out);
         }

@@ -13,17 +13,17 @@ import java.util.TreeSet;
 import org.gramian.basis.QuotedText;
 
 /**
- * What lies in an ONNX file, found by going over it once without holding its numbers.
+ * Scan of an ONNX file for metadata and operators, without loading its tensors.
  *
- * <p>It is for files from anywhere, and says no to what a file of this program never has, before a runtime sees it: numbers in
- * other files, whose names a stranger could choose, functions, and more text or nodes than any classifier needs.
+ * <p>It refuses what an exported file never has before a runtime opens it: external data, functions, and too many texts or
+ * nodes.
  */
 public final class OnnxScan {
-    /** Characters of all metadata together: class names of the largest datasets take a hundredth. */
-    private static final int MOST_TEXT = 16 << 20;
+    /** Bytes of all texts. */
+    private static final int MAX_TEXT = 16 << 20;
 
-    private static final int MOST_ENTRIES = 256;
-    private static final int MOST_NODES = 100_000;
+    private static final int MAX_ENTRIES = 256;
+    private static final int MAX_NODES = 100_000;
 
     private final Map<String, String> metadata = new LinkedHashMap<>();
     private final Set<String> operators = new TreeSet<>();
@@ -34,10 +34,10 @@ public final class OnnxScan {
     private OnnxScan() {}
 
     /**
-     * Goes over a file.
+     * Scans a file.
      *
-     * @throws IOException if it cannot be read, or is not laid out as ONNX
-     * @throws IllegalArgumentException if it holds what no file of this program does
+     * @throws IOException if it cannot be read or is not ONNX
+     * @throws IllegalArgumentException if it has parts that no exported file has
      */
     public static OnnxScan of(InputStream stream) throws IOException {
         CodedInputStream in = CodedInputStream.newInstance(stream);
@@ -50,23 +50,23 @@ public final class OnnxScan {
         return scan;
     }
 
-    /** Text by key. */
+    /** Returns text by key. */
     public Map<String, String> metadata() {
         return metadata;
     }
 
-    /** The operators that occur; those of other sets than the standard one with the set's name before a colon. */
+    /** Returns the operators, non-standard ones as {@code domain:name}. */
     public Set<String> operators() {
         return operators;
     }
 
-    /** Told of a field, whose content follows in the stream; says whether it has read it. */
+    /** Reads a field, or returns false to skip it. */
     @FunctionalInterface
     private interface Reader {
         boolean read(int field, CodedInputStream in) throws IOException;
     }
 
-    /** Goes over the fields up to the end of the message; those of a length are offered, all others passed over. */
+    /** Reads the length-delimited fields of a message and skips others. */
     private void fields(CodedInputStream in, Reader reader) throws IOException {
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
             boolean delimited = WireFormat.getTagWireType(tag) == WireFormat.WIRETYPE_LENGTH_DELIMITED;
@@ -107,8 +107,8 @@ public final class OnnxScan {
             pair[field - 1] = text(part);
             return true;
         });
-        if (metadata.size() == MOST_ENTRIES) {
-            throw new IllegalArgumentException("expected at most " + MOST_ENTRIES + " metadata entries, found more");
+        if (metadata.size() == MAX_ENTRIES) {
+            throw new IllegalArgumentException("expected at most " + MAX_ENTRIES + " metadata entries, found more");
         }
         if (metadata.put(pair[0], pair[1]) != null) {
             throw new IllegalArgumentException(
@@ -127,8 +127,8 @@ public final class OnnxScan {
     }
 
     private boolean node(CodedInputStream in) throws IOException {
-        if (++nodes > MOST_NODES) {
-            throw new IllegalArgumentException("expected at most " + MOST_NODES + " operators, found more");
+        if (++nodes > MAX_NODES) {
+            throw new IllegalArgumentException("expected at most " + MAX_NODES + " operators, found more");
         }
         String[] names = {"", ""};
         nested(in, (field, part) -> {
@@ -152,8 +152,8 @@ public final class OnnxScan {
 
     private String text(CodedInputStream in) throws IOException {
         int length = in.readRawVarint32();
-        if (length < 0 || (text += length) > MOST_TEXT || text < 0) {
-            throw new IllegalArgumentException("expected at most " + MOST_TEXT + " bytes of text, found more");
+        if (length < 0 || (text += length) > MAX_TEXT || text < 0) {
+            throw new IllegalArgumentException("expected at most " + MAX_TEXT + " bytes of text, found more");
         }
         int outer = in.pushLimit(length);
         byte[] bytes = in.readRawBytes(length);

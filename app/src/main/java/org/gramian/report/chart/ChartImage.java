@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 import javax.imageio.ImageIO;
 import org.gramian.basis.AtomicFile;
+import org.gramian.report.chart.Chart.Line;
 
 /**
  * Charts below each other as a PNG image, in the colours and dash patterns of the HTML reports.

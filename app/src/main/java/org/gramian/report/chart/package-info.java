@@ -1,8 +1,8 @@
 /**
  * Charts, independent of runs and images.
  *
- * <p>A {@link org.gramian.report.chart.Scale} maps values to positions along an {@link org.gramian.report.chart.Axis}. A {@link
- * org.gramian.report.chart.Chart} has two axes and {@linkplain org.gramian.report.chart.Line lines}; the template {@code
+ * <p>A {@link org.gramian.report.chart.Scale} maps values to positions along an {@link org.gramian.report.chart.Chart.Axis}. A {@link
+ * org.gramian.report.chart.Chart} has two axes and {@linkplain org.gramian.report.chart.Chart.Line lines}; the template {@code
  * run/chart.jte} draws it as SVG, {@link org.gramian.report.chart.ChartImage} as PNG. A {@link org.gramian.report.chart.Marker} has
  * a colour and a shape for each of many classes.
  *

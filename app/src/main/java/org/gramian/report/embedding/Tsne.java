@@ -5,7 +5,7 @@ import java.util.SplittableRandom;
 
 /**
  * Exact t-SNE: points {@code y_i} of the plane whose similarities {@code q_ij ∝ 1 / (1 + ‖y_i - y_j‖²)} come close to
- * those of the vectors, {@code p_ij} of {@link Affinities}, in the Kullback-Leibler divergence {@code C = sum p_ij log(p_ij /
+ * those of the vectors, {@link #affinities p_ij}, in the Kullback-Leibler divergence {@code C = sum p_ij log(p_ij /
  * q_ij)}. Its gradient is {@code 4 sum_j (p_ij - q_ij)(y_i - y_j) / (1 + ‖y_i - y_j‖²)}.
  *
  * <p>van der Maaten and Hinton 2008, Visualizing Data using t-SNE, with their momentum, gains and early exaggeration; initialized
@@ -26,6 +26,8 @@ public record Tsne(double perplexity, int iterations, long seed) {
     private static final double INITIAL_SCALE = 1e-4;
     private static final int EXAGGERATED = 100;
     private static final double EXAGGERATION = 12;
+    private static final int MAX_BISECTIONS = 100;
+    private static final double TOLERANCE = 1e-9;
 
     public Tsne {
         if (!(perplexity >= 1) || iterations < 1) {
@@ -47,7 +49,7 @@ public record Tsne(double perplexity, int iterations, long seed) {
         if (n < 4) {
             return plane;
         }
-        double[][] affinities = Affinities.joint(distances, perplexity(n));
+        double[][] affinities = affinities(distances, perplexity(n));
         double[][] points = initial(plane);
         Descent descent = new Descent(n, Math.max(50, n / EXAGGERATION / 4)); // Belkina et al. 2019
         for (int iteration = 0; iteration < iterations; iteration++) {
@@ -56,6 +58,71 @@ public record Tsne(double perplexity, int iterations, long seed) {
             descent.step(points, gradient, early ? 0.5 : 0.8);
         }
         return points;
+    }
+
+    /**
+     * Returns the joint probabilities {@code [n, n]}, which sum to 1: {@code p_ij = (p_j|i + p_i|j) / 2n} with {@code p_j|i ∝
+     * exp(-β_i d²_ij)}, where {@code β_i} is chosen such that the entropy of {@code p_·|i} is the logarithm of the perplexity
+     * (equations 1 and 10).
+     */
+    static double[][] affinities(PairwiseDistances distances, double perplexity) {
+        int n = distances.size();
+        double[][] conditional = new double[n][];
+        Arrays.parallelSetAll(conditional, i -> conditional(distances.squares()[i], i, perplexity));
+        double[][] joint = new double[n][n];
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) {
+                joint[i][j] = (conditional[i][j] + conditional[j][i]) / (2.0 * n);
+            }
+        }
+        return joint;
+    }
+
+    /** Returns {@code p_·|i} of the perplexity, by bisection: the entropy decreases with {@code β}. */
+    static double[] conditional(double[] squares, int self, double perplexity) {
+        double target = Math.log(perplexity);
+        double low = 0;
+        double high = Double.POSITIVE_INFINITY;
+        double beta = 1 / Math.max(1e-200, mean(squares)); // finite after all doublings, also where all are equal
+        double[] row = new double[squares.length];
+        for (int round = 0; round < MAX_BISECTIONS; round++) {
+            double excess = entropy(squares, self, beta, row) - target;
+            if (Math.abs(excess) < TOLERANCE) {
+                break;
+            }
+            if (excess > 0) {
+                low = beta;
+                beta = Double.isInfinite(high) ? beta * 2 : (beta + high) / 2;
+            } else {
+                high = beta;
+                beta = (beta + low) / 2;
+            }
+        }
+        return row;
+    }
+
+    private static double mean(double[] squares) {
+        return Arrays.stream(squares).sum() / Math.max(1, squares.length - 1);
+    }
+
+    /** Fills the row and returns its entropy; subtracts the smallest distance, so that nothing underflows to 0 / 0. */
+    private static double entropy(double[] squares, int self, double beta, double[] row) {
+        double nearest = Double.POSITIVE_INFINITY;
+        for (int j = 0; j < row.length; j++) {
+            nearest = j == self ? nearest : Math.min(nearest, squares[j]);
+        }
+        double sum = 0;
+        double weighted = 0;
+        for (int j = 0; j < row.length; j++) {
+            double further = squares[j] - nearest;
+            row[j] = j == self ? 0 : Math.exp(-beta * further);
+            sum += row[j];
+            weighted += row[j] * further;
+        }
+        for (int j = 0; j < row.length; j++) {
+            row[j] /= sum;
+        }
+        return Math.log(sum) + beta * weighted / sum;
     }
 
     private double[][] initial(double[][] plane) {

@@ -3,7 +3,7 @@
  *
  * <p>{@link org.gramian.report.embedding.PairwiseDistances} are computed once. {@link
  * org.gramian.report.embedding.PrincipalComponents} projects to the plane of largest variance, {@link
- * org.gramian.report.embedding.Tsne} preserves neighbourhoods; {@code Affinities} calibrates its kernel widths to the perplexity.
+ * org.gramian.report.embedding.Tsne} preserves neighbourhoods.
  *
  * <pre>{@code
  * PairwiseDistances distances = PairwiseDistances.of(vectors);

@@ -8,8 +8,9 @@ import java.util.regex.Pattern;
 import org.gramian.evaluate.Setting;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
+import org.gramian.report.run.Figures.LabelledValue;
 import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.ModelData;
+import org.gramian.report.run.data.FoldData.ModelData;
 import org.gramian.report.run.data.RunData;
 
 /**

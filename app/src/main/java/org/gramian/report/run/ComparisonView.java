@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import org.gramian.evaluate.ClassScore;
+import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;

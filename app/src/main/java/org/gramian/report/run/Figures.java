@@ -7,6 +7,14 @@ import org.gramian.evaluate.Proportion;
 public final class Figures {
     private Figures() {}
 
+    /**
+     * Label and value, a row of a table.
+     *
+     * @param label name of the value
+     * @param value text
+     */
+    public record LabelledValue(String label, String value) {}
+
     /** Formats a fraction in percent, as {@code 79.6}. */
     public static String percent(double share) {
         return String.format(Locale.ROOT, "%.1f", 100 * share);

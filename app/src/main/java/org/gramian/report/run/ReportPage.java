@@ -1,8 +1,5 @@
 package org.gramian.report.run;
 
-import gg.jte.ContentType;
-import gg.jte.TemplateEngine;
-import gg.jte.output.StringOutput;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -13,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.gramian.basis.Sha256;
+import org.gramian.report.ReportFile;
 import org.gramian.report.run.data.RunData;
 
 /**
@@ -54,10 +52,7 @@ public record ReportPage(List<RunView> runs, Optional<ComparisonView> comparison
 
     /** Renders the page. */
     String html() {
-        StringOutput out = new StringOutput();
-        TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
-                .render("run.jte", this, out);
-        return out.toString();
+        return ReportFile.render("run.jte", this);
     }
 
     /** Returns the title of the page. */

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.evaluate.Calibration;
-import org.gramian.evaluate.ClassScore;
+import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Temperature;
 import org.gramian.report.run.data.ConfigRow;
 import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.Missing.Part;
+import org.gramian.report.run.data.RunData.Missing.Part;
 import org.gramian.report.run.data.RunData;
 import org.gramian.train.loop.PoolingRace;
 

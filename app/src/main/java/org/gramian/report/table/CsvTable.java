@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import org.gramian.evaluate.Comparison;
-import org.gramian.evaluate.Spread;
+import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.run.table.ResultTable.Column;
 import org.gramian.run.table.ResultTable.Line;
 import org.gramian.run.table.RowOutcome;

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.gramian.basis.JsonText;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.PairedTest;
-import org.gramian.evaluate.Spread;
+import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.run.table.ResultTable.Column;
 import org.gramian.run.table.ResultTable.Line;
 import org.gramian.run.table.TableCell;

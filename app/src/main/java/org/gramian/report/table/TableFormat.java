@@ -4,36 +4,11 @@ import org.gramian.basis.EnumWords;
 
 /** File formats of a table. */
 public enum TableFormat {
-    MARKDOWN("table.md") {
-        @Override
-        public String render(TableReport report) {
-            return MarkdownTable.of(report);
-        }
-    },
-    CSV("table.csv") {
-        @Override
-        public String render(TableReport report) {
-            return CsvTable.of(report);
-        }
-    },
-    LATEX("table.tex") {
-        @Override
-        public String render(TableReport report) {
-            return LatexTable.of(report);
-        }
-    },
-    HTML("table.html") {
-        @Override
-        public String render(TableReport report) {
-            return new TablePage(report).html();
-        }
-    },
-    JSON("table.json") {
-        @Override
-        public String render(TableReport report) {
-            return JsonTable.of(report);
-        }
-    };
+    MARKDOWN("table.md"),
+    CSV("table.csv"),
+    LATEX("table.tex"),
+    HTML("table.html"),
+    JSON("table.json");
 
     private final String file;
 
@@ -47,7 +22,15 @@ public enum TableFormat {
     }
 
     /** Renders the whole file. */
-    public abstract String render(TableReport report);
+    public String render(TableReport report) {
+        return switch (this) {
+            case MARKDOWN -> MarkdownTable.of(report);
+            case CSV -> CsvTable.of(report);
+            case LATEX -> LatexTable.of(report);
+            case HTML -> new TablePage(report).html();
+            case JSON -> JsonTable.of(report);
+        };
+    }
 
     /** Parses a format such as {@code latex}. */
     public static TableFormat parse(String text) {

@@ -1,10 +1,8 @@
 package org.gramian.report.table;
 
-import gg.jte.ContentType;
-import gg.jte.TemplateEngine;
-import gg.jte.output.StringOutput;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.gramian.report.ReportFile;
 
 /**
  * Self-contained HTML page of a table: methods by dataset in the order of the table, then each dataset with the best method first.
@@ -14,10 +12,7 @@ import java.util.stream.IntStream;
 public record TablePage(TableReport report) {
     /** Renders the page. */
     public String html() {
-        StringOutput out = new StringOutput();
-        TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
-                .render("table.jte", this, out);
-        return out.toString();
+        return ReportFile.render("table.jte", this);
     }
 
     /** Returns the sections from the top to the bottom. */

@@ -13,7 +13,7 @@ import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Interval;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
-import org.gramian.evaluate.Spread;
+import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.report.table.TableSection.Cell;
 import org.gramian.run.table.ResultTable;
 import org.gramian.run.table.ResultTable.Column;

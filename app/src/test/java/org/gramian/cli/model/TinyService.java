@@ -61,7 +61,7 @@ public final class TinyService implements BeforeAllCallback {
 
     /** A server of a run's model. */
     public static Server serve(Path run, ServeOptions options) throws IOException {
-        return Server.start(options, ModelSource.of(ModelPlace.of(run), Device.CPU), Server.Voice.SILENT);
+        return Server.start(options, ModelSource.of(ModelPlace.of(run), Device.CPU), Server.Listener.NONE);
     }
 
     /** Where the page is. */

@@ -31,11 +31,11 @@ class TsneTest {
     }
 
     @Test
-    void everyPointSeesAsManyNeighboursAsThePerplexitySays() {
+    void conditionalProbabilitiesHaveThePerplexity() {
         PairwiseDistances distances = PairwiseDistances.of(groups(3, 20, 10));
         for (double perplexity : new double[] {2, 5, 15.5}) {
             for (int i = 0; i < distances.size(); i++) {
-                double[] row = Affinities.conditional(distances.squares()[i], i, perplexity);
+                double[] row = Tsne.conditional(distances.squares()[i], i, perplexity);
                 double entropy = Arrays.stream(row)
                         .filter(p -> p > 0)
                         .map(p -> -p * Math.log(p))
@@ -48,7 +48,7 @@ class TsneTest {
 
     @Test
     void affinitiesAreSymmetricAndSumToOne() {
-        double[][] joint = Affinities.joint(PairwiseDistances.of(groups(2, 9, 3)), 5);
+        double[][] joint = Tsne.affinities(PairwiseDistances.of(groups(2, 9, 3)), 5);
         double sum = 0;
         for (int i = 0; i < joint.length; i++) {
             assertThat(joint[i][i]).isZero();
@@ -62,7 +62,7 @@ class TsneTest {
 
     @Test
     void theGradientIsThatOfTheDivergence() {
-        double[][] affinities = Affinities.joint(PairwiseDistances.of(groups(3, 5, 4)), 4);
+        double[][] affinities = Tsne.affinities(PairwiseDistances.of(groups(3, 5, 4)), 4);
         SplittableRandom random = new SplittableRandom(1);
         double[][] points = new double[affinities.length][2];
         for (double[] point : points) {
@@ -88,7 +88,7 @@ class TsneTest {
     void theDescentLowersTheDivergence() {
         PairwiseDistances distances = PairwiseDistances.of(groups(4, 15, 6));
         double[][] plane = PrincipalComponents.of(distances).points();
-        double[][] affinities = Affinities.joint(distances, 15);
+        double[][] affinities = Tsne.affinities(distances, 15);
         Tsne way = new Tsne(15, 300, 0);
         double[][] begun = new Tsne(15, 1, 0).embed(distances, plane);
         assertThat(Tsne.divergence(affinities, way.embed(distances, plane)))
@@ -96,7 +96,7 @@ class TsneTest {
     }
 
     @Test
-    void plantedGroupsComeApart() {
+    void clustersAreSeparated() {
         int groups = 5;
         double[][] map = map(groups(groups, 24, 12), Tsne.DEFAULT);
         for (int i = 0; i < map.length; i++) {
@@ -115,7 +115,7 @@ class TsneTest {
     }
 
     @Test
-    void theSameSeedGivesTheSameMapAndEqualVectorsPart() {
+    void theSeedDeterminesTheMapAndEqualVectorsSeparate() {
         List<float[]> vectors = new ArrayList<>(groups(2, 10, 5));
         vectors.add(vectors.getFirst().clone());
         double[][] map = map(vectors, Tsne.DEFAULT);
@@ -125,7 +125,7 @@ class TsneTest {
     }
 
     @Test
-    void nastyInputGivesFiniteMaps() {
+    void degenerateInputGivesFiniteMaps() {
         for (int n : new int[] {1, 2, 3, 4, 7}) {
             List<float[]> equal = new ArrayList<>();
             for (int i = 0; i < n; i++) {

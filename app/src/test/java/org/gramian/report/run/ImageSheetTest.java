@@ -38,7 +38,7 @@ class ImageSheetTest {
     }
 
     @Test
-    void anImageIsDecodedOnceHoweverOftenItIsShown() {
+    void anImageIsDecodedOnce() {
         ImageSheet sheet = new ImageSheet();
         Thumbnails source = images(2);
         assertThat(sheet.place("p0", source)).hasValue(0);
@@ -62,7 +62,7 @@ class ImageSheetTest {
     }
 
     @Test
-    void aFullPageStillShowsTheImagesThatAnotherRunKeptToo() {
+    void aFullPageStillShowsImagesOfAnotherRun() {
         ImageSheet sheet = new ImageSheet();
         for (int i = 0; i < ImageSheet.MOST; i++) {
             byte[] jpeg = {(byte) i, (byte) (i >> 8)};

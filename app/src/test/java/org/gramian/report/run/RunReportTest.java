@@ -151,7 +151,7 @@ class RunReportTest {
     }
 
     @Test
-    void anEvaluationAloneSaysWhatIsAbsent() throws IOException {
+    void anEvaluationAloneListsMissingParts() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("bare"));
         made.evaluation(1, "holdout", run("bare"));
         String html = report(run("bare"));
@@ -167,7 +167,7 @@ class RunReportTest {
     }
 
     @Test
-    void damagedPartsAreSaidToBe() throws IOException {
+    void damagedPartsAreReported() throws IOException {
         MadeUpRun.in(run("a")).write(1);
         for (String file : List.of("history.csv", "audit.json", "gallery.safetensors", "model.safetensors")) {
             Files.writeString(run("a").resolve(file), "non\nsense\n");
@@ -200,7 +200,7 @@ class RunReportTest {
     }
 
     @Test
-    void hostileNamesStayText() throws IOException {
+    void namesAreEscaped() throws IOException {
         new MadeUpRun(run("<b>\"x'&"), MadeUpRun.HOSTILE, 40).write(1);
         String html = report(run("<b>\"x'&"));
         assertThat(html)
@@ -209,7 +209,7 @@ class RunReportTest {
     }
 
     @Test
-    void foldsHaveAMeanAndEachItsFigures() throws IOException {
+    void foldsHaveAMeanAndTheirOwnMetrics() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("folds"));
         List<Evaluation> folds = new ArrayList<>();
         for (int fold = 1; fold <= 3; fold++) {
@@ -227,7 +227,7 @@ class RunReportTest {
 
     /** Both folds test the same images, but only the second kept them. */
     @Test
-    void theMapShowsWhatTheModelOfItsOwnFoldAnswered() throws IOException {
+    void theMapShowsPredictionsOfItsOwnFold() throws IOException {
         Path second = run("folds").resolve("fold-2");
         MadeUpRun.in(second).write(7);
         Evaluation own = MadeUpRun.in(second).evaluation(7, "third 2", second);
@@ -244,7 +244,7 @@ class RunReportTest {
     }
 
     @Test
-    void whatStageTwoDidIsSaidWithItsSign() throws IOException {
+    void theGainOfStageTwoIsShownWithItsSign() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("a"));
         Evaluation before = made.evaluation(3, "holdout", run("a"));
         Files.move(run("a").resolve("evaluation.json"), run("a").resolve("stage1.json"));
@@ -258,7 +258,7 @@ class RunReportTest {
     }
 
     @Test
-    void severalRunsAreHeldAgainstTheFirst() throws IOException {
+    void severalRunsAreComparedWithTheFirst() throws IOException {
         MadeUpRun.in(run("a")).write(1);
         MadeUpRun.in(run("b")).write(2);
         new MadeUpRun(run("c"), List.of("x", "y"), 20).evaluation(1, "other", run("c"));
@@ -275,7 +275,7 @@ class RunReportTest {
 
     /** One run answers right throughout, the other one class for all. */
     @Test
-    void whoIsBetterIsNamedAndAClassThatIsNeverAnsweredHasNoPrecision() throws IOException {
+    void theBetterRunIsNamedAndAnUnpredictedClassHasNoPrecision() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("a"));
         Evaluation usual = made.evaluation(1, "holdout", run("a"));
         List<ImagePrediction> same = usual.predictions().stream()
@@ -292,7 +292,7 @@ class RunReportTest {
     }
 
     @Test
-    void mostMistakesAreFoldedAway() throws IOException {
+    void mostErrorsAreCollapsed() throws IOException {
         new MadeUpRun(run("a"), MadeUpRun.in(run("a")).classes(), 200).write(1);
         String html = report(run("a"));
         assertThat(html.indexOf("id=\"r0-confusion\"")).isLessThan(html.indexOf("id=\"r0-mistakes\""));

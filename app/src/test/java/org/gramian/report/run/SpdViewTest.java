@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class SpdViewTest {
     @Test
-    void magnitudesNeverRiseAlsoWhereEigenvaluesAreNegative() {
+    void absoluteEigenvaluesDecrease() {
         List<QuantileRange> values = List.of(range(9), range(2), range(0.5), range(-1), range(-4));
         MatrixStage relu = new MatrixStage("transform 2, relu", 5, 8, values, range(3), range(18), 1);
         SpdInspection inspection = new SpdInspection(

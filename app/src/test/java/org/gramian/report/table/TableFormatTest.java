@@ -15,7 +15,7 @@ import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
-import org.gramian.evaluate.Spread;
+import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.run.table.ResultTable;
 import org.gramian.run.table.RowOutcome;
 import org.gramian.run.table.TableCell;
@@ -68,7 +68,7 @@ class TableFormatTest {
     }
 
     @Test
-    void markdownKeepsEveryNameInItsCell() {
+    void markdownEscapesNames() {
         String text = TableFormat.MARKDOWN.render(report());
         List<String> rows = text.lines().filter(line -> line.startsWith("|")).toList();
         assertThat(rows)
@@ -90,7 +90,7 @@ class TableFormatTest {
     }
 
     @Test
-    void latexPrintsEverySignAndNeedsNoPackage() {
+    void latexEscapesEverySignWithoutPackages() {
         String text = TableFormat.LATEX.render(report());
         assertThat(text)
                 .contains("\\begin{tabular}{lrrrrrrr}\n\\hline\n")
@@ -116,7 +116,7 @@ class TableFormatTest {
     }
 
     @Test
-    void csvReadsBackAsItWas() {
+    void csvRoundTrips() {
         List<NamedCsvRecord> records = new ArrayList<>();
         CsvReader.builder().ofNamedCsvRecord(TableFormat.CSV.render(report())).forEach(records::add);
         assertThat(records).hasSize(4);
@@ -136,7 +136,7 @@ class TableFormatTest {
     }
 
     @Test
-    void htmlShowsNamesAndObeysNone() {
+    void htmlEscapesNames() {
         String text = TableFormat.HTML.render(report());
         assertThat(text)
                 .contains("a &amp; b_%|&lt;b&gt;", "<strong class=\"best\">75.3 ± 2.9</strong>", "why &amp; how_")
@@ -150,7 +150,7 @@ class TableFormatTest {
     }
 
     @Test
-    void jsonHasAllNumbersInFull() {
+    void jsonHasFullPrecision() {
         JsonNode document = JsonMapper.shared().readTree(TableFormat.JSON.render(report()));
         assertThat(document.at("/format").asString()).isEqualTo("gramian-table");
         assertThat(document.at("/rows/1/title").asString()).isEqualTo(NASTY);
@@ -164,18 +164,18 @@ class TableFormatTest {
     }
 
     @Test
-    void figuresOfThePaperAreNamedAsSuch() {
+    void publishedFiguresAreLabelled() {
         assertThat(report().notes()).anySatisfy(note -> assertThat(note).startsWith("paper (VGG-16): "));
         assertThat(report().sections().getFirst().head()).endsWith("paper (VGG-16)");
     }
 
     @Test
-    void whatHasToBeKnownStandsInTheNotes() {
+    void notesExplainTheTable() {
         assertThat(report().notes()).contains("known of some rows").hasSizeGreaterThan(1);
     }
 
     @Test
-    void oneMethodIsNotCalledMethods() {
+    void oneMethodIsSingular() {
         TableReport all = report();
         ResultTable table = all.table();
         ResultTable one =
@@ -186,7 +186,7 @@ class TableFormatTest {
     }
 
     @Test
-    void aFormIsChosenByItsWord() {
+    void formatsAreParsed() {
         assertThat(TableFormat.parse("latex")).isEqualTo(TableFormat.LATEX);
         assertThatThrownBy(() -> TableFormat.parse("latx")).hasMessageContaining("'latex'");
     }

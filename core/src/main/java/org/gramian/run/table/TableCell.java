@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.gramian.evaluate.Comparison;
-import org.gramian.evaluate.Spread;
+import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.run.plan.Workload;
 
 /**

@@ -1,10 +1,12 @@
 package org.gramian.report.run.data;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.gallery.Gallery;
 import org.gramian.inspect.SpdInspection;
+import org.gramian.model.ModelHeader;
 import org.gramian.run.StageResult;
 import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
@@ -33,6 +35,15 @@ public record FoldData(
         Optional<SpdInspection> matrices,
         List<PoolingRace.Entry> poolings,
         List<LearningRateFinder.Result> rateTests) {
+    /**
+     * Model file without its parameters.
+     *
+     * @param file path as given
+     * @param bytes file size
+     * @param header metadata
+     */
+    public record ModelData(Path file, long bytes, ModelHeader header) {}
+
     public FoldData {
         epochs = List.copyOf(epochs);
         stages = List.copyOf(stages);

@@ -3,7 +3,7 @@ package org.gramian.report.run.data;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import org.gramian.report.run.data.Missing.Part;
+import org.gramian.report.run.data.RunData.Missing.Part;
 
 /**
  * Files of a run.
@@ -22,6 +22,25 @@ public record RunData(
         List<ConfigRow> configuration,
         Optional<AuditData> audit,
         List<Missing> missing) {
+    /**
+     * Part of a report that is missing.
+     *
+     * @param part missing part
+     * @param reason why it is missing
+     */
+    public record Missing(Part part, String reason) {
+        /** Optional parts of a report. */
+        public enum Part {
+            FOLD,
+            CURVES,
+            IMAGES,
+            MODEL,
+            SPD,
+            CONFIGURATION,
+            AUDIT
+        }
+    }
+
     public RunData {
         folds = List.copyOf(folds);
         configuration = List.copyOf(configuration);

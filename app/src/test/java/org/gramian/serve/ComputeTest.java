@@ -24,8 +24,8 @@ import org.gramian.tensor.library.LibtorchException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is computed of one image, and how often. */
-class ImageWorkTest {
+/** Engine calls, failures and memory of one image. */
+class ComputeTest {
     @TempDir
     private Path folder;
 
@@ -44,21 +44,21 @@ class ImageWorkTest {
     }
 
     @Test
-    void wantOfMemoryWhileComputingIsRefusedForNowAndTheNextIsAnswered() throws Exception {
+    void outOfMemoryInTheEngineGets503AndTheNextRequestSucceeds() throws Exception {
         assertRefusedOnce("no-memory", () -> {
-            throw new OutOfMemoryError("as if");
+            throw new OutOfMemoryError("simulated");
         });
     }
 
     @Test
-    void whatLibtorchGivesUpIsRefusedForNowWithWhatHelpsAndTheNextIsAnswered() throws Exception {
+    void aFailureOfLibtorchGets503AndTheNextRequestSucceeds() throws Exception {
         String message = assertRefusedOnce("not-computed", () -> {
-            throw new LibtorchException("as if aten::mm of [[9, 9], [9, 9]] failed");
+            throw new LibtorchException("simulated aten::mm of [[9, 9], [9, 9]] failed");
         });
         assertThat(message).has(facts("memory", "--batch")).doesNotContain("aten");
     }
 
-    /** Fails the first time, and gives the message of the answer. */
+    /** Fails the first call and returns the error message of the response. */
     private String assertRefusedOnce(String code, Runnable failing) throws Exception {
         AtomicInteger requested = new AtomicInteger();
         LoadedModel model = Served.computedBy(ModelWithGallery.load(folder), engine -> (crops, shape, wanted) -> {
@@ -78,43 +78,40 @@ class ImageWorkTest {
     }
 
     @Test
-    void wantOfMemoryWhileDecodingIsRefusedForNowAndNotCalledAFaultOfTheImage() throws Exception {
+    void outOfMemoryWhileDecodingGets503InsteadOfUnreadable() throws Exception {
         Admission admission = new Admission(Limits.DEFAULT);
-        Unreadable full = new Unreadable(Problem.NO_MEMORY, "as if");
-        Pipeline pipeline = new Pipeline(new WorkQueue(1), Limits.Load.DEFAULT, _ -> full);
+        Unreadable full = new Unreadable(Problem.NO_MEMORY, "simulated");
+        Batcher batcher = new Batcher(1, 1, _ -> full, (_, _, _) -> {});
         try (ModelSlot slot = new ModelSlot(ModelWithGallery.load(folder));
                 ModelSlot.Lease lease = slot.lease();
                 Admission.Ticket ticket = admission.enter()) {
-            Order.Wish scores = new Order.Wish(Set.of(Engine.Rows.SCORES), false);
-            var outcomes = pipeline.begin(List.of(new Order(new byte[1], lease, scores, ticket)));
+            Batcher.Job job = new Batcher.Job(lease, Set.of(Engine.Rows.SCORES), false, ticket);
+            var outcomes = batcher.submit(job, List.of(new byte[1]));
             assertThatThrownBy(() -> Deadline.in(Duration.ofSeconds(20)).await(outcomes.getFirst()))
                     .isInstanceOfSatisfying(
                             HttpError.class,
                             refusal -> assertThat(refusal.code()).isEqualTo("no-memory"));
         }
-        pipeline.close(Duration.ofSeconds(20));
+        batcher.close(Duration.ofSeconds(20));
     }
 
     @Test
-    void aLargeImageIsNotKeptForItsExplanationButWhatTheModelSeesOfItIsAndIsCounted() throws Exception {
+    void anExplanationKeepsTheCroppedImageAndCountsItsMemory() throws Exception {
         LoadedModel model = ModelWithGallery.load(folder);
         Image large = new Image(3_000, 2_000, new byte[3 * 3_000 * 2_000]);
         ReadResult read = new Readable(large, new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.RGB, 8, 3_000, 2_000, 1));
-        WorkQueue queue = new WorkQueue(1);
-        Batcher batcher = new Batcher(queue, (_, _, _) -> {});
-        Pipeline pipeline = new Pipeline(queue, Limits.Load.DEFAULT, _ -> read);
+        Batcher batcher = new Batcher(1, 1, _ -> read, (_, _, _) -> {});
         Admission admission = new Admission(Limits.DEFAULT);
         try (ModelSlot slot = new ModelSlot(model);
                 ModelSlot.Lease lease = slot.lease();
                 Admission.Ticket ticket = admission.enter()) {
-            Order.Wish explained = new Order.Wish(Set.of(Engine.Rows.SCORES), true);
-            var outcomes = pipeline.begin(List.of(new Order(new byte[1], lease, explained, ticket)));
-            Order.Computed computed =
-                    (Order.Computed) Deadline.in(Duration.ofSeconds(20)).await(outcomes.getFirst());
+            Batcher.Job job = new Batcher.Job(lease, Set.of(Engine.Rows.SCORES), true, ticket);
+            var outcomes = batcher.submit(job, List.of(new byte[1]));
+            Batcher.Computed computed =
+                    (Batcher.Computed) Deadline.in(Duration.ofSeconds(20)).await(outcomes.getFirst());
             assertThat(computed.view().orElseThrow().bytes()).isBetween(3L * 32 * 32, 3L * 64 * 64);
             assertThat(ticket.bytes()).isEqualTo(computed.view().orElseThrow().bytes());
         }
-        pipeline.close(Duration.ofSeconds(20));
         batcher.close(Duration.ofSeconds(20));
     }
 }

@@ -25,16 +25,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.gramian.cli.TinyModel;
+import org.gramian.serve.RequestBody.UploadedImage;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Many who ask at once: batches, a full queue, an end and a new model in the midst of it. */
-class UnderLoadTest {
+/** Concurrent requests: batches, a full queue, shutdown and reload under load. */
+class LoadTest {
     @TempDir
     private Path folder;
 
-    /** An engine that waits to be let go, and notes the sizes of its batches. */
+    /** An engine that waits for a latch and records its batch sizes. */
     private static final class Gate {
         private final CountDownLatch open = new CountDownLatch(1);
         private final List<Long> batches = new ArrayList<>();
@@ -72,7 +73,7 @@ class UnderLoadTest {
     }
 
     @Test
-    void whatWaitsIsComputedTogetherAndWhatIsTooMuchIsRefused() throws Exception {
+    void queuedImagesAreBatchedAndAFullQueueIsRefused() throws Exception {
         Gate gate = new Gate();
         try (Served served = start(gate, load(12, Duration.ofSeconds(30)))) {
             List<CompletableFuture<HttpResponse<String>>> requested = new ArrayList<>();
@@ -96,21 +97,15 @@ class UnderLoadTest {
 
     private static void awaitWaiting(Served served, int images) throws Exception {
         String wanted = "gramian_pictures_waiting " + images + ".0";
-        for (int i = 0; i < 400; i++) {
-            if (served.get("/metrics").body().contains(wanted)) {
-                return;
-            }
-            Thread.sleep(50);
-        }
-        throw new AssertionError("expected " + wanted);
+        Served.await(() -> served.get("/metrics").body().contains(wanted));
     }
 
     @Test
-    void explanationsThatCannotBeDoneInTimeAreRefusedAtOnceAndWhatWasTakenOnIsAnswered() throws Exception {
+    void explanationsThatExceedTheTimeLimitAreRefusedAndAcceptedOnesAnswered() throws Exception {
         Gate gate = new Gate();
         try (Served served = start(gate, load(256, Duration.ofSeconds(60)))) {
-            Upload[] images = new Upload[32];
-            Arrays.setAll(images, i -> new Upload(i + ".png", Served.png(i)));
+            UploadedImage[] images = new UploadedImage[32];
+            Arrays.setAll(images, i -> new UploadedImage(i + ".png", Served.png(i)));
             HttpRequest request = served.to("/v1/predict?explain=true")
                     .header("Content-Type", "multipart/form-data; boundary=xyz")
                     .POST(HttpRequest.BodyPublishers.ofByteArray(Served.form("xyz", images)))
@@ -134,7 +129,7 @@ class UnderLoadTest {
     }
 
     @Test
-    void whoWaitsTooLongIsToldSoAndTheModelIsNotFreedUnderTheComputation() throws Exception {
+    void aRequestTimesOutAndTheModelIsNotFreedWhileItComputes() throws Exception {
         Gate gate = new Gate();
         try (Served served = start(gate, load(12, Duration.ofMillis(300)))) {
             ServerTest.assertError(ask(served, 1).get(20, TimeUnit.SECONDS), 503, "timeout");
@@ -143,19 +138,16 @@ class UnderLoadTest {
     }
 
     @Test
-    void anEndWaitsForWhatWasTakenOnAndRefusesTheRest() throws Exception {
+    void closeFinishesAcceptedRequestsAndRefusesOthers() throws Exception {
         Gate gate = new Gate();
         Served served = start(gate, load(12, Duration.ofSeconds(30)));
         CompletableFuture<HttpResponse<String>> taken = ask(served, 1);
         awaitWaiting(served, 1);
         CompletableFuture<Void> end = CompletableFuture.runAsync(served.server()::close);
-        // What is no image is answered without the engine, until the server takes nothing more.
-        HttpResponse<String> late = served.post("/v1/predict", "image/png", new byte[1]);
-        for (int i = 0; i < 400 && late.statusCode() == 422; i++) {
-            Thread.sleep(10);
-            late = served.post("/v1/predict", "image/png", new byte[1]);
-        }
-        ServerTest.assertError(late, 503, "stopping");
+        // An unreadable image gets 422 without the engine, until the server is closing.
+        Served.await(() ->
+                served.post("/v1/predict", "image/png", new byte[1]).statusCode() != 422);
+        ServerTest.assertError(served.post("/v1/predict", "image/png", new byte[1]), 503, "stopping");
         ServerTest.assertError(served.get("/health"), 503, "stopping");
         assertThat(end.isDone()).isFalse();
         gate.open.countDown();
@@ -165,7 +157,7 @@ class UnderLoadTest {
     }
 
     @Test
-    void whoAnnouncesMuchAndSendsNothingKeepsNobodyOut() throws Exception {
+    void aLargeContentLengthWithoutABodyBlocksNoOtherRequest() throws Exception {
         Gate gate = new Gate();
         gate.open.countDown();
         int announced = Limits.Upload.DEFAULT.bytes();
@@ -176,10 +168,13 @@ class UnderLoadTest {
                 silent.add(socket);
                 socket.getOutputStream()
                         .write(("POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\n"
-                                        + "Content-Length: " + announced + "\r\n\r\nx")
+                                        + "Content-Length: " + announced + "\r\nExpect: 100-continue\r\n\r\n")
                                 .getBytes(StandardCharsets.ISO_8859_1));
+                // The server says so once it waits for the body.
+                assertThat(new String(socket.getInputStream().readNBytes(12), StandardCharsets.ISO_8859_1))
+                        .isEqualTo("HTTP/1.1 100");
+                socket.getOutputStream().write('x');
             }
-            Thread.sleep(500);
             assertThat(ask(served, 1).get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
             for (Socket socket : silent) {
                 socket.close();
@@ -188,7 +183,7 @@ class UnderLoadTest {
     }
 
     @Test
-    void anEndDoesNotWaitForEverForWhatNeverEnds() throws Exception {
+    void closeAbortsRequestsAfterTheGracePeriod() throws Exception {
         Gate gate = new Gate();
         Limits.Load load = new Limits.Load(12, 8, Duration.ofSeconds(30), Duration.ofMillis(100));
         Served served = start(gate, load);
@@ -200,7 +195,7 @@ class UnderLoadTest {
     }
 
     @Test
-    void aServerThatComputesNoMoreIsNotWell() throws Exception {
+    void healthReportsAComputingThreadThatDied() throws Exception {
         Set<Thread> others = computing();
         try (Served served = start(new Gate(), load(12, Duration.ofSeconds(30)))) {
             assertThat(served.get("/health").statusCode()).isEqualTo(200);
@@ -222,11 +217,11 @@ class UnderLoadTest {
     }
 
     @Test
-    void aNewModelTakesOverUnderLoadAndADamagedOneDoesNot() throws Exception {
+    void aNewModelIsLoadedUnderLoadAndADamagedOneIsNot() throws Exception {
         Path file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
         ConcurrentLinkedQueue<String> said = new ConcurrentLinkedQueue<>();
         Server server = Server.start(
-                ServeOptions.local(0), ModelSource.of(file, Device.CPU), new Server.Voice(said::add, _ -> {}));
+                ServeOptions.local(0), ModelSource.of(file, Device.CPU), new Server.Listener(said::add, _ -> {}));
         try (Served served = new Served(server, java.net.http.HttpClient.newHttpClient())) {
             AtomicBoolean over = new AtomicBoolean();
             AtomicInteger answers = new AtomicInteger();
@@ -252,21 +247,15 @@ class UnderLoadTest {
             TinyModel.write(file, "center:32");
             server.reload();
             awaitSaid(said, 3);
+            Served.await(() -> answers.get() > 20);
             over.set(true);
             for (CompletableFuture<Void> client : clients) {
                 client.get(20, TimeUnit.SECONDS);
             }
-            assertThat(answers.get()).isGreaterThan(20);
         }
     }
 
-    private static void awaitSaid(Collection<String> said, int lines) throws InterruptedException {
-        for (int i = 0; i < 400; i++) {
-            if (said.size() >= lines) {
-                return;
-            }
-            Thread.sleep(50);
-        }
-        throw new AssertionError("expected " + lines + " lines, found " + said);
+    private static void awaitSaid(Collection<String> said, int lines) throws Exception {
+        Served.await(() -> said.size() >= lines);
     }
 }

@@ -23,12 +23,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that change at bad moments, and models that fail in bad ways. */
-class ReloadingTest {
+/** Files that change while they are loaded, and models that cannot be loaded. */
+class ModelReloaderTest {
     @TempDir
     private Path folder;
 
-    private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
     private Path file = Path.of("");
 
     @BeforeEach
@@ -36,12 +36,12 @@ class ReloadingTest {
         file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
     }
 
-    private interface More {
+    private interface LoadHook {
         void at(int load) throws IOException;
     }
 
-    /** A source that does something more when the model is loaded for the n-th time. */
-    private ModelSource source(More more) {
+    /** A source with a hook after each load. */
+    private ModelSource source(LoadHook hook) {
         ModelSource plain = ModelSource.of(file, Device.CPU);
         AtomicInteger loads = new AtomicInteger();
         return new ModelSource() {
@@ -53,44 +53,44 @@ class ReloadingTest {
             @Override
             public LoadedModel load(Consumer<String> say) throws IOException {
                 LoadedModel model = plain.load(say);
-                more.at(loads.incrementAndGet());
+                hook.at(loads.incrementAndGet());
                 return model;
             }
         };
     }
 
     private Server start(ModelSource source) throws IOException {
-        return Server.start(ServeOptions.local(0), source, new Server.Voice(said::add, _ -> {}));
+        return Server.start(ServeOptions.local(0), source, new Server.Listener(events::add, _ -> {}));
     }
 
     @Test
-    void aFileThatIsReplacedWhileTheFirstModelIsLoadedIsNoticed() throws Exception {
+    void aChangeWhileTheFirstModelIsLoadedCausesAReload() throws Exception {
         ModelSource source = source(load -> {
             if (load == 1) {
                 TinyModel.write(file, "resize:40");
             }
         });
         try (Server _ = start(source)) {
-            assertThat(said.poll(20, TimeUnit.SECONDS)).isNotBlank();
+            assertThat(events.poll(20, TimeUnit.SECONDS)).isNotBlank();
         }
     }
 
     @Test
-    void aModelThatFailsBadlyDoesNotEndTheWatch() throws Exception {
+    void reloadingContinuesAfterAnError() throws Exception {
         ModelSource source = source(load -> {
             if (load == 2) {
-                throw new UnsatisfiedLinkError("as if");
+                throw new UnsatisfiedLinkError("simulated");
             }
         });
         try (Server _ = start(source)) {
             TinyModel.write(file, "resize:40");
-            assertThat(said.poll(20, TimeUnit.SECONDS)).contains("as if");
+            assertThat(events.poll(20, TimeUnit.SECONDS)).contains("simulated");
             TinyModel.write(file, "center:32");
-            assertThat(said.poll(20, TimeUnit.SECONDS)).isNotBlank();
+            assertThat(events.poll(20, TimeUnit.SECONDS)).isNotBlank();
         }
     }
 
-    /** Beside the model, of it, and with nothing in it. */
+    /** Writes an empty gallery beside the model. */
     private void writeGallery(long descriptorSize) throws IOException, NoSuchAlgorithmException {
         String fingerprint =
                 HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
@@ -100,22 +100,22 @@ class ReloadingTest {
     }
 
     @Test
-    void aModelThatIsReplacedWhileItIsLoadedIsNotComparedWithTheImagesOfTheFormerOne() throws Exception {
+    void aGalleryIsDroppedIfTheModelChangedWhileItWasLoaded() throws Exception {
         ModelSource plain = ModelSource.of(file, Device.CPU);
-        LoadedModel without = plain.load(said::add);
+        LoadedModel without = plain.load(events::add);
         writeGallery(without.header().descriptorSize());
         without.release();
-        LoadedModel with = plain.load(said::add);
+        LoadedModel with = plain.load(events::add);
         assertThat(with.nearest()).isPresent();
         with.release();
-        assertThat(said).isEmpty();
+        assertThat(events).isEmpty();
         ModelSource replaced = ModelSource.of(file, opened -> {
             TinyModel.write(opened, "resize:40");
             return OpenModel.open(opened, OpenModel.EngineChoice.LIBTORCH, () -> Device.CPU, 0);
         });
-        LoadedModel other = replaced.load(said::add);
+        LoadedModel other = replaced.load(events::add);
         assertThat(other.nearest()).isEmpty();
         other.release();
-        assertThat(said).hasSize(1);
+        assertThat(events).hasSize(1);
     }
 }

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeoutException;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 
-/** Bodies that come too slowly, without the wait. */
-class BodyTest {
+/** Slow bodies, simulated. */
+class RequestBodyTest {
     /** What a socket gives: a byte at a time, or Jetty's word that nothing came for long. */
     @FunctionalInterface
     private interface Wire {
@@ -51,7 +51,7 @@ class BodyTest {
             }
         };
         return (HttpServletRequest) Proxy.newProxyInstance(
-                BodyTest.class.getClassLoader(), new Class<?>[] {HttpServletRequest.class}, (_, method, _) -> {
+                RequestBodyTest.class.getClassLoader(), new Class<?>[] {HttpServletRequest.class}, (_, method, _) -> {
                     assertThat(method.getName()).isEqualTo("getInputStream");
                     return in;
                 });
@@ -60,7 +60,7 @@ class BodyTest {
     private static void assertRefused(Wire wire, Duration time, Facts message) throws Exception {
         Limits.Upload limits = new Limits.Upload(1_000_000, 1, 1_000, time);
         try (Admission.Ticket ticket = new Admission(Limits.DEFAULT).enter()) {
-            assertThatThrownBy(() -> Body.read(request(wire), limits, ticket))
+            assertThatThrownBy(() -> RequestBody.read(request(wire), limits, ticket))
                     .isInstanceOfSatisfying(HttpError.class, refusal -> {
                         assertThat(refusal.status()).isEqualTo(408);
                         assertThat(refusal.code()).isEqualTo("too-slow");
@@ -70,7 +70,7 @@ class BodyTest {
     }
 
     @Test
-    void silenceIsToldFromABodyThatTakesTooLong() throws Exception {
+    void aPauseAndASlowBodyHaveDifferentMessages() throws Exception {
         assertRefused(
                 () -> {
                     throw new IOException(new TimeoutException("idle"));

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32;
+import org.gramian.serve.RequestBody.UploadedImage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,8 +29,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Whatever is sent, the server neither breaks nor tells of its insides, and afterwards it answers as before. */
-class HostileRequestsTest {
+/** Malformed requests get an error without internals, and the server keeps working. */
+class MalformedRequestTest {
     private static final int BODIES = Boolean.getBoolean("gramian.full") ? 20_000 : 2_000;
     private static final String FORM = "multipart/form-data; boundary=xyz";
 
@@ -51,16 +52,16 @@ class HostileRequestsTest {
     }
 
     @AfterEach
-    void itStillAnswers() throws Exception {
+    void serverStillWorks() throws Exception {
         HttpResponse<String> response = served.post("/v1/predict", "image/png", Served.png(1));
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(Served.json(response).get("results").get(0).has("class")).isTrue();
     }
 
     @Test
-    void mutatedBodiesAreAnsweredOrRefused() throws Exception {
+    void mutatedBodiesGetAResponse() throws Exception {
         SplittableRandom random = new SplittableRandom(20_261_115);
-        byte[] form = Served.form("xyz", new Upload("a.png", Served.png(1)), new Upload("b.png", Served.png(2)));
+        byte[] form = Served.form("xyz", new UploadedImage("a.png", Served.png(1)), new UploadedImage("b.png", Served.png(2)));
         int answered = 0;
         for (int i = 0; i < BODIES; i++) {
             boolean several = random.nextBoolean();
@@ -69,7 +70,7 @@ class HostileRequestsTest {
             assertThat(response.statusCode())
                     .as("body %d: %s", i, response.body())
                     .isIn(200, 400, 413, 422);
-            assertDiscreet(response.body());
+            assertNoInternals(response.body());
             answered += response.statusCode() != 400 ? 1 : 0;
         }
         assertThat(answered).isBetween(BODIES / 4, BODIES - BODIES / 100);
@@ -88,7 +89,7 @@ class HostileRequestsTest {
     }
 
     @Test
-    void aFewBytesThatDeclareAHugeImageAreRefusedWithTheLimit() throws Exception {
+    void aHugeImageInItsHeaderIsRefusedWithTheLimit() throws Exception {
         HttpResponse<String> response = served.post("/v1/predict", "image/png", hugePng());
         assertThat(response.statusCode()).isEqualTo(413);
         JsonNode error = Served.json(response).get("results").get(0).get("error");
@@ -111,7 +112,7 @@ class HostileRequestsTest {
     }
 
     @Test
-    void aBodyThatComesTooSlowlyIsGivenUp() throws Exception {
+    void aSlowBodyGets408() throws Exception {
         long start = System.nanoTime();
         try (Socket socket = connect()) {
             OutputStream out = socket.getOutputStream();
@@ -153,13 +154,13 @@ class HostileRequestsTest {
                 "/?%",
                 "*"
             })
-    void noAddressLeadsOutOfThePage(String address) throws Exception {
+    void noPathLeavesTheWebFolder(String address) throws Exception {
         try (Socket socket = connect()) {
             socket.getOutputStream().write(head("GET " + address, ""));
             String answer = read(socket);
             assertThat(answer).matches("(?s)HTTP/1.1 (200|400|404|405) .*");
             assertThat(answer).doesNotContain("root:", "CAFEBABE", "<configuration>", "Manifest-Version");
-            assertDiscreet(answer);
+            assertNoInternals(answer);
         }
     }
 
@@ -177,43 +178,43 @@ class HostileRequestsTest {
                 "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: \u0007;;;=\r\nContent-Length: 1\r\n\r\na",
                 "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=\r\nContent-Length: 1\r\n\r\na"
             })
-    void brokenRequestsAreRefused(String request) throws Exception {
+    void invalidHttpIsRefused(String request) throws Exception {
         try (Socket socket = connect()) {
             socket.getOutputStream().write(request.getBytes(ISO_8859_1));
             socket.shutdownOutput();
             String answer = read(socket);
             assertThat(answer).matches("(?s)(HTTP/1.1 (400|405|408|411|413|415|505) .*)?");
-            assertDiscreet(answer);
+            assertNoInternals(answer);
         }
     }
 
     @Test
-    void headersThatAreTooLongAreRefused() throws Exception {
+    void longHeadersGet431() throws Exception {
         try (Socket socket = connect()) {
             socket.getOutputStream().write(head("GET /health", "X-Long: " + "a".repeat(100_000) + "\r\n"));
             String answer = read(socket);
             assertThat(answer).startsWith("HTTP/1.1 431");
-            assertDiscreet(answer);
+            assertNoInternals(answer);
         }
     }
 
     @Test
-    void aFormThatIsCutOffAnywhereIsRefusedAndLeavesNoFile() throws Exception {
-        byte[] form = Served.form("xyz", new Upload("../../a.png", Served.png(1)));
+    void aTruncatedFormIsRefusedAndLeavesNoFile() throws Exception {
+        byte[] form = Served.form("xyz", new UploadedImage("../../a.png", Served.png(1)));
         Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
         long before = files(temporary);
         for (int length = 0; length < form.length - 2; length += 37) {
             HttpResponse<String> response = served.post("/v1/predict", FORM, Arrays.copyOf(form, length));
             assertThat(response.statusCode()).as("%d bytes", length).isEqualTo(400);
-            assertDiscreet(response.body());
+            assertNoInternals(response.body());
         }
         byte[] five = Served.form(
                 "xyz",
-                new Upload("1", NONE),
-                new Upload("2", NONE),
-                new Upload("3", NONE),
-                new Upload("4", NONE),
-                new Upload("5", NONE));
+                new UploadedImage("1", NONE),
+                new UploadedImage("2", NONE),
+                new UploadedImage("3", NONE),
+                new UploadedImage("4", NONE),
+                new UploadedImage("5", NONE));
         assertThat(served.post("/v1/predict", FORM, five).statusCode()).isEqualTo(400);
         assertThat(files(temporary)).isEqualTo(before);
     }
@@ -247,8 +248,8 @@ class HostileRequestsTest {
         }
     }
 
-    /** Nothing of the insides: no classes, no stack, no names of files. */
-    private static void assertDiscreet(String answer) {
+    /** Asserts that there are no class names, stack traces or file names. */
+    private static void assertNoInternals(String answer) {
         assertThat(answer)
                 .doesNotContain(
                         "Exception", "java.", "org.gramian", "org.eclipse", "\tat ", "io.javalin", "/tmp/", "Jetty");

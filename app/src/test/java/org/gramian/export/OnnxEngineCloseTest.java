@@ -11,7 +11,7 @@ import org.gramian.tensor.Shape;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class CloseOnFailureTest {
+class OnnxEngineCloseTest {
     private static final Shape SHAPE = Shape.of(1, 3, 32, 32);
 
     private static float[][] scores(OnnxEngine engine) {
@@ -27,9 +27,9 @@ class CloseOnFailureTest {
     }
 
     @Test
-    void anEngineIsClosedWhereWhatFollowsItsOpeningFails(@TempDir Path folder) throws IOException {
+    void anEngineIsClosedIfAStepAfterOpeningFails(@TempDir Path folder) throws IOException {
         OnnxEngine engine = engine(folder);
-        assertThatThrownBy(() -> CloseOnFailure.unlessFails(engine, () -> {
+        assertThatThrownBy(() -> OnnxEngine.closeOnFailure(engine, () -> {
                     throw new IOException("the draft cannot be deleted");
                 }))
                 .isInstanceOf(IOException.class)
@@ -38,18 +38,18 @@ class CloseOnFailureTest {
     }
 
     @Test
-    void anEngineStaysOpenWhereItSucceeds(@TempDir Path folder) throws IOException {
-        try (OnnxEngine engine = CloseOnFailure.unlessFails(engine(folder), () -> {})) {
+    void anEngineStaysOpenIfTheStepSucceeds(@TempDir Path folder) throws IOException {
+        try (OnnxEngine engine = OnnxEngine.closeOnFailure(engine(folder), () -> {})) {
             assertThat(scores(engine)).hasNumberOfRows(1);
         }
     }
 
     @Test
-    void whatClosingFailsOfDoesNotHideTheReason() {
+    void aFailureOfCloseIsSuppressed() {
         AutoCloseable stuck = () -> {
             throw new IllegalStateException("stuck");
         };
-        assertThatThrownBy(() -> CloseOnFailure.unlessFails(stuck, () -> {
+        assertThatThrownBy(() -> OnnxEngine.closeOnFailure(stuck, () -> {
                     throw new OutOfMemoryError("none left");
                 }))
                 .isInstanceOf(OutOfMemoryError.class)

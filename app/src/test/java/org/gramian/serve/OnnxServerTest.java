@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-class OtherEngineTest {
+class OnnxServerTest {
     @TempDir
     private Path folder = Path.of("");
 
     @Test
-    void onnxRuntimeAnswersAsLibtorchDoesButDoesNotExplain() throws Exception {
+    void onnxRuntimePredictsLikeLibtorchWithoutExplanations() throws Exception {
         Path file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
         JsonNode expected = ask(file, EngineChoice.LIBTORCH, "libtorch", true);
         JsonNode found = ask(file, EngineChoice.ONNX, "onnx", false);
@@ -30,7 +30,7 @@ class OtherEngineTest {
 
     private static JsonNode ask(Path file, EngineChoice choice, String name, boolean explains) throws Exception {
         ModelSource source = ModelSource.of(file, it -> OpenModel.open(it, choice, () -> Device.CPU, 1));
-        Server server = Server.start(ServeOptions.local(0), source, Server.Voice.SILENT);
+        Server server = Server.start(ServeOptions.local(0), source, Server.Listener.NONE);
         try (Served served = new Served(server, HttpClient.newHttpClient())) {
             JsonNode model = Served.json(served.get("/v1/model"));
             assertThat(model.get("engine").asString()).isEqualTo(name);

@@ -20,20 +20,18 @@ import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
-import org.gramian.spark.train.SparkTrainer.Control;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.TrainEvent;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a run finds in its folder that another, broken or whole, left there. */
-class BrokenDistributedTrainingTest {
-    private static final int PICTURES = 36;
+/** Runs in folders of interrupted or finished runs. */
+class ResumedTrainingTest {
+    private static final int IMAGES = 36;
     private static final int BROKEN = 7;
-    private static final int JUDGING = 5;
-    private static final TrainingColumns JUDGED = new TrainingColumns("path", "path", "label", "judges");
+    private static final int VALIDATION_EVERY = 5;
+    private static final TrainingColumns COLUMNS = new TrainingColumns("path", "path", "label", "validation");
 
     @TempDir
     private static Path folder;
@@ -45,20 +43,20 @@ class BrokenDistributedTrainingTest {
     @BeforeAll
     static void begin() throws IOException {
         spark = LocalSpark.session();
-        images = SmallModel.images(folder.resolve("pictures"), PICTURES, BROKEN);
-        whole = Stripes.write(folder.resolve("whole"), PICTURES);
+        images = SmallModel.images(folder.resolve("images"), IMAGES, BROKEN);
+        whole = Stripes.write(folder.resolve("whole"), IMAGES);
     }
 
     private static TrainingJob job(List<Path> files, Settings requested, String run) {
-        Dataset<Row> table = SmallDistributedTraining.table(spark, files, JUDGING);
-        return new TrainingJob(table, JUDGED, requested, folder.resolve(run).toString(), true, "auto");
+        Dataset<Row> table = SmallDistributedTraining.table(spark, files, VALIDATION_EVERY);
+        return new TrainingJob(table, COLUMNS, requested, folder.resolve(run).toString(), true, "auto");
     }
 
     private static byte[] model(String run) throws IOException {
         return Files.readAllBytes(folder.resolve(run).resolve("model.safetensors"));
     }
 
-    /** What lies below a folder, with the times of its files. */
+    /** Returns the Parquet files below a folder with their modification times. */
     private static Map<String, Long> files(String path) throws IOException {
         Map<String, Long> found = new TreeMap<>();
         try (Stream<Path> all = Files.walk(Path.of(path.replaceFirst("^file:", "")))) {
@@ -71,44 +69,44 @@ class BrokenDistributedTrainingTest {
     }
 
     @Test
-    void aTrainingThatWasBrokenEndsAsOneThatWasNotAndComputesNoFeatureTwice() throws IOException {
+    void resumedTrainingEqualsUninterruptedTrainingAndRecomputesNoFeatures() throws IOException {
         Settings requested = SmallDistributedTraining.requested("paper:48", 2);
-        TrainingOutcome alone = SparkTrainer.usual().train(job(images, requested, "alone"));
-        Cancellation breaks = Cancellation.onRequest();
+        TrainingOutcome alone = SparkTrainer.create().train(job(images, requested, "alone"));
+        Cancellation cancellation = Cancellation.onRequest();
         int[] steps = {0};
-        Control control = new Control(
+        SparkTrainer trainer = SmallDistributedTraining.trainer(
                 event -> {
                     if (event instanceof TrainEvent.Stepped && ++steps[0] == 17) {
-                        breaks.cancel();
+                        cancellation.cancel();
                     }
                 },
-                _ -> {},
-                breaks,
-                Checkpointing.DEFAULT_INTERVAL);
-        TrainingOutcome broken = SparkTrainer.usual().under(control).train(job(images, requested, "broken"));
-        Map<String, Long> features = files(broken.features());
+                cancellation);
+        TrainingOutcome interrupted = trainer.train(job(images, requested, "interrupted"));
+        Map<String, Long> features = files(interrupted.features());
 
-        assertThat(broken.early()).contains(Cancellation.Reason.CANCELLED);
-        assertThat(broken.model()).isEmpty();
-        assertThat(folder.resolve("broken").resolve("checkpoint.safetensors")).exists();
+        assertThat(interrupted.interruption()).contains(Cancellation.Reason.CANCELLED);
+        assertThat(interrupted.model()).isEmpty();
+        assertThat(folder.resolve("interrupted").resolve("checkpoint.safetensors"))
+                .exists();
 
-        TrainingOutcome resumed = SparkTrainer.usual().train(job(images, requested, "broken"));
+        TrainingOutcome resumed = SparkTrainer.create().train(job(images, requested, "interrupted"));
 
         assertThat(files(resumed.features())).isEqualTo(features).isNotEmpty();
         assertThat(resumed)
                 .usingRecursiveComparison()
                 .ignoringFields("model", "features")
                 .isEqualTo(alone);
-        assertThat(model("broken")).isEqualTo(model("alone"));
-        assertThat(folder.resolve("broken").resolve("history.csv"))
+        assertThat(model("interrupted")).isEqualTo(model("alone"));
+        assertThat(folder.resolve("interrupted").resolve("history.csv"))
                 .hasSameBinaryContentAs(folder.resolve("alone").resolve("history.csv"));
-        assertThat(folder.resolve("broken").resolve("checkpoint.safetensors")).doesNotExist();
-        assertThat(alone.unreadable()).isEqualTo(PICTURES / BROKEN);
-        assertThat(alone.training() + alone.heldBack()).isEqualTo(PICTURES - PICTURES / BROKEN);
+        assertThat(folder.resolve("interrupted").resolve("checkpoint.safetensors"))
+                .doesNotExist();
+        assertThat(alone.unreadable()).isEqualTo(IMAGES / BROKEN);
+        assertThat(alone.training() + alone.validation()).isEqualTo(IMAGES - IMAGES / BROKEN);
         assertReasons(alone);
     }
 
-    /** Each image that cannot be read is one row with its reason, in the words of {@code audit}. */
+    /** Checks that each unreadable image is one row with a reason. */
     private static void assertReasons(TrainingOutcome trained) {
         List<Row> rows = spark.read()
                 .parquet(trained.features() + "/training", trained.features() + "/held-back")
@@ -121,42 +119,39 @@ class BrokenDistributedTrainingTest {
     }
 
     @Test
-    void aFolderWithARunIsTakenOnlyToGoOnWithIt() throws IOException {
+    void folderWithRunIsRejectedUnlessResumedWithSameSettings() throws IOException {
         Settings requested = SmallDistributedTraining.requested("center:48", 1);
         TrainingJob first = job(whole, requested, "begun");
-        Cancellation breaks = Cancellation.onRequest();
-        SparkTrainer stopped = SparkTrainer.usual()
-                .under(new Control(
-                        event -> {
-                            if (event instanceof TrainEvent.Stepped) {
-                                breaks.cancel();
-                            }
-                        },
-                        _ -> {},
-                        breaks,
-                        Checkpointing.DEFAULT_INTERVAL));
-        stopped.train(first);
+        Cancellation cancellation = Cancellation.onRequest();
+        SparkTrainer cancelled = SmallDistributedTraining.trainer(
+                event -> {
+                    if (event instanceof TrainEvent.Stepped) {
+                        cancellation.cancel();
+                    }
+                },
+                cancellation);
+        cancelled.train(first);
 
-        assertThatThrownBy(() -> SparkTrainer.usual()
-                        .train(new TrainingJob(first.images(), JUDGED, requested, first.folder(), false, "auto")))
+        assertThatThrownBy(() -> SparkTrainer.create()
+                        .train(new TrainingJob(first.images(), COLUMNS, requested, first.folder(), false, "auto")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("begun");
-        assertThatThrownBy(() -> SparkTrainer.usual().train(job(whole, requested.with(Keys.MOMENTUM, 0.5), "begun")))
+        assertThatThrownBy(() -> SparkTrainer.create().train(job(whole, requested.with(Keys.MOMENTUM, 0.5), "begun")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("begun");
     }
 
     @Test
-    void aFeatureTableHasEachCropOnceWhateverAKilledDriverLeft() throws IOException {
+    void featureTableHasEachCropOnceAfterDriverWasKilled() throws IOException {
         Settings requested = SmallDistributedTraining.requested("center:48", 1);
-        TrainingOutcome first = SparkTrainer.usual().train(job(whole, requested, "left"));
+        TrainingOutcome first = SparkTrainer.create().train(job(whole, requested, "left"));
         List<String> rows = rows(first);
         byte[] before = model("left");
         Path table = Path.of(first.features().replaceFirst("^file:", ""), "training");
 
         Map<String, Long> features = files(table.toString());
         features.remove(part(table).toString());
-        loseAPart(table);
+        deletePart(table);
         Path task =
                 Files.createDirectories(table.resolve("_temporary/0/task_202601010000000000000000000_0001_m_000000"));
         Files.copy(part(table), task.resolve("part-00000-stale.snappy.parquet"));
@@ -164,8 +159,8 @@ class BrokenDistributedTrainingTest {
         assertThat(model("left")).isEqualTo(before);
         assertThat(files(table.toString())).containsAllEntriesOf(features).hasSizeGreaterThan(features.size());
 
-        Files.delete(table.resolve("_SUCCESS")); // as if it had been killed while the first append was committed
-        loseAPart(table);
+        Files.delete(table.resolve("_SUCCESS")); // as if killed during the first commit
+        deletePart(table);
         assertThat(rows(trainedAgain(requested))).isEqualTo(rows);
         assertThat(model("left")).isEqualTo(before);
 
@@ -175,45 +170,44 @@ class BrokenDistributedTrainingTest {
                 .hasMessageMatching("(?s).*\\b29\\b.*\\b29\\b.*\\b29\\b.*");
     }
 
-    /** Trains once more, for the model was lost. */
+    /** Deletes the model and trains again. */
     private static TrainingOutcome trainedAgain(Settings requested) throws IOException {
         Files.delete(folder.resolve("left").resolve("model.safetensors"));
-        return SparkTrainer.usual().train(job(whole, requested, "left"));
+        return SparkTrainer.create().train(job(whole, requested, "left"));
     }
 
     private static Path part(Path table) throws IOException {
         return Path.of(files(table.toString()).keySet().iterator().next());
     }
 
-    private static void loseAPart(Path table) throws IOException {
+    private static void deletePart(Path table) throws IOException {
         Path gone = part(table);
         Files.delete(gone);
         Files.delete(gone.resolveSibling("." + gone.getFileName() + ".crc"));
     }
 
     @Test
-    void aRunThatIsAtItsEndIsNotTrainedAgain() throws IOException {
+    void finishedRunIsNotTrainedAgain() throws IOException {
         Settings requested = SmallDistributedTraining.requested("center:48", 1);
-        TrainingOutcome first = SparkTrainer.usual().train(job(images, requested, "finished"));
+        TrainingOutcome first = SparkTrainer.create().train(job(images, requested, "finished"));
         byte[] before = model("finished");
-        deleteAll(Path.of(first.features().replaceFirst("^file:", ""))); // they are not needed any more
+        deleteAll(Path.of(first.features().replaceFirst("^file:", ""))); // not needed any more
         List<TrainEvent> events = new ArrayList<>();
-        List<String> remarks = new ArrayList<>();
-        SparkTrainer told = SparkTrainer.usual()
-                .under(new Control(
-                        events::add, remarks::add, Cancellation.onRequest(), Checkpointing.DEFAULT_INTERVAL));
+        List<String> warnings = new ArrayList<>();
+        SparkTrainer trainer = SmallDistributedTraining.trainer(events::add, Cancellation.onRequest())
+                .withWarnings(warnings::add);
 
-        TrainingOutcome again = told.train(job(images, requested, "finished"));
+        TrainingOutcome again = trainer.train(job(images, requested, "finished"));
 
         assertThat(again).isEqualTo(first);
-        assertThat(first.unreadable()).isEqualTo(PICTURES / BROKEN);
+        assertThat(first.unreadable()).isEqualTo(IMAGES / BROKEN);
         assertThat(events).isEmpty();
-        assertThat(remarks).hasSize(1);
+        assertThat(warnings).hasSize(1);
         assertThat(model("finished")).isEqualTo(before);
-        assertThatThrownBy(() -> told.train(job(images, requested.with(Keys.MOMENTUM, 0.5), "finished")))
+        assertThatThrownBy(() -> trainer.train(job(images, requested.with(Keys.MOMENTUM, 0.5), "finished")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContainingAll("model.safetensors: ", "config.optimizer.momentum", "0.5", "0.9");
-        assertThatThrownBy(() -> told.train(job(whole, requested, "finished")))
+        assertThatThrownBy(() -> trainer.train(job(whole, requested, "finished")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContainingAll("model.safetensors: ", "fingerprint");
         assertThat(model("finished")).isEqualTo(before);
@@ -227,7 +221,7 @@ class BrokenDistributedTrainingTest {
         }
     }
 
-    /** All rows in words, features by their hashes. */
+    /** Returns all rows as text, features as hashes. */
     private static List<String> rows(TrainingOutcome trained) {
         return spark
                 .read()

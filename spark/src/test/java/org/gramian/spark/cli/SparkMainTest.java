@@ -15,11 +15,11 @@ import org.gramian.tensor.library.LibtorchException;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-class FailuresTest {
-    private static final CommandLine LINE = Main.commandLine().setErr(new PrintWriter(new StringWriter()));
+class SparkMainTest {
+    private static final CommandLine LINE = SparkMain.commandLine().setErr(new PrintWriter(new StringWriter()));
 
     private static int code(Exception failed) {
-        return Failures.say(failed, LINE, LINE.parseArgs());
+        return SparkMain.failed(failed, LINE, LINE.parseArgs());
     }
 
     /** As Spark wraps what a task threw. */
@@ -38,29 +38,29 @@ class FailuresTest {
     }
 
     @Test
-    void onTheDriverAWrongArgumentOrFileIsWrongUse() {
-        assertThat(code(new IllegalArgumentException("--this"))).isEqualTo(Main.USAGE);
-        assertThat(code(new IOException("no such file"))).isEqualTo(Main.USAGE);
+    void wrongArgumentOrFileOnTheDriverIsAUsageError() {
+        assertThat(code(new IllegalArgumentException("--this"))).isEqualTo(SparkMain.USAGE);
+        assertThat(code(new IOException("no such file"))).isEqualTo(SparkMain.USAGE);
         assertThat(code(new UncheckedIOException(new IOException("no such file"))))
-                .isEqualTo(Main.USAGE);
+                .isEqualTo(SparkMain.USAGE);
     }
 
     @Test
-    void inATaskTheSameIsAFailedJob() {
-        assertThat(code(ofTask(new IllegalArgumentException("a wrong shape")))).isEqualTo(Main.FAILED);
-        assertThat(code(ofTask(new IOException("disk full")))).isEqualTo(Main.FAILED);
+    void sameExceptionInATaskIsAFailedJob() {
+        assertThat(code(ofTask(new IllegalArgumentException("a wrong shape")))).isEqualTo(SparkMain.FAILED);
+        assertThat(code(ofTask(new IOException("disk full")))).isEqualTo(SparkMain.FAILED);
         assertThat(code(new RuntimeException(ofTask(new IOException("disk full")))))
-                .isEqualTo(Main.FAILED);
+                .isEqualTo(SparkMain.FAILED);
     }
 
     @Test
-    void ofAFailedJobTheSentenceIsShownThatSaysWhatToTry() {
+    void failedJobShowsTheMessageWithAdvice() {
         StringWriter said = new StringWriter();
-        CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
+        CommandLine line = SparkMain.commandLine().setErr(new PrintWriter(said));
         Exception ours = new LibtorchException("it cannot be unpacked; set GRAMIAN_CACHE", new IOException("/home"));
 
-        Failures.say(ofTask(ours), line, line.parseArgs());
-        Failures.say(ofTask(new IOException("disk full")), line, line.parseArgs());
+        SparkMain.failed(ofTask(ours), line, line.parseArgs());
+        SparkMain.failed(ofTask(new IOException("disk full")), line, line.parseArgs());
 
         assertThat(said.toString())
                 .contains("it cannot be unpacked; set GRAMIAN_CACHE")
@@ -69,9 +69,9 @@ class FailuresTest {
     }
 
     @Test
-    void aModelOrADeviceThatAnExecutorCannotUseIsWhatTheUserNamed() {
+    void modelOrDeviceErrorInATaskHasItsOwnExitCode() {
         assertThat(code(ofTask(new UncheckedIOException(new ModelFileException(Path.of("m"), "no model")))))
-                .isEqualTo(Main.MODEL);
-        assertThat(code(ofTask(missingDevice()))).isEqualTo(Main.USAGE);
+                .isEqualTo(SparkMain.MODEL);
+        assertThat(code(ofTask(missingDevice()))).isEqualTo(SparkMain.USAGE);
     }
 }

@@ -6,11 +6,11 @@ import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Stops work on Ctrl-C or a signal, and waits until it has removed incomplete output or kept a checkpoint. Without
- * it, Spark would leave {@code _temporary} behind.
+ * Cancels work on Ctrl-C or a signal, and waits until it has removed incomplete output or written a checkpoint. Without it, Spark
+ * would leave {@code _temporary} behind.
  */
-final class Interruption implements AutoCloseable {
-    /** Before the hooks that stop Spark (40) and close file systems (10), which are still needed. */
+final class JobCancellation implements AutoCloseable {
+    /** Runs before the hooks that stop Spark (40) and close file systems (10), which are still needed. */
     private static final int PRIORITY = 60;
 
     private static final int LONGEST_SECONDS = 25;
@@ -21,28 +21,28 @@ final class Interruption implements AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Runnable hook;
 
-    private Interruption(Runnable stop) {
+    private JobCancellation(Runnable stop) {
         this.hook = () -> {
             try {
                 do {
                     stop.run();
                 } while (!ended.await(AGAIN_MILLISECONDS, TimeUnit.MILLISECONDS));
-            } catch (InterruptedException _) { // after the longest time
+            } catch (InterruptedException _) { // by the hook manager, after the longest time
                 Thread.currentThread().interrupt();
             }
         };
     }
 
-    /** Until it is closed, the jobs of a session are cancelled on all executors. */
-    static Interruption of(SparkSession session) {
-        return by(() -> session.sparkContext().cancelAllJobs());
+    /** Cancels the jobs of a session on a signal, until closed. */
+    static JobCancellation of(SparkSession session) {
+        return onSignal(() -> session.sparkContext().cancelAllJobs());
     }
 
-    /** Requests work to stop on a signal, repeatedly if needed, until closed. */
-    static Interruption by(Runnable stop) {
-        Interruption interruption = new Interruption(stop);
-        ShutdownHookManager.get().addShutdownHook(interruption.hook, PRIORITY, LONGEST_SECONDS, TimeUnit.SECONDS);
-        return interruption;
+    /** Runs an action on a signal, repeatedly until closed. */
+    static JobCancellation onSignal(Runnable stop) {
+        JobCancellation cancellation = new JobCancellation(stop);
+        ShutdownHookManager.get().addShutdownHook(cancellation.hook, PRIORITY, LONGEST_SECONDS, TimeUnit.SECONDS);
+        return cancellation;
     }
 
     @Override

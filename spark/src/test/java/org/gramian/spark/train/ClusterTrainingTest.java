@@ -18,30 +18,22 @@ import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.StandaloneCluster;
 import org.gramian.spark.testing.Stripes;
-import org.gramian.spark.train.SparkTrainer.Control;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Training on a real cluster of two workers, held against one machine; Spark's serializer is Kryo, which many clusters have set and
- * which can do less than the usual one.
- */
-class SpreadTrainingTest {
+/** Training on a standalone cluster of two workers with the Kryo serializer, compared with one machine. */
+class ClusterTrainingTest {
     private static final boolean FULL = Boolean.getBoolean("gramian.full");
-    private static final int PICTURES = FULL ? 400 : 40;
+    private static final int IMAGES = FULL ? 400 : 40;
     private static final String CROPS = FULL ? "paper:64" : "center:48";
 
     /** 50 steps, or 750 at full size. */
     private static final int EPOCHS = FULL ? 1 : 10;
 
-    /**
-     * Steps whose losses are compared one by one. The order in which gradients are added differs in last bits, and SGD makes more of
-     * them with every step: over hundreds of steps only the course is the same.
-     */
+    /** Steps whose losses are compared one by one: SGD amplifies the rounding of another order of summation with every step. */
     private static final int SAME_STEPS = FULL ? 100 : 50;
 
     private static StandaloneCluster cluster;
@@ -56,8 +48,8 @@ class SpreadTrainingTest {
 
     @Test
     @Timeout(900)
-    void theLossOfEveryStepOnTwoWorkersIsThatOfOneMachineAndAKilledWorkerChangesNoBit() throws Exception {
-        List<Path> images = Stripes.write(folder.resolve("pictures"), PICTURES);
+    void lossesOfTwoWorkersEqualOneMachineAndKilledWorkerChangesNoBit() throws Exception {
+        List<Path> images = Stripes.write(folder.resolve("images"), IMAGES);
         Settings requested = SmallDistributedTraining.requested(CROPS, EPOCHS);
         try (SparkSession spark = SparkSession.builder()
                 .config(cluster.conf("train")
@@ -88,7 +80,7 @@ class SpreadTrainingTest {
             LostStep lost = new LostStep(cluster, spark.sparkContext());
             double[] broken = train(spark, images, requested, folder.resolve("killed"), step -> {
                 if (step == 15) {
-                    lost.killInTheNext();
+                    lost.killInNextTask();
                 } else if (step == 30) {
                     kill(spark);
                 }
@@ -108,7 +100,7 @@ class SpreadTrainingTest {
                 .orElseThrow();
     }
 
-    /** The mean of the last losses. */
+    /** Returns the mean of the last losses. */
     private static double last(double[] losses, int count) {
         return Arrays.stream(losses).skip(losses.length - count).average().orElseThrow();
     }
@@ -121,7 +113,7 @@ class SpreadTrainingTest {
             SparkSession spark, List<Path> images, Settings requested, Path run, IntConsumer stepped)
             throws IOException {
         SmallDistributedTraining.Losses losses = new SmallDistributedTraining.Losses();
-        Control control = new Control(
+        SparkTrainer trainer = SmallDistributedTraining.trainer(
                 event -> {
                     int before = losses.count();
                     losses.accept(event);
@@ -129,9 +121,7 @@ class SpreadTrainingTest {
                         stepped.accept(losses.count());
                     }
                 },
-                _ -> {},
-                Cancellation.onRequest(),
-                Checkpointing.DEFAULT_INTERVAL);
+                Cancellation.onRequest());
         TrainingJob job = new TrainingJob(
                 SmallDistributedTraining.table(spark, images, 0),
                 TrainingColumns.of("path", "label"),
@@ -139,13 +129,13 @@ class SpreadTrainingTest {
                 run.toString(),
                 false,
                 "auto");
-        TrainingOutcome trained = SparkTrainer.usual().under(control).train(job);
+        TrainingOutcome trained = trainer.train(job);
         assertThat(trained.model()).isPresent();
         assertThat(trained.unreadable()).isZero();
         return losses.all();
     }
 
-    /** Between two steps; another worker takes the place of the first that was killed. */
+    /** Kills a worker between two steps, after the first killed one was replaced. */
     private static void kill(SparkSession spark) {
         try {
             cluster.replaceKilled();

@@ -33,7 +33,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian spark audit}: what in many images would spoil training. */
+/** {@code gramian spark audit}: problems of a large dataset. */
 @Command(
         name = "audit",
         mixinStandardHelpOptions = true,
@@ -46,9 +46,9 @@ import picocli.CommandLine.Parameters;
             "Exit code 3 if there are errors.",
             "Example: gramian spark audit 's3a://bucket/photos/*' --out facts.parquet"
         })
-final class AuditCommand implements Callable<Integer> {
+final class SparkAuditCommand implements Callable<Integer> {
     @Mixin
-    private final Console console = new Console();
+    private final SparkApplication application = new SparkApplication();
 
     @Mixin
     private final InputOptions input = new InputOptions();
@@ -70,17 +70,16 @@ final class AuditCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         input.check();
-        return SparkConnection.run(console, session -> {
-            output.check(session, places, console);
-            ImageCounters tally = new ImageCounters("");
-            InputOptions.Images images = input.read(session, places, console);
-            ImageCounters.Counted counted =
-                    output.write(tally, facts(labels.named(images, input.isFiles()), session), console);
+        return application.run(session -> {
+            output.check(session, places, application);
+            ImageCounters counters = new ImageCounters("");
+            InputOptions.Images images = input.read(session, places, application);
+            ImageCounters.Counted counted = output.write(counters, facts(labels.named(images), session), application);
             AuditSummary summary = AuditSummary.of(session.read().parquet(output.place()));
-            console.out().print(counted.text(output.place()) + summary.text());
-            console.out().flush();
+            application.out().print(counted.text(output.place()) + summary.text());
+            application.out().flush();
             boolean spoils = summary.findings().stream().anyMatch(found -> found.severity() == Severity.SPOILS);
-            return spoils ? Main.DATA : Main.DONE;
+            return spoils ? SparkMain.DATA : SparkMain.DONE;
         });
     }
 
@@ -91,26 +90,26 @@ final class AuditCommand implements Callable<Integer> {
     }
 
     /**
-     * Summary of an audit for the terminal. Spark computes the sums.
+     * Summary of an audit for the terminal.
      *
      * @param lines about classes and contents
      * @param findings the worst first
      */
     private record AuditSummary(List<String> lines, List<Finding> findings) {
-        /** A screen holds so many classes; of more, the largest. */
+        /** Most classes listed, the largest. */
         private static final int CLASSES = 20;
 
-        /** How exact medians are: one part in so many. */
+        /** Accuracy of medians, see {@code percentile_approx}. */
         private static final int ACCURACY = 10_000;
 
-        /** Counts facts, the rows of {@link org.gramian.spark.executor.PartitionAudit}. */
+        /** Summarizes the rows of {@link PartitionAudit}. */
         static AuditSummary of(Dataset<Row> facts) {
             List<ClassCount> classes = classes(facts);
             List<String> lines = new ArrayList<>(lines(classes));
             lines.addAll(contents(facts.where("error IS NULL")));
             List<Finding> findings = new ArrayList<>(new ClassFindings(classes, AuditOptions.DEFAULT).find());
             findings.addAll(AuditFindings.ofImages(facts));
-            findings.addAll(AuditFindings.ofCopies(facts));
+            findings.addAll(AuditFindings.ofDuplicates(facts));
             findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
             return new AuditSummary(List.copyOf(lines), List.copyOf(findings));
         }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a command may remove at the place where it writes, and what it makes of that place. */
-class OutputPlaceTest {
+class OutputFolderTest {
     private final Configuration hadoop = new Configuration();
 
     @TempDir
@@ -21,12 +21,13 @@ class OutputPlaceTest {
 
     private void assertRefused(Path replaced, Object read) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Overlap.refuse(replaced.toString(), List.of("apart", read.toString()), hadoop))
+                .isThrownBy(() ->
+                        OutputFolder.requireNoOverlap(replaced.toString(), List.of("apart", read.toString()), hadoop))
                 .withMessageContainingAll("--out", replaced.toString(), read.toString(), "--overwrite");
     }
 
     @Test
-    void whatIsReplacedMustNeitherBeNorHoldNorLieInWhatIsRead() throws IOException {
+    void overlapOfOutputAndInputIsRejected() throws IOException {
         Path photos = Files.createDirectories(folder.resolve("photos"));
         Path cats = Files.createDirectories(photos.resolve("cats"));
         Path link = Files.createSymbolicLink(folder.resolve("link"), photos);
@@ -42,7 +43,7 @@ class OutputPlaceTest {
     }
 
     @Test
-    void placesBesideEachOtherAreApartThoughTheirNamesBeginAlike() throws IOException {
+    void pathsWithCommonPrefixDoNotOverlap() throws IOException {
         Path photos = Files.createDirectories(folder.resolve("photos"));
         Path model = Files.writeString(folder.resolve("model.safetensors"), "a model");
         List<String> read = List.of(
@@ -52,20 +53,21 @@ class OutputPlaceTest {
                 folder.resolve("missing").toString());
 
         for (String name : List.of("photos2", "answers/of", "model.safetensors2")) {
-            assertThatCode(() -> Overlap.refuse(folder.resolve(name).toString(), read, hadoop))
+            assertThatCode(() ->
+                            OutputFolder.requireNoOverlap(folder.resolve(name).toString(), read, hadoop))
                     .doesNotThrowAnyException();
         }
     }
 
     @Test
-    void aFolderThatDoesNotGetWholeIsRemovedAndOneThatDoesIsKeptWithoutAMark() throws IOException {
+    void incompleteFolderIsRemovedAndCompleteFolderIsKept() throws IOException {
         Path half = folder.resolve("half");
         Path whole = folder.resolve("whole");
 
-        try (NewFolder _ = NewFolder.begin(half.toString(), false, hadoop)) {
+        try (OutputFolder _ = OutputFolder.begin(half.toString(), false, hadoop)) {
             Files.writeString(half.resolve("part"), "half");
         }
-        try (NewFolder begun = NewFolder.begin(whole.toString(), false, hadoop)) {
+        try (OutputFolder begun = OutputFolder.begin(whole.toString(), false, hadoop)) {
             Files.writeString(whole.resolve("part"), "all");
             begun.keep();
         }
@@ -76,14 +78,14 @@ class OutputPlaceTest {
     }
 
     @Test
-    void whatAnotherJobBeganIsNeitherTakenNorRemoved() throws IOException {
+    void folderOfAnotherJobIsRejectedAndKept() throws IOException {
         Path out = folder.resolve("out");
         String place = out.toString();
 
-        try (NewFolder other = NewFolder.begin(place, false, hadoop)) {
+        try (OutputFolder other = OutputFolder.begin(place, false, hadoop)) {
             Files.writeString(out.resolve("part"), "another's");
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> NewFolder.begin(place, false, hadoop).close())
+                    .isThrownBy(() -> OutputFolder.begin(place, false, hadoop).close())
                     .withMessageContaining(place);
             assertThat(out.resolve("part")).exists();
             other.keep();
@@ -91,10 +93,10 @@ class OutputPlaceTest {
     }
 
     @Test
-    void aJobWhoseFolderWasReplacedByAnotherLeavesThatAlone() throws IOException {
+    void folderReplacedByAnotherJobIsKept() throws IOException {
         Path out = folder.resolve("out");
-        NewFolder first = NewFolder.begin(out.toString(), false, hadoop);
-        NewFolder second = NewFolder.begin(out.toString(), true, hadoop);
+        OutputFolder first = OutputFolder.begin(out.toString(), false, hadoop);
+        OutputFolder second = OutputFolder.begin(out.toString(), true, hadoop);
         Files.writeString(out.resolve("part"), "the second's");
 
         first.close();

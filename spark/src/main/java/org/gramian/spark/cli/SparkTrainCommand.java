@@ -8,19 +8,21 @@ import java.util.concurrent.Callable;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.run.config.Settings;
-import org.gramian.spark.train.LocalPathCheck;
+import org.gramian.spark.train.ClusterOutput;
 import org.gramian.spark.train.SparkTrainer;
 import org.gramian.spark.train.TrainingColumns;
 import org.gramian.spark.train.TrainingJob;
 import org.gramian.spark.train.TrainingOutcome;
+import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
+import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.loop.TrainingContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian spark train}: from many labelled images to a model, on a cluster. */
+/** {@code gramian spark train}: trains a model on a cluster. */
 @Command(
         name = "train",
         mixinStandardHelpOptions = true,
@@ -33,11 +35,11 @@ import picocli.CommandLine.Parameters;
             "resume an interrupted run, repeat the command with --resume. The backbone is not fine-tuned on Spark.",
             "Example: gramian spark train photos/ --out run --backbone googlenet --epochs 9"
         })
-final class TrainCommand implements Callable<Integer> {
-    private static final String HELD_BACK = "held_back";
+final class SparkTrainCommand implements Callable<Integer> {
+    private static final String VALIDATION = "validation";
 
     @Mixin
-    private final Console console = new Console();
+    private final SparkApplication application = new SparkApplication();
 
     @Mixin
     private final InputOptions input = new InputOptions();
@@ -60,7 +62,7 @@ final class TrainCommand implements Callable<Integer> {
     private boolean resume;
 
     @Mixin
-    private final DeviceOption device = new DeviceOption();
+    private final ModelCommand.DeviceOption device = new ModelCommand.DeviceOption();
 
     @Parameters(
             index = "0..*",
@@ -74,76 +76,76 @@ final class TrainCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         input.check();
         Settings requested = options.requested();
-        String where = device.name();
-        return SparkConnection.run(console, session -> {
-            LocalPathCheck.warn(session, out, sentence -> console.say("--out: " + sentence));
-            return train(session, requested, where);
+        String deviceName = device.name();
+        return application.run(session -> {
+            ClusterOutput.warn(session, out, warning -> application.log("--out: " + warning));
+            return train(session, requested, deviceName);
         });
     }
 
-    private int train(SparkSession session, Settings requested, String where) throws IOException {
-        InputOptions.Images images = input.read(session, places, console);
-        if (!labels.known(images, input.isFiles())) {
+    private int train(SparkSession session, Settings requested, String deviceName) throws IOException {
+        InputOptions.Images images = input.read(session, places, application);
+        if (!labels.exist(images)) {
             throw new IllegalArgumentException("expected a column of classes, found the columns "
                     + String.join(", ", images.rows().columns()) + "; set it with --label-column");
         }
-        Optional<Column> judges = options.validationColumn(images).map(column -> column.as(HELD_BACK));
+        Optional<Column> validation = options.validationColumn(images).map(column -> column.as(VALIDATION));
         TrainingJob job = new TrainingJob(
-                labels.named(images, input.isFiles(), judges.stream().toArray(Column[]::new)),
+                labels.named(images, validation.stream().toArray(Column[]::new)),
                 new TrainingColumns(
-                        LabelOptions.PICTURE,
+                        LabelOptions.IMAGE,
                         LabelOptions.NAME,
                         LabelOptions.LABEL,
-                        judges.isPresent() ? HELD_BACK : ""),
+                        validation.isPresent() ? VALIDATION : ""),
                 requested,
                 out,
                 resume,
-                where);
-        Cancellation breaks = Cancellation.onRequest();
-        try (TrainingProgressLog told = TrainingProgressLog.begin(session, console);
-                Interruption _ = Interruption.by(() -> told.stop(breaks))) {
-            return train(job, told, breaks);
-        }
-    }
-
-    private int train(TrainingJob job, TrainingProgressLog told, Cancellation breaks) throws IOException {
-        SparkTrainer trainer = SparkTrainer.usual()
-                .under(new SparkTrainer.Control(told::tell, console::say, breaks, Checkpointing.DEFAULT_INTERVAL));
-        try {
-            return say(trainer.train(job));
+                deviceName);
+        Cancellation cancellation = Cancellation.onRequest();
+        try (TrainingProgressLog progress = TrainingProgressLog.start(session, application);
+                JobCancellation _ = JobCancellation.onSignal(() -> progress.cancel(cancellation))) {
+            TrainingContext<TrainEvent> context = TrainingContext.<TrainEvent>of(Device.CPU)
+                    .withListener(progress::accept)
+                    .withCancellation(cancellation);
+            return report(SparkTrainer.create()
+                    .withContext(context)
+                    .withWarnings(application::log)
+                    .train(job));
         } catch (Exception failed) { // a cancelled job fails, too
-            if (breaks.reason().isEmpty()) {
+            if (cancellation.reason().isEmpty()) {
                 throw failed;
             }
-            return stopped();
+            return interrupted();
         }
     }
 
-    private int stopped() {
-        console.say("interrupted; resume with the same command and --resume");
-        return Main.INTERRUPTED;
+    private int interrupted() {
+        application.log("interrupted; resume with the same command and --resume");
+        return SparkMain.INTERRUPTED;
     }
 
-    private int say(TrainingOutcome trained) {
+    private int report(TrainingOutcome trained) {
         if (trained.model().isEmpty()) {
-            return stopped();
+            return interrupted();
         }
-        console.out()
+        application
+                .out()
                 .printf(
                         Locale.ROOT,
                         "%s: %,d training images, %,d validation images%n",
                         trained.model().get(),
                         trained.training(),
-                        trained.heldBack());
+                        trained.validation());
         if (trained.unreadable() > 0) {
-            console.out()
+            application
+                    .out()
                     .printf(
                             Locale.ROOT,
                             "%,d images are unreadable and were skipped, see 'reason' in %s%n",
                             trained.unreadable(),
                             trained.features());
         }
-        console.out().flush();
-        return trained.unreadable() == 0 ? Main.DONE : Main.DATA;
+        application.out().flush();
+        return trained.unreadable() == 0 ? SparkMain.DONE : SparkMain.DATA;
     }
 }

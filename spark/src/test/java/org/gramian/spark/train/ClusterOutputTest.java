@@ -10,32 +10,32 @@ import org.gramian.spark.testing.LocalSpark;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class LocalPathCheckTest {
+class ClusterOutputTest {
     private final Configuration hadoop = new Configuration();
 
     @TempDir
     private Path folder;
 
     @Test
-    void onlyAPathOfEachMachineOnAClusterOfMachinesIsDoubtful() throws IOException {
+    void localPathsAreDetectedOnClusters() throws IOException {
         var here = new org.apache.hadoop.fs.Path(folder.toString());
 
-        assertThat(LocalPathCheck.isDoubtful("spark://host:7077", here, hadoop)).isTrue();
-        assertThat(LocalPathCheck.isDoubtful("yarn", here, hadoop)).isTrue();
-        assertThat(LocalPathCheck.isDoubtful("local[*]", here, hadoop)).isFalse();
-        assertThat(LocalPathCheck.isDoubtful("local-cluster[2,1,1024]", here, hadoop))
+        assertThat(ClusterOutput.mayBeLocal("spark://host:7077", here, hadoop)).isTrue();
+        assertThat(ClusterOutput.mayBeLocal("yarn", here, hadoop)).isTrue();
+        assertThat(ClusterOutput.mayBeLocal("local[*]", here, hadoop)).isFalse();
+        assertThat(ClusterOutput.mayBeLocal("local-cluster[2,1,1024]", here, hadoop))
                 .isFalse();
     }
 
     @Test
-    void aTableOfWhichThisMachineSeesFewerRowsThanWereWrittenIsAFailure() throws IOException {
+    void missingRowsAreAnError() throws IOException {
         Path table = folder.resolve("table");
         LocalSpark.session().range(7).repartition(2).write().parquet(table.toString());
         var place = new org.apache.hadoop.fs.Path(table.toString());
 
-        LocalPathCheck.requireRows(place, 7, hadoop);
+        ClusterOutput.requireRows(place, 7, hadoop);
         assertThatIllegalStateException()
-                .isThrownBy(() -> LocalPathCheck.requireRows(place, 8, hadoop))
+                .isThrownBy(() -> ClusterOutput.requireRows(place, 8, hadoop))
                 .withMessageContainingAll("8", table.toString(), "7");
     }
 }

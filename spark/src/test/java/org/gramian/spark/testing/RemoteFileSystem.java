@@ -6,13 +6,13 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 
 /** Files of this machine under a scheme of which nothing but a {@link FileSystem} is known, as of many stores. */
-public final class Elsewhere extends RawLocalFileSystem {
+public final class RemoteFileSystem extends RawLocalFileSystem {
     /** Its scheme. */
     public static final String SCHEME = "elsewhere";
 
     /** Makes the scheme known. */
     public static void in(Configuration hadoop) {
-        hadoop.setClass("fs." + SCHEME + ".impl", Elsewhere.class, FileSystem.class);
+        hadoop.setClass("fs." + SCHEME + ".impl", RemoteFileSystem.class, FileSystem.class);
     }
 
     @Override

@@ -20,35 +20,41 @@ import org.gramian.train.loop.Dropout;
 import org.gramian.train.loop.StepPart;
 
 /**
- * Input of a training step for executors: the head with its current parameters, and the crops of the step.
+ * Input of a training step for executors: architecture and current parameters of the head, and the crops of the step.
  *
- * @param head architecture
+ * @param backbone name
+ * @param layer of the backbone
+ * @param pooling as in model files
+ * @param classes number of classes
  * @param values of the parameters by name, row-major
  * @param places of all crops of the step
  * @param dropout of the descriptors
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] places, Dropout dropout)
+record StepInput(
+        String backbone,
+        String layer,
+        String pooling,
+        int classes,
+        SequencedMap<String, float[]> values,
+        int[] places,
+        Dropout dropout)
         implements Serializable {
-    /** Architecture of a head, as in model files. */
-    record HeadText(String backbone, String layer, String pooling, int classes) implements Serializable {
-        static HeadText of(Model model) {
-            return new HeadText(
-                    model.backbone().name(),
-                    model.backbone().layer(),
-                    model.head().pooling().text(),
-                    model.head().classes());
-        }
-    }
-
     /** Copies the current parameters of a model. */
-    static StepOrder of(Model model, int[] places, Dropout dropout) {
+    static StepInput of(Model model, int[] places, Dropout dropout) {
         SequencedMap<String, float[]> values = new LinkedHashMap<>();
         model.headParameters()
                 .all()
                 .forEach(parameter ->
                         values.put(parameter.name(), parameter.value().toFloats()));
-        return new StepOrder(HeadText.of(model), values, places, dropout);
+        return new StepInput(
+                model.backbone().name(),
+                model.backbone().layer(),
+                model.head().pooling().text(),
+                model.head().classes(),
+                values,
+                places,
+                dropout);
     }
 
     /** Returns what all contributions of the step share. */
@@ -58,9 +64,9 @@ record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] plac
 
     /** Returns the head as a model whose backbone has no parameters; the caller closes it. */
     Model model(Device device) {
-        Backbone backbone = Backbone.of(head.backbone, head.layer);
-        Head layers = new Head(Pooling.parse(head.pooling), head.classes, false);
-        List<ParameterSpec> specs = layers.parameters(backbone.channels()).stream()
+        Backbone cut = Backbone.of(backbone, layer);
+        Head head = new Head(Pooling.parse(pooling), classes, false);
+        List<ParameterSpec> specs = head.parameters(cut.channels()).stream()
                 .map(spec -> new ParameterSpec(
                         spec.name(),
                         spec.shape(),
@@ -72,9 +78,9 @@ record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] plac
                 .toList();
         SplittableRandom unused = new SplittableRandom(0);
         return new Model(
-                backbone,
+                cut,
                 ParameterSet.initialize(List.of(), unused, DType.F32, device),
-                layers,
+                head,
                 ParameterSet.initialize(specs, unused, DType.F32, device),
                 device);
     }

@@ -19,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -107,7 +108,7 @@ final class LibtorchCacheConcurrencyTest {
         } finally {
             process.destroyForcibly().waitFor();
         }
-        assertThat(root).isDirectoryContaining(file -> file.toString().contains(LibtorchUnpacker.TEMPORARY));
+        assertThat(root).isDirectoryContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
         cache().provide(jar.artifact());
         assertOneIntactFolder();
     }

@@ -14,11 +14,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** LibtorchUnpacker once, finding damage and repairing it. */
+/** LibtorchCache once, finding damage and repairing it. */
 final class LibtorchCacheTest {
     @TempDir
     private Path temporary;
@@ -121,8 +122,8 @@ final class LibtorchCacheTest {
 
     @Test
     void leftoversOfKilledProcessesAreRemovedByTheNextUnpacking() throws IOException {
-        Path leftover = root.resolve(FakeLibtorch.FOLDER_NAME + LibtorchUnpacker.TEMPORARY + "1");
-        Path older = root.resolve("libtorch-2.6.0-linux-x86_64" + LibtorchUnpacker.TEMPORARY + "2")
+        Path leftover = root.resolve(FakeLibtorch.FOLDER_NAME + LibtorchCache.TEMPORARY + "1");
+        Path older = root.resolve("libtorch-2.6.0-linux-x86_64" + LibtorchCache.TEMPORARY + "2")
                 .resolve("deep");
         Path other = root.resolve("features");
         for (Path folder : List.of(leftover, older, other)) {
@@ -130,7 +131,7 @@ final class LibtorchCacheTest {
             Files.writeString(folder.resolve("libtorch_cpu.so"), "half of it");
         }
         assertIntact(cache().provide(jar.artifact()));
-        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchUnpacker.TEMPORARY));
+        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
         assertThat(other.resolve("libtorch_cpu.so")).exists();
     }
 
@@ -153,7 +154,7 @@ final class LibtorchCacheTest {
         }
         assertThat(found.hasChecksums()).isTrue();
         assertThat(found.verifyChecksums()).isEmpty();
-        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchUnpacker.TEMPORARY));
+        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
     }
 
     private Map<Path, FileTime> times() throws IOException {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.gramian.tensor.library.LibtorchSettings.NativePlatform;
 import org.junit.jupiter.api.Test;
 
 /** Where the cache lies, and how a platform is recognized. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.util.List;
 import org.assertj.core.data.Offset;
+import org.gramian.benchmarks.WorkloadResult.Trajectory;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 

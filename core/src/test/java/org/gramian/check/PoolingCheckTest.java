@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.check.PoolingCheck.GradientComparison;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.spd.SingleThreaded;
@@ -28,11 +29,13 @@ class PoolingCheckTest {
             nullValues = "none",
             value = {
                 "corrected | conv:4/rbf/spd:4/relu/triu/root/l2        | 0 | none",
-                "paper     | conv:4/rbf/spd:3/relu/triu/root/l2        | 2 | features conv.weight conv.bias spd0.weight",
+                "paper     | conv:4/rbf/spd:3/relu/triu/root/l2        | 2 | features conv.weight conv.bias"
+                        + " spd0.weight",
                 "paper     | rbf/flat                                  | 1 | features",
                 "paper     | rbf:sigma=learned/spd:3/log/triu          | 2 | features rbf.logSigma spd0.weight",
                 "paper     | rbf:sigma=mean-full/spd:4/spd:3/relu/flat | 1 | features",
-                "authors   | conv:4/rbf/spd:4/relu/triu/root/l2        | 1 | features conv.weight conv.bias spd0.weight",
+                "authors   | conv:4/rbf/spd:4/relu/triu/root/l2        | 1 | features conv.weight conv.bias"
+                        + " spd0.weight",
                 "authors   | bilinear/flat/root:1e-5                   | 1 | features",
                 "authors   | conv:4/rbf/flat                           | 0 | none",
                 "corrected | cross:2/root/l2                           | 0 | none",

@@ -26,7 +26,7 @@ class BenchmarkTest {
     private final Tiny listener = new Tiny();
 
     @Test
-    void withoutPythonGramianIsMeasuredAlone() {
+    void gramianIsMeasuredWithoutPython() {
         BenchReport report = Bench.run(
                 Tiny.plan(BenchWorkload.HEAD_TRAINING, BenchWorkload.DEFINITION),
                 null,
@@ -70,7 +70,7 @@ class BenchmarkTest {
     }
 
     @Test
-    void predictionFromFilesIsComparedWithThatFromMemory() {
+    void predictionFromFilesIsComparedWithMemory() {
         BenchReport report = Bench.run(Tiny.plan(BenchWorkload.PREDICTION), null, List.of(), listener);
         WorkloadResult comparison = report.comparisons().getFirst();
         assertThat(comparison.outcomes()).extracting(SideResult::label).containsExactly("from files", "from memory");
@@ -79,7 +79,7 @@ class BenchmarkTest {
     }
 
     @Test
-    void bothLanguagesComputeTheSameWherePythonHasTorch() {
+    void gramianAndPyTorchAgree() {
         PythonTorch torch = python();
         BenchPlan plan = new BenchPlan(
                 List.of(BenchWorkload.HEAD_TRAINING),
@@ -104,7 +104,7 @@ class BenchmarkTest {
             named = "gramian.full",
             matches = "true",
             disabledReason = "VGG-16 in two languages takes a while")
-    void aWholeNetworkIsTheSameInBothLanguagesToo() {
+    void gramianAndPyTorchAgreeOnANetwork() {
         PythonTorch torch = python();
         BenchPlan.Sizes sizes = new BenchPlan.Sizes("conv:64/rbf/spd:32/relu/triu/root/l2", "vgg16", 512, 14, 64, 5);
         BenchPlan plan = new BenchPlan(
@@ -115,7 +115,7 @@ class BenchmarkTest {
     }
 
     @Test
-    void whatPythonDoesNotHaveIsSaidInsteadOfANumber() {
+    void unavailableSideIsReported() {
         PythonTorch torch = python();
         BenchPlan.Sizes sizes = new BenchPlan.Sizes("bilinear/triu/root/l2", "vgg16", 12, 4, 32, 5);
         BenchPlan plan = new BenchPlan(List.of(BenchWorkload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
@@ -126,7 +126,7 @@ class BenchmarkTest {
 
     @ParameterizedTest
     @EnumSource
-    void aWorkloadLeavesNoTensorBehind(BenchWorkload workload) {
+    void workloadLeaksNoTensor(BenchWorkload workload) {
         Libtorch.load().setThreads(1);
         run(workload); // what is made once and kept
         long before = Tensor.live();
@@ -143,7 +143,7 @@ class BenchmarkTest {
     }
 
     @Test
-    void numbersThatDifferAreNotTimed() {
+    void differingSidesAreNotTimed() {
         TaskSpec spec = Tiny.spec(BenchWorkload.DEFINITION);
         try (Scope _ = Scope.open();
                 Task loop = new KernelTasks.Loop(spec);
@@ -162,7 +162,7 @@ class BenchmarkTest {
     }
 
     @Test
-    void aPythonThatIsNotThereIsNamed() {
+    void missingPythonIsNamed() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> PythonTorch.find("no-such-python"))
                 .withMessageContainingAll("no-such-python", "GRAMIAN_PYTHON");

@@ -42,7 +42,7 @@ class PoolingCheckTest {
                 "corrected | conv:same/[rbf/triu/l2+average]/root      | 0 | none",
                 "paper     | [rbf/spd:3/relu/triu+conv:3/average]/l2   | 2 | features join.0.spd0.weight"
             })
-    void everyGradientIsWhatIsStatedOfIt(String fidelity, String text, int formulas, @Nullable String deviating) {
+    void gradientsMatchTheirStatement(String fidelity, String text, int formulas, @Nullable String deviating) {
         PoolingCheck check = PoolingCheck.of(Pooling.parse(text, Fidelity.parse(fidelity)), Device.CPU);
         assertThat(check.passed()).as(check.toString()).isTrue();
         assertThat(check.formulas()).hasSize(formulas).allMatch(GradientComparison::deviates);
@@ -55,7 +55,7 @@ class PoolingCheckTest {
     }
 
     @Test
-    void behindASymmetricUpstreamGradientTheFactorFourIsTheDerivative() {
+    void factorFourIsTheDerivativeForSymmetricUpstreamGradients() {
         PoolingCheck check = PoolingCheck.of(Pooling.parse("rbf:gradient=printed/spd:3/triu"), Device.CPU);
         assertThat(check.passed()).as(check.toString()).isTrue();
         assertThat(check.formulas()).singleElement().matches(GradientComparison::deviates);
@@ -75,7 +75,7 @@ class PoolingCheckTest {
                 "rbf/triu/root                   | rbf/triu/root:gradient=authors",
                 "rbf/triu:gradient=printed/root  | rbf/triu/root:gradient=authors"
             })
-    void aDeviationOtherThanTheStatedOneFails(String computed, String stated) {
+    void otherDeviationThanStatedFails(String computed, String stated) {
         assertThat(compare(computed, computed)).allMatch(GradientComparison::passed);
         assertThat(compare(computed, stated)).noneMatch(GradientComparison::passed);
     }

@@ -31,7 +31,6 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.Output;
@@ -159,12 +158,9 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     public Dataset<Row> transform(Dataset<?> dataset) {
         StructType schema = transformSchema(dataset.schema());
         SparkSession session = dataset.sparkSession();
-        ImageColumn input = new ImageColumn(
-                dataset.schema().fieldIndex(getInputCol()),
-                new SerializableConfiguration(session.sessionState().newHadoopConf()));
         PartitionScoring scoring = new PartitionScoring(
                 content().share(session.sparkContext()),
-                input,
+                ImageColumn.of(dataset.schema().fieldIndex(getInputCol()), session),
                 List.copyOf(outputs().keySet()),
                 getDevice());
         return withMetadata(dataset.toDF().mapPartitions(scoring, Encoders.row(schema)), schema);

@@ -42,14 +42,14 @@ final class LibtorchCacheConcurrencyTest {
     }
 
     @Test
-    void severalThreadsUnpackOnce() throws Exception {
+    void threadsUnpackOnce() throws Exception {
         together(8, () -> cache().provide(jar.artifact()));
         assertThat(progress).singleElement().asString().contains("libtorch");
         assertOneIntactFolder();
     }
 
     @Test
-    void severalClassLoadersUnpackWithoutDisturbingEachOther() throws Exception {
+    void classLoadersUnpackConcurrently() throws Exception {
         Path signal = Files.createDirectory(temporary.resolve("signal"));
         Files.writeString(signal.resolve("go"), "");
         String[] arguments = {jar.location().toString(), root.toString(), signal.toString()};
@@ -65,7 +65,7 @@ final class LibtorchCacheConcurrencyTest {
     }
 
     @Test
-    void severalProcessesUnpackOnce() throws Exception {
+    void processesUnpackOnce() throws Exception {
         Path signal = Files.createDirectory(temporary.resolve("signal"));
         List<Path> logs = new ArrayList<>();
         List<Process> processes = new ArrayList<>();
@@ -96,7 +96,7 @@ final class LibtorchCacheConcurrencyTest {
     }
 
     @Test
-    void aProcessKilledMidwayLeavesNeitherItsLockNorItsFiles() throws Exception {
+    void killedProcessLeavesNeitherLockNorFiles() throws Exception {
         Path signal = Files.createDirectory(temporary.resolve("signal"));
         Files.writeString(signal.resolve("go"), "");
         Path log = temporary.resolve("log");
@@ -114,7 +114,7 @@ final class LibtorchCacheConcurrencyTest {
     }
 
     @Test
-    void aLockHeldElsewhereInThisVirtualMachineIsWaitedFor() throws Exception {
+    void lockHeldInThisJvmIsAwaited() throws Exception {
         Files.createDirectories(root);
         try (FileChannel other = FileChannel.open(
                         root.resolve("libtorch.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);

@@ -20,7 +20,6 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.ClassCount;
@@ -84,9 +83,8 @@ final class SparkAuditCommand implements Callable<Integer> {
     }
 
     private static Dataset<Row> facts(Dataset<Row> named, SparkSession session) {
-        ImageColumn column = new ImageColumn(
-                2, new SerializableConfiguration(session.sessionState().newHadoopConf()));
-        return named.mapPartitions(new PartitionAudit(column, 0, 1), Encoders.row(PartitionAudit.SCHEMA));
+        return named.mapPartitions(
+                new PartitionAudit(ImageColumn.of(2, session), 0, 1), Encoders.row(PartitionAudit.SCHEMA));
     }
 
     /**

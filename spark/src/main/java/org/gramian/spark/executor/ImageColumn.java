@@ -12,6 +12,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.security.AccessControlException;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.functions;
 import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.image.ImageContent;
@@ -33,6 +34,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record ImageColumn(int index, SerializableConfiguration hadoop) implements Serializable {
     private static final ImageReader READER = new ImageReader(ImageLimits.DEFAULT);
+
+    /** Returns a column with the file systems of a session. */
+    public static ImageColumn of(int index, SparkSession session) {
+        return new ImageColumn(
+                index, new SerializableConfiguration(session.sessionState().newHadoopConf()));
+    }
 
     /**
      * Reads the image of a row.

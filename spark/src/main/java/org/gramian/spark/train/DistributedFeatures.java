@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Crops;
@@ -81,10 +80,8 @@ record DistributedFeatures(
     private void complete(
             FeatureStore store, SharedModel model, String device, Consumer<TrainEvent.Collecting> progress)
             throws IOException {
-        SparkSession spark = catalog.numbered().sparkSession();
         boolean forTraining = store.equals(training);
-        ImageColumn column = new ImageColumn(
-                IMAGE, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
+        ImageColumn column = ImageColumn.of(IMAGE, catalog.numbered().sparkSession());
         FeatureTask.CropText crops = new FeatureTask.CropText(
                 (forTraining ? config.data().crops() : config.data().testPlan()).text(),
                 config.recipe().seed(),

@@ -22,7 +22,6 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.gramian.basis.ByteSize;
 import org.gramian.basis.ProcessLock;
 import org.gramian.basis.SharedFolderLock;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +42,7 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     /** Part of the names of unfinished folders; only the holder of the lock has one, so all others are leftovers. */
     static final String TEMPORARY = ".temporary-";
 
+    private static final long MEGABYTE = 1_000_000;
     private static final String LOCK_FILE = "libtorch.lock";
     private static final Logger LOG = LoggerFactory.getLogger(LibtorchCache.class);
 
@@ -156,8 +156,8 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
             if (free < needed) {
                 throw notEnoughSpace(folder, needed, free);
             }
-            progress.accept("unpacking libtorch " + artifact.release() + " (" + ByteSize.text(needed) + ") into "
-                    + target + ", once");
+            progress.accept("unpacking libtorch " + artifact.release() + " (" + megabytes(needed) + ") into " + target
+                    + ", once");
             writeLibraries(artifact, target, folder);
             return target;
         } catch (IOException e) {
@@ -251,14 +251,14 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     }
 
     private static LibtorchException notEnoughSpace(Path folder, long needed, long free) {
-        return new LibtorchException("unpacking libtorch into " + folder + " needs " + ByteSize.text(needed) + ", only "
-                + ByteSize.text(free) + " are free. Free disk space, or "
+        return new LibtorchException("unpacking libtorch into " + folder + " needs " + megabytes(needed) + ", only "
+                + megabytes(free) + " are free. Free disk space, or "
                 + lowerFirst(wayOut("a folder on a larger disk")));
     }
 
     private static LibtorchException diskFull(Path folder, long needed, IOException cause) {
         return new LibtorchException(
-                "the disk became full while unpacking libtorch (" + ByteSize.text(needed) + ") into " + folder
+                "the disk became full while unpacking libtorch (" + megabytes(needed) + ") into " + folder
                         + "; partial files were removed. Free disk space, or "
                         + lowerFirst(wayOut("a folder on a larger disk")),
                 cause);
@@ -270,6 +270,11 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     private static boolean isDiskFull(IOException e) {
         String text = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
         return text.contains("no space left") || text.contains("not enough space") || text.contains("quota exceeded");
+    }
+
+    /** Formats a size, rounded up: it is compared with free space. */
+    private static String megabytes(long bytes) {
+        return bytes < MEGABYTE ? bytes + " bytes" : Math.ceilDiv(bytes, MEGABYTE) + " MB";
     }
 
     private static String reason(Path folder, IOException cause) {

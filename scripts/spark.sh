@@ -137,7 +137,7 @@ spark() {
         submit=(--conf spark.ui.enabled=false "${submit[@]}")
         export SPARK_LOCAL_IP=${SPARK_LOCAL_IP-127.0.0.1}
     fi
-    submit+=(--class org.gramian.spark.cli.Main --jars "$libtorch${more_jars:+,$more_jars}")
+    submit+=(--class org.gramian.spark.cli.SparkMain --jars "$libtorch${more_jars:+,$more_jars}")
     submit+=("$jars/gramian-spark.jar" ${ours[@]+"${ours[@]}"})
     if [[ -z ${SPARK_HOME-} ]]; then
         export SPARK_HOME=$jars/spark SPARK_SCALA_VERSION=2.13

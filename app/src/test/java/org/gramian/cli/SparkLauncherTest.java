@@ -60,7 +60,7 @@ final class SparkLauncherTest {
     }
 
     private String program() throws IOException {
-        return "<--class>\n<org.gramian.spark.cli.Main>\n<--jars>\n</some/libtorch.jar>\n" + jar();
+        return "<--class>\n<org.gramian.spark.cli.SparkMain>\n<--jars>\n</some/libtorch.jar>\n" + jar();
     }
 
     private String jar() throws IOException {
@@ -85,7 +85,7 @@ final class SparkLauncherTest {
                         "--jars",
                         "x.jar"))
                 .isEqualTo("<--conf>\n<a=b c>\n<--master>\n<spark://h:1>\n"
-                        + "<--class>\n<org.gramian.spark.cli.Main>\n<--jars>\n</some/libtorch.jar,x.jar>\n" + jar()
+                        + "<--class>\n<org.gramian.spark.cli.SparkMain>\n<--jars>\n</some/libtorch.jar,x.jar>\n" + jar()
                         + "<predict>\n<m>\n<p q>\n<--out>\n<o>\n<>\n");
     }
 

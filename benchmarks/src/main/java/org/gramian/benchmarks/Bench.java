@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import org.gramian.benchmarks.WorkloadResult.SideResult;
+import org.gramian.benchmarks.WorkloadResult.Trajectory;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a {@link BenchPlan}: peak rates first, then one workload after the other. */
@@ -42,7 +44,7 @@ public final class Bench {
      * @throws IllegalStateException if the side of Gramian fails
      */
     public static BenchReport run(
-            BenchPlan plan, @Nullable PythonTorch python, List<PythonMode> modes, Listener listener) {
+            BenchPlan plan, @Nullable PythonTorch python, List<PythonTorch.Mode> modes, Listener listener) {
         List<Side> others = new ArrayList<>();
         if (python != null) {
             modes.forEach(mode -> others.add(new Side.Python(python, mode)));
@@ -96,7 +98,7 @@ public final class Bench {
     private List<Side> sides(BenchWorkload workload) {
         if (workload == BenchWorkload.DEFINITION) {
             return List.of(
-                    new Side.Java("matrix form", workload.text()), new Side.Java("double loop", KernelLoopTask.NAME));
+                    new Side.Java("matrix form", workload.text()), new Side.Java("double loop", KernelTasks.Loop.NAME));
         }
         if (workload == BenchWorkload.PREDICTION) {
             return List.of(

@@ -51,7 +51,7 @@ final class BenchModel implements AutoCloseable {
         this.precision = Precision.parse(spec.text("precision"));
         Device device = spec.device();
         parameters = ParameterSet.initialize(
-                InitialParameters.of(backbone, head, spec.number("channels")),
+                SyntheticValues.parameters(backbone, head, spec.number("channels")),
                 new SplittableRandom(0),
                 DType.F32,
                 device);

@@ -8,6 +8,9 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
+import org.gramian.benchmarks.WorkloadResult.SideResult;
+import org.gramian.benchmarks.WorkloadResult.Timing;
+import org.gramian.benchmarks.WorkloadResult.Trajectory;
 import org.gramian.tensor.Libtorch;
 
 /**

@@ -2,9 +2,8 @@ package org.gramian.benchmarks;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.gramian.basis.EnumWords;
 
 /** Workloads of the benchmark. */
 public enum BenchWorkload {
@@ -37,7 +36,7 @@ public enum BenchWorkload {
 
     /** Returns the name on the command line, as {@code head-training}. */
     public String text() {
-        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return EnumWords.text(this);
     }
 
     /** Returns a short description. */
@@ -71,7 +70,7 @@ public enum BenchWorkload {
         if (found.isEmpty()) {
             throw new IllegalArgumentException(
                     "unknown workload '" + name + "'; expected one of head, network, backbone, "
-                            + Arrays.stream(values()).map(BenchWorkload::text).collect(Collectors.joining(", ")));
+                            + String.join(", ", EnumWords.words(BenchWorkload.class)));
         }
         return found.stream();
     }
@@ -107,10 +106,8 @@ public enum BenchWorkload {
     }
 
     /**
-     * Returns the tolerance of such values, set from measurements: VGG-16 at 224×224 in two versions of PyTorch's libraries was 0.13 apart, at 64×64
-     * less than 2e-3; with maps of BF16, Gramian and a compiled PyTorch were up to 0.28 apart in a gradient while their losses after
-     * two steps agreed to 1e-5. It detects a missing gradient, not a slightly wrong one; {@code head} and {@code backbone} have
-     * the strict tolerance.
+     * Returns the tolerance of such values, from measurements: gradients of VGG-16 differed by 0.13 between two versions of
+     * PyTorch, and by up to 0.28 with bfloat16 maps. It detects a missing gradient, not a slightly wrong one.
      */
     double looseTolerance(Precision precision) {
         double allowed = precision == Precision.BF16 ? 0.5 : 0.25;
@@ -120,7 +117,7 @@ public enum BenchWorkload {
     /** Creates the task of a worker. */
     static Task open(TaskSpec spec) {
         return switch (spec.name()) {
-            case KernelLoopTask.NAME -> new KernelLoopTask(spec);
+            case KernelTasks.Loop.NAME -> new KernelTasks.Loop(spec);
             case CeilingTask.NAME -> new CeilingTask(spec);
             case PredictionTask.IN_MEMORY -> new PredictionTask(spec);
             default -> open(chosen(List.of(spec.name())).getFirst(), spec);
@@ -131,7 +128,7 @@ public enum BenchWorkload {
         return switch (workload) {
             case HEAD_TRAINING, NETWORK_TRAINING, BACKBONE_TRAINING -> new TrainingTask(BenchModel.of(workload, spec));
             case HEAD_FORWARD, NETWORK_FORWARD, BACKBONE_FORWARD -> new ForwardTask(BenchModel.of(workload, spec));
-            case DEFINITION -> new KernelMatrixTask(spec);
+            case DEFINITION -> new KernelTasks.MatrixForm(spec);
             case PICTURES -> new ImagesTask(spec);
             case PREDICTION -> new PredictionTask(spec);
         };

@@ -42,7 +42,7 @@ final class CeilingTask implements Task {
 
     @Override
     public SequencedMap<String, Double> check() {
-        return new LinkedHashMap<>(Map.of("|A|", Norm.of(a)));
+        return new LinkedHashMap<>(Map.of("|A|", SyntheticValues.norm(a)));
     }
 
     @Override

@@ -44,8 +44,8 @@ final class ForwardTask implements Task {
         return forward(output -> {
             try (Scope _ = Scope.open()) {
                 SequencedMap<String, Double> values = new LinkedHashMap<>();
-                values.put("|output|", Norm.of(output));
-                values.put("|output of the first image|", Norm.of(Views.slice(output, 0, 0, 1)));
+                values.put("|output|", SyntheticValues.norm(output));
+                values.put("|output of the first image|", SyntheticValues.norm(Views.slice(output, 0, 0, 1)));
                 return values;
             }
         });

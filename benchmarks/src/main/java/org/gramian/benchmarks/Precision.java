@@ -1,8 +1,6 @@
 package org.gramian.benchmarks;
 
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.stream.Collectors;
+import org.gramian.basis.EnumWords;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 
@@ -31,7 +29,7 @@ public enum Precision {
 
     /** Returns the name on the command line, as {@code tf32}. */
     public String text() {
-        return name().toLowerCase(Locale.ROOT);
+        return EnumWords.text(this);
     }
 
     /**
@@ -40,11 +38,7 @@ public enum Precision {
      * @throws IllegalArgumentException if the name is unknown; the message lists the names
      */
     public static Precision parse(String text) {
-        return Arrays.stream(values())
-                .filter(precision -> precision.text().equals(text))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("unknown precision '" + text + "'; expected one of "
-                        + Arrays.stream(values()).map(Precision::text).collect(Collectors.joining(", "))));
+        return EnumWords.parse(Precision.class, "precision", text);
     }
 
     /** Returns the type of the matrix product that measures the peak rate. */

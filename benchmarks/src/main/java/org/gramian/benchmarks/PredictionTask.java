@@ -62,10 +62,11 @@ final class PredictionTask implements Task {
         Device device = spec.device();
         return new Model(
                 backbone,
-                parameters(InitialParameters.of(Optional.of(backbone), Optional.empty(), 0), device),
+                parameters(SyntheticValues.parameters(Optional.of(backbone), Optional.empty(), 0), device),
                 head,
                 parameters(
-                        InitialParameters.of(Optional.empty(), Optional.of(head), (int) backbone.channels()), device),
+                        SyntheticValues.parameters(Optional.empty(), Optional.of(head), (int) backbone.channels()),
+                        device),
                 device);
     }
 

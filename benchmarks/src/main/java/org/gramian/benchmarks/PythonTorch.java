@@ -6,8 +6,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,6 +74,38 @@ public record PythonTorch(String interpreter, Path script) {
             return file;
         } catch (IOException failed) {
             throw new UncheckedIOException("worker.py cannot be unpacked", failed);
+        }
+    }
+
+    /** Execution modes of PyTorch. */
+    public enum Mode {
+        /** Eager mode. */
+        EAGER("python"),
+        /** Forward and backward through {@code torch.compile}; optimizer and retraction in eager mode. */
+        COMPILED("python-compiled");
+
+        private final String text;
+
+        Mode(String text) {
+            this.text = text;
+        }
+
+        /** Returns the name of the side on the command line and in tables. */
+        public String text() {
+            return text;
+        }
+
+        /**
+         * Parses a name.
+         *
+         * @throws IllegalArgumentException if the name is unknown; the message lists the names
+         */
+        public static Mode parse(String text) {
+            return Arrays.stream(values())
+                    .filter(mode -> mode.text.equals(text))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("unknown side '" + text + "'; expected one of "
+                            + Arrays.stream(values()).map(Mode::text).collect(Collectors.joining(", "))));
         }
     }
 }

@@ -43,7 +43,7 @@ sealed interface Side {
      * @param python interpreter
      * @param mode of execution
      */
-    record Python(PythonTorch python, PythonMode mode) implements Side {
+    record Python(PythonTorch python, PythonTorch.Mode mode) implements Side {
         @Override
         public String label() {
             return mode.text();
@@ -53,7 +53,7 @@ sealed interface Side {
         public List<String> command(TaskSpec spec) {
             List<String> command = new ArrayList<>(
                     List.of(python.interpreter(), python.script().toString()));
-            command.addAll(spec.with(Map.of("compiled", mode == PythonMode.COMPILED ? "yes" : "no"))
+            command.addAll(spec.with(Map.of("compiled", mode == PythonTorch.Mode.COMPILED ? "yes" : "no"))
                     .words());
             return command;
         }

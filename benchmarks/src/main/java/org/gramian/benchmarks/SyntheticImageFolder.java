@@ -27,7 +27,7 @@ final class SyntheticImageFolder implements AutoCloseable {
 
     SyntheticImageFolder(int count) {
         try {
-            this.folder = Files.createTempDirectory("gramian-pictures");
+            this.folder = Files.createTempDirectory("gramian-images");
             this.samples = List.copyOf(paint(count));
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -3,29 +3,48 @@ package org.gramian.benchmarks;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.spd.Retraction;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.CapturedWork;
+import org.gramian.tensor.CudaStream;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.CudaGraphOptimizer;
+import org.gramian.train.GpuStepState;
+import org.gramian.train.Optimizer;
+import org.gramian.train.ParameterGroup;
+import org.gramian.train.SgdOptions;
+import org.gramian.train.StiefelOptions;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Training steps of a {@link BenchModel}.
+ * Training steps of a {@link BenchModel}, replayed from a CUDA graph if possible.
  *
  * <p>Sides must agree in the norm of every gradient, by a plain tape, the losses of the first and the third step, and the
  * norm of the first update of each parameter. Later updates depend on rounding: with few positions, where the square root is
  * steep, correct programs differ by some percent.
  */
 final class TrainingTask implements Task {
+    /** As in {@code worker.py}; updates of W are large compared with rounding. */
+    private static final SgdOptions OPTIONS =
+            new SgdOptions(0.1, 0.9, 5e-4, new StiefelOptions(0.1, Stiefel.Metric.CANONICAL, Retraction.QR));
+
     private final BenchModel subject;
     private final TrainingStep step;
 
     TrainingTask(BenchModel subject) {
         this.subject = subject;
-        this.step = TrainingStep.of(subject);
+        boolean captured = !subject.groups().isEmpty() && CudaGraphOptimizer.suits(subject.groups(), OPTIONS);
+        this.step = captured ? new CudaGraphStep(subject) : new EagerStep(subject);
     }
 
     @Override
@@ -45,8 +64,8 @@ final class TrainingTask implements Task {
                     .toList();
             values.put("loss", trajectory(1).getFirst());
             for (int i = 0; i < start.size(); i++) {
-                Tensor way = Elementwise.sub(moved.get(i).value(), start.get(i));
-                values.put("|update of " + moved.get(i).name() + "|", Norm.of(way));
+                Tensor update = Elementwise.sub(moved.get(i).value(), start.get(i));
+                values.put("|update of " + moved.get(i).name() + "|", SyntheticValues.norm(update));
             }
             values.put("loss of step 3", trajectory(2).getLast());
             return values;
@@ -60,7 +79,7 @@ final class TrainingTask implements Task {
             try (Gradients gradients = tape.backward(subject.loss(forward.output()))) {
                 forward.variables().forEach((name, variable) -> {
                     if (gradients.has(variable)) {
-                        norms.put("|gradient of " + name + "|", Norm.of(gradients.of(variable)));
+                        norms.put("|gradient of " + name + "|", SyntheticValues.norm(gradients.of(variable)));
                     }
                 });
             }
@@ -82,5 +101,131 @@ final class TrainingTask implements Task {
     public void close() {
         step.close();
         subject.close();
+    }
+
+    /** Training step on a fixed batch: forward, loss, backward and update. */
+    private interface TrainingStep extends AutoCloseable {
+        /** Takes one step; does not wait for the GPU. */
+        void run();
+
+        /** Returns the loss of the last step, before its update; waits for the GPU. */
+        double loss();
+
+        @Override
+        void close();
+    }
+
+    private static Map<Parameter, Tensor> reached(
+            List<ParameterGroup> groups, BenchModel.Forward forward, Gradients gradients) {
+        Map<Parameter, Tensor> reached = new LinkedHashMap<>();
+        groups.forEach(group -> reached.putAll(group.reached(forward.variables(), gradients)));
+        return reached;
+    }
+
+    /** Eager training step: tape, gradients, SGD with momentum. */
+    private static final class EagerStep implements TrainingStep {
+        private final BenchModel subject;
+        private final Optimizer sgd = new Optimizer(OPTIONS);
+        private @Nullable Tensor loss;
+
+        EagerStep(BenchModel subject) {
+            this.subject = subject;
+        }
+
+        @Override
+        public void run() {
+            try (Tape tape = Tape.recording()) {
+                BenchModel.Forward forward = subject.forward(tape);
+                Var value = subject.loss(forward.output());
+                try (Gradients gradients = tape.backward(value)) {
+                    List<ParameterGroup> groups = subject.groups();
+                    sgd.step(groups, reached(groups, forward, gradients));
+                }
+                keep(Tensors.copy(value.value()));
+            }
+        }
+
+        /** Keeps the loss on the device, so that a step does not wait for the GPU. */
+        private void keep(Tensor next) {
+            Scope.detach(next);
+            Tensor former = loss;
+            if (former != null) {
+                former.close();
+            }
+            loss = next;
+        }
+
+        @Override
+        public double loss() {
+            if (loss == null) {
+                throw new IllegalStateException("no step was taken yet");
+            }
+            return loss.item();
+        }
+
+        @Override
+        public void close() {
+            if (loss != null) {
+                loss.close();
+            }
+            sgd.close();
+        }
+    }
+
+    /** Training step replayed from a CUDA graph, with {@link CudaGraphOptimizer}. */
+    private static final class CudaGraphStep implements TrainingStep {
+        private final BenchModel subject;
+        private final List<ParameterGroup> groups;
+        private final CudaStream stream;
+        private final GpuStepState state;
+        private final Optimizer velocities = new Optimizer(OPTIONS);
+        private final CudaGraphOptimizer sgd;
+        private final CapturedWork work;
+
+        CudaGraphStep(BenchModel subject) {
+            this.subject = subject;
+            this.groups = subject.groups();
+            Device device = subject.labels().device();
+            this.stream = CudaStream.open(device);
+            this.state = new GpuStepState(device);
+            this.sgd = new CudaGraphOptimizer(velocities, state);
+            this.work = new CapturedWork(device, this::step);
+            sgd.prepare(OPTIONS.learningRate(), 0);
+            state.begin(0);
+        }
+
+        private void step() {
+            try (Tape tape = Tape.recording()) {
+                BenchModel.Forward forward = subject.forward(tape);
+                Var loss = subject.loss(forward.output());
+                state.observe(forward.output().value(), subject.labels(), loss.value());
+                try (Gradients gradients = tape.backward(loss)) {
+                    sgd.step(groups, reached(groups, forward, gradients));
+                }
+            }
+        }
+
+        @Override
+        public void run() {
+            work.run();
+        }
+
+        @Override
+        public double loss() {
+            GpuStepState.Outcome outcome = state.read();
+            double loss = outcome.last() / subject.labels().size(0);
+            if (outcome.wrong()) {
+                throw new IllegalStateException("step " + outcome.steps() + " went wrong: its loss was " + loss);
+            }
+            return loss;
+        }
+
+        @Override
+        public void close() {
+            stream.close();
+            work.close();
+            state.close();
+            velocities.close();
+        }
     }
 }

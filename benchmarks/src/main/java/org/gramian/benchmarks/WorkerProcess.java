@@ -2,6 +2,7 @@ package org.gramian.benchmarks;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.Serial;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
@@ -139,6 +140,16 @@ final class WorkerProcess implements AutoCloseable {
         } catch (InterruptedException interrupted) {
             process.destroyForcibly();
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Thrown if a side is not available; the table shows the message. */
+    static final class UnavailableException extends RuntimeException {
+        @Serial
+        private static final long serialVersionUID = 1;
+
+        UnavailableException(String why) {
+            super(why);
         }
     }
 }

@@ -8,6 +8,9 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.gramian.benchmarks.WorkloadResult.SideDifference;
+import org.gramian.benchmarks.WorkloadResult.SideResult;
+import org.gramian.benchmarks.WorkloadResult.Timing;
 
 /**
  * Measurement of one workload: starts a worker for each side, compares their values, warms up, and times the sides in turns,
@@ -69,7 +72,7 @@ final class WorkloadMeasurement implements AutoCloseable {
     private void attempt(String label, Runnable work) {
         try {
             work.run();
-        } catch (UnavailableException failed) {
+        } catch (WorkerProcess.UnavailableException failed) {
             if (label.equals(order.getFirst())) {
                 throw new IllegalStateException(label + ": " + failed.getMessage(), failed);
             }
@@ -183,7 +186,7 @@ final class WorkloadMeasurement implements AutoCloseable {
     private WorkerProcess worker(String label) {
         WorkerProcess worker = workers.get(label);
         if (worker == null) {
-            throw new UnavailableException("its process has ended");
+            throw new WorkerProcess.UnavailableException("its process has ended");
         }
         return worker;
     }

@@ -5,10 +5,10 @@
  * org.gramian.benchmarks.Bench}. For each {@link org.gramian.benchmarks.BenchWorkload}, batch size and {@link
  * org.gramian.benchmarks.Precision} a {@code WorkloadMeasurement} starts its sides. Each {@code Side} is a process of its own,
  * {@code BenchWorker} or {@code worker.py}, so that peak memory is measured per side; the sides take turns, so that other load
- * affects all of them. All start from the same values ({@code SyntheticValues}, {@code InitialParameters}) and must agree in
- * losses and gradients ({@code SideDifference}) before they are timed.
+ * affects all of them. All start from the same values ({@code SyntheticValues}) and must agree in losses and
+ * gradients before they are timed.
  *
- * <p>A worker in Java runs a {@code Task}: it creates a {@code BenchModel} and runs it forward, or takes a {@code TrainingStep}. The
+ * <p>A worker in Java runs a {@code Task}: it creates a {@code BenchModel} and runs it forward, or takes training steps. The
  * results ({@code WorkloadResult}) make a {@link org.gramian.benchmarks.BenchReport}, with rates by {@code Operations}.
  */
 @NullMarked

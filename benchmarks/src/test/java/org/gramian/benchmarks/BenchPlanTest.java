@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.util.List;
 import org.assertj.core.data.Offset;
+import org.gramian.benchmarks.WorkloadResult.Trajectory;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +26,7 @@ class BenchPlanTest {
     }
 
     @Test
-    void aNameMeansForwardAndTraining() {
+    void groupNameSelectsForwardAndTraining() {
         assertThat(BenchWorkload.chosen(List.of("head", "network-forward", "head-training")))
                 .containsExactly(
                         BenchWorkload.HEAD_FORWARD, BenchWorkload.HEAD_TRAINING, BenchWorkload.NETWORK_FORWARD);
@@ -35,7 +36,7 @@ class BenchPlanTest {
     }
 
     @Test
-    void everyBatchIsMeasuredInEveryPrecisionThatMakesSense() {
+    void batchesAndPrecisionsAreCombined() {
         List<BenchPlan.Case> found = cases(
                 List.of(
                         BenchWorkload.HEAD_FORWARD,
@@ -64,7 +65,7 @@ class BenchPlanTest {
     }
 
     @Test
-    void whatMakesNoSenseIsRefusedWithWhatDoes() {
+    void invalidPlansAreRejectedWithAdvice() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> cases(List.of(BenchWorkload.HEAD_FORWARD), List.of(2), Precision.TF32))
                 .withMessageContainingAll("f32", "bf16");
@@ -84,7 +85,7 @@ class BenchPlanTest {
     }
 
     @Test
-    void operationsAreThoseOfTheFormula() {
+    void operationsMatchTheFormula() {
         double c = 512;
         double positions = 196;
         double head = 2 * c * c * positions * 2 + 4 * c * c * c + 2 * 47 * (c * (c + 1) / 2);
@@ -101,7 +102,7 @@ class BenchPlanTest {
     }
 
     @Test
-    void aPoolingWithoutAFormulaHasNoRate() {
+    void poolingWithoutFormulaHasNoRate() {
         BenchPlan.Sizes sizes = new BenchPlan.Sizes("conv:8/covariance/isqrt/triu", "vgg16", 8, 4, 32, 2);
         BenchPlan plan = new BenchPlan(List.of(BenchWorkload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
         assertThat(Operations.of(
@@ -110,7 +111,7 @@ class BenchPlanTest {
     }
 
     @Test
-    void coursesDifferByTheirWorstStep() {
+    void trajectoriesDifferByTheirWorstStep() {
         Trajectory course = new Trajectory(List.of(4.0, 2.0, 1.0), List.of(4.0, 1.9, 1.0), "python");
         assertThat(course.largestDifference()).isEqualTo(0.1 / 2, Offset.offset(1e-12));
         assertThat(course.toString()).contains("1e-03");

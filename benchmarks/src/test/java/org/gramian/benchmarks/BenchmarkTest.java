@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.assertj.core.data.Percentage;
+import org.gramian.benchmarks.WorkloadResult.SideDifference;
+import org.gramian.benchmarks.WorkloadResult.SideResult;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
@@ -24,11 +26,11 @@ class BenchmarkTest {
     private final Tiny listener = new Tiny();
 
     @Test
-    void withoutPythonGramianIsMeasuredAlone() {
+    void gramianIsMeasuredWithoutPython() {
         BenchReport report = Bench.run(
                 Tiny.plan(BenchWorkload.HEAD_TRAINING, BenchWorkload.DEFINITION),
                 null,
-                List.of(PythonMode.EAGER),
+                List.of(PythonTorch.Mode.EAGER),
                 listener);
         assertThat(report.failed()).isFalse();
         assertThat(listener.reports).hasSize(2);
@@ -68,7 +70,7 @@ class BenchmarkTest {
     }
 
     @Test
-    void predictionFromFilesIsComparedWithThatFromMemory() {
+    void predictionFromFilesIsComparedWithMemory() {
         BenchReport report = Bench.run(Tiny.plan(BenchWorkload.PREDICTION), null, List.of(), listener);
         WorkloadResult comparison = report.comparisons().getFirst();
         assertThat(comparison.outcomes()).extracting(SideResult::label).containsExactly("from files", "from memory");
@@ -77,14 +79,14 @@ class BenchmarkTest {
     }
 
     @Test
-    void bothLanguagesComputeTheSameWherePythonHasTorch() {
+    void gramianAndPyTorchAgree() {
         PythonTorch torch = python();
         BenchPlan plan = new BenchPlan(
                 List.of(BenchWorkload.HEAD_TRAINING),
                 Tiny.grid(Precision.F32),
                 Tiny.SIZES,
                 new BenchPlan.Runs(0, 1, 10));
-        BenchReport report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
+        BenchReport report = Bench.run(plan, torch, List.of(PythonTorch.Mode.EAGER), listener);
         assertThat(report.failed()).as(report.columns()).isFalse();
         assertThat(report.agreements())
                 .hasSize(2)
@@ -102,29 +104,29 @@ class BenchmarkTest {
             named = "gramian.full",
             matches = "true",
             disabledReason = "VGG-16 in two languages takes a while")
-    void aWholeNetworkIsTheSameInBothLanguagesToo() {
+    void gramianAndPyTorchAgreeOnANetwork() {
         PythonTorch torch = python();
         BenchPlan.Sizes sizes = new BenchPlan.Sizes("conv:64/rbf/spd:32/relu/triu/root/l2", "vgg16", 512, 14, 64, 5);
         BenchPlan plan = new BenchPlan(
                 BenchWorkload.chosen(List.of("network", "backbone")), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
-        BenchReport report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
+        BenchReport report = Bench.run(plan, torch, List.of(PythonTorch.Mode.EAGER), listener);
         assertThat(report.failed()).as(report.columns()).isFalse();
         assertThat(report.agreements()).hasSize(4);
     }
 
     @Test
-    void whatPythonDoesNotHaveIsSaidInsteadOfANumber() {
+    void unavailableSideIsReported() {
         PythonTorch torch = python();
         BenchPlan.Sizes sizes = new BenchPlan.Sizes("bilinear/triu/root/l2", "vgg16", 12, 4, 32, 5);
         BenchPlan plan = new BenchPlan(List.of(BenchWorkload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
-        BenchReport report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
+        BenchReport report = Bench.run(plan, torch, List.of(PythonTorch.Mode.EAGER), listener);
         assertThat(report.failed()).isFalse();
         assertThat(report.columns()).contains("worker.py", "conv:N, rbf", "'bilinear'");
     }
 
     @ParameterizedTest
     @EnumSource
-    void aWorkloadLeavesNoTensorBehind(BenchWorkload workload) {
+    void workloadLeaksNoTensor(BenchWorkload workload) {
         Libtorch.load().setThreads(1);
         run(workload); // what is made once and kept
         long before = Tensor.live();
@@ -141,12 +143,12 @@ class BenchmarkTest {
     }
 
     @Test
-    void numbersThatDifferAreNotTimed() {
+    void differingSidesAreNotTimed() {
         TaskSpec spec = Tiny.spec(BenchWorkload.DEFINITION);
         try (Scope _ = Scope.open();
-                Task loop = new KernelLoopTask(spec);
-                Task matrix = new KernelMatrixTask(spec);
-                Task other = new KernelLoopTask(spec.with(Map.of("side", "5")))) {
+                Task loop = new KernelTasks.Loop(spec);
+                Task matrix = new KernelTasks.MatrixForm(spec);
+                Task other = new KernelTasks.Loop(spec.with(Map.of("side", "5")))) {
             var expected = loop.check();
             double tolerance = Precision.F32.tolerance();
             assertThat(SideDifference.of(matrix.check(), expected).holds(tolerance))
@@ -160,7 +162,7 @@ class BenchmarkTest {
     }
 
     @Test
-    void aPythonThatIsNotThereIsNamed() {
+    void missingPythonIsNamed() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> PythonTorch.find("no-such-python"))
                 .withMessageContainingAll("no-such-python", "GRAMIAN_PYTHON");

@@ -15,8 +15,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file that appears under its name complete or not at all: made beside it, forced to the disk, then renamed over
- * whatever was there. On any failure the partial file is removed and the old one is left as it was.
+ * Atomic writes: a file is written under a temporary name, forced to the disk, and renamed. On failure the temporary file is
+ * removed and an existing file is left unchanged.
  */
 public final class AtomicFile {
     private static final String BEGIN = ".gramian-";
@@ -24,29 +24,29 @@ public final class AtomicFile {
 
     private AtomicFile() {}
 
-    /** Makes a file. */
+    /** Writes a file. */
     @FunctionalInterface
     public interface Making {
-        /** Makes it at a place where there is nothing yet. */
+        /** Writes to a path that does not exist yet. */
         void makeAt(Path partial) throws IOException;
     }
 
-    /** A part of putting a file that the file system may refuse. */
+    /** Step that may fail. */
     @FunctionalInterface
     private interface Step {
         void run() throws IOException;
     }
 
     /**
-     * Puts a file in place.
+     * Writes or replaces a file.
      *
-     * @throws FileSystemException with a message {@code FILE: cannot be written ...} that is meant for the user as it stands
+     * @throws FileSystemException with the message {@code FILE: cannot be written ...} for the user
      */
     public static void put(Path path, Making making) throws IOException {
         put(path, making, _ -> {});
     }
 
-    /** Puts a file in place, once an inspection has let it pass; what that throws comes out as it is. */
+    /** Writes or replaces a file after an inspection, whose exceptions are thrown as they are. */
     public static void put(Path path, Making making, Making inspection) throws IOException {
         Path partial = beside(path);
         try {
@@ -118,7 +118,7 @@ public final class AtomicFile {
         }
     }
 
-    /** Why a file could not be put: a file system's own message begins with the partial file's name, which means nothing. */
+    /** Returns the reason of a failure, without the name of the temporary file. */
     public static String reason(IOException e) {
         String message = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
         if (message == null) {

@@ -6,14 +6,14 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Numbers of bytes as text, in powers of ten as disks are sold: {@code 652.3 MB}. */
+/** Numbers of bytes as text, in powers of ten: {@code 652.3 MB}. */
 public final class ByteSize {
     private static final List<String> UNITS = List.of("bytes", "kB", "MB", "GB", "TB");
     private static final Pattern FORM = Pattern.compile("(\\d{1,15}(?:\\.\\d{1,3})?) ?([kmgt]?)b?");
 
     private ByteSize() {}
 
-    /** Writes a number of bytes, as {@code 652.3 MB}. */
+    /** Formats a number of bytes, as {@code 652.3 MB}. */
     public static String text(long bytes) {
         double value = bytes;
         int unit = 0;
@@ -25,9 +25,9 @@ public final class ByteSize {
     }
 
     /**
-     * Reads a number of bytes, as {@code 2GB}, {@code 1.5 TB}, {@code 500m} or {@code 0}.
+     * Parses a number of bytes, as {@code 2GB}, {@code 1.5 TB}, {@code 500m} or {@code 0}.
      *
-     * @throws IllegalArgumentException if the text is no size
+     * @throws IllegalArgumentException if the text is not a size
      */
     public static long parse(String text) {
         Matcher parts = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));

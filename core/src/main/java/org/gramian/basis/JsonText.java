@@ -13,9 +13,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Documents as JSON, and lists and maps as JSON inside the text of one metadata: read back strictly, and to the last bit.
+ * Documents as JSON, and lists and maps as JSON in a metadata value, parsed strictly and without loss.
  *
- * <p>A number that JSON does not have, as {@code NaN}, is written in quotes.
+ * <p>A number that JSON does not have, as {@code NaN}, is quoted.
  */
 public final class JsonText {
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -29,7 +29,7 @@ public final class JsonText {
         return JSON.writeValueAsString(value);
     }
 
-    /** The same as people read it too, over many lines. */
+    /** Returns indented JSON. */
     public static String indented(Object value) {
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value);
     }
@@ -64,7 +64,7 @@ public final class JsonText {
         return all;
     }
 
-    /** A number as {@link Double#toString} writes it. */
+    /** Parses a number written by {@link Double#toString}. */
     public static double number(String key, String text) {
         try {
             return Double.parseDouble(text);

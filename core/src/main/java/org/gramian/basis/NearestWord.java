@@ -8,12 +8,12 @@ import java.util.Optional;
 public final class NearestWord {
     private NearestWord() {}
 
-    /** {@code " (did you mean 'x'?)"}, or nothing where no word is near. */
+    /** Returns {@code " (did you mean 'x'?)"}, or an empty string if no word is near. */
     public static String suggestion(String typed, Collection<String> words) {
         return of(typed, words).map(word -> " (did you mean '" + word + "'?)").orElse("");
     }
 
-    /** The word of the smallest edit distance, if fewer than half of the letters differ. */
+    /** Returns the word with the smallest edit distance, if fewer than half of the letters differ. */
     public static Optional<String> of(String typed, Collection<String> words) {
         return words.stream()
                 .min(Comparator.<String>comparingInt(word -> distance(typed, word))
@@ -21,7 +21,7 @@ public final class NearestWord {
                 .filter(word -> 2 * distance(typed, word) < Math.max(3, Math.max(word.length(), typed.length()) + 1));
     }
 
-    /** Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other. */
+    /** Returns the edit distance with swaps of neighbours (Damerau–Levenshtein). */
     private static int distance(String a, String b) {
         int[][] cost = new int[a.length() + 1][b.length() + 1];
         for (int i = 0; i <= a.length(); i++) {

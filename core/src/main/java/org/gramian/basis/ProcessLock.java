@@ -10,15 +10,15 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets one holder at a time work on a folder that processes share: one thread of one process.
+ * Exclusive lock between processes and threads.
  *
- * @param file the lock file, created if missing and never deleted, for a deleted one could be locked twice
+ * @param file lock file, created if missing and never deleted: a deleted one could be locked twice
  * @param onWait called once if another process holds the lock
  */
 public record ProcessLock(Path file, Runnable onWait) {
     private static final long RETRY_MILLIS = 20;
 
-    /** What is done under the lock. */
+    /** Work under the lock. */
     @FunctionalInterface
     public interface Task<T, E extends Exception> {
         T run() throws E;
@@ -28,12 +28,11 @@ public record ProcessLock(Path file, Runnable onWait) {
      * Runs a task while holding the lock.
      *
      * @throws InterruptedIOException if the thread is interrupted while it waits for another process
-     * @throws IOException if the lock file cannot be made
+     * @throws IOException if the lock file cannot be created
      */
     public <T, E extends Exception> T hold(Task<T, E> task) throws IOException, E {
-        // Locks of the operating system belong to the process and are lost when any channel on the file is closed, so
-        // the threads of this process must take turns before they open one. An interned string is the same object
-        // for every class loader, which a static field is not.
+        // Locks of the operating system belong to the process and are lost when any channel on the file is closed.
+        // An interned string is the same object for every class loader, which a static field is not.
         synchronized (("org.gramian.basis.ProcessLock:" + file).intern()) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                     FileLock lock = acquire(channel)) {
@@ -59,7 +58,7 @@ public record ProcessLock(Path file, Runnable onWait) {
         try {
             return channel.tryLock();
         } catch (OverlappingFileLockException e) {
-            // Held in this process under another name of the same file, which the turns above cannot know.
+            // held in this process under another name of the same file
             return null;
         }
     }

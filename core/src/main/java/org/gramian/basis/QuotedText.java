@@ -1,17 +1,17 @@
 package org.gramian.basis;
 
-/** Text from a file as a message may show it: quoted, short, and without characters that a terminal would obey. */
+/** Untrusted text in messages: quoted, short, and without control characters. */
 public final class QuotedText {
     private static final int LENGTH_SHOWN = 120;
 
     private QuotedText() {}
 
-    /** The text in quotes. */
+    /** Returns the text in quotes. */
     public static String text(String text) {
         return "'" + bare(text) + "'";
     }
 
-    /** The same without quotes, for text that has its own. */
+    /** Returns the text without quotes. */
     public static String bare(String text) {
         int length = text.codePointCount(0, text.length());
         return length > LENGTH_SHOWN
@@ -19,7 +19,7 @@ public final class QuotedText {
                 : visible(text);
     }
 
-    /** The whole text, with a sign in place of every character that a terminal would obey. */
+    /** Returns the whole text with control characters replaced. */
     public static String visible(String text) {
         StringBuilder shown = new StringBuilder();
         text.codePoints()

@@ -14,7 +14,7 @@ import java.util.HexFormat;
 public final class Sha256 {
     private Sha256() {}
 
-    /** A digest to be fed. */
+    /** Returns a new digest. */
     public static MessageDigest digest() {
         try {
             return MessageDigest.getInstance("SHA-256");
@@ -27,7 +27,7 @@ public final class Sha256 {
         return digest().digest(bytes);
     }
 
-    /** Of a file's content, read piece by piece. */
+    /** Returns the hash of a file. */
     public static byte[] of(Path file) throws IOException {
         MessageDigest digest = digest();
         try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
@@ -36,7 +36,7 @@ public final class Sha256 {
         return digest.digest();
     }
 
-    /** A hash as 64 hexadecimal digits. */
+    /** Returns a hash as 64 hexadecimal digits. */
     public static String hex(byte[] hash) {
         return HexFormat.of().formatHex(hash);
     }

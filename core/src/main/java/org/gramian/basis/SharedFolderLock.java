@@ -12,19 +12,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A folder in use, which {@link #exclusively} leaves alone: any number of users share it, in this process or others.
+ * Shared lock on a folder in use, which {@link #exclusively} respects, in this process and others.
  *
- * <p>The mark is a shared lock of the operating system on the empty file {@code FOLDER.lock} beside the folder, so it ends
- * with the process. That file is never deleted, for a deleted one could be locked twice. On a file system without locks, or
- * one that is read-only, there is no mark and nothing is deleted either.
+ * <p>It is a shared lock of the operating system on the empty file {@code FOLDER.lock} beside the folder, so it ends with the
+ * process. That file is never deleted: a deleted one could be locked twice. On a read-only file system, or one without locks,
+ * there is no lock, and {@link #exclusively} does nothing.
  */
 public final class SharedFolderLock implements AutoCloseable {
     private static final String SUFFIX = ".lock";
 
-    /** Locks belong to the process and are lost when any channel on the file is closed: one channel for all users here. */
+    /** One channel for all users in this process: locks are lost when any channel on the file is closed. */
     private static final Map<Path, Users> HERE = new HashMap<>();
 
-    /** The users of one folder in this process. */
+    /** Users of one folder in this process. */
     private static final class Users {
         private final @Nullable FileChannel channel;
         private int count;

@@ -3,12 +3,12 @@ package org.gramian.check;
 /**
  * One comparison of a self-check.
  *
- * @param subject what was checked, as {@code kernel_rbf_mean: dM}
+ * @param subject checked tensor, as {@code kernel_rbf_mean: dM}
  * @param error largest deviation relative to the largest magnitude of the expected tensor
  * @param tolerance the largest error that passes
  */
 public record CheckResult(String subject, double error, double tolerance) {
-    /** Whether the error is a number within the tolerance. */
+    /** Returns whether the error is a number within the tolerance. */
     public boolean passed() {
         return error <= tolerance;
     }

@@ -27,7 +27,7 @@ import org.gramian.tensor.file.TensorFileException;
  * @param device the device to compute on
  */
 public record GoldenCheck(DType type, Device device) {
-    /** Rounding of the small reference problems stays well below these. */
+    /** Tolerances well above the rounding of the small reference problems. */
     private static final Map<DType, Double> TOLERANCES = Map.of(DType.F64, 1e-9, DType.F32, 1e-4);
 
     public GoldenCheck {
@@ -37,10 +37,10 @@ public record GoldenCheck(DType type, Device device) {
     }
 
     /**
-     * What a folder of reference files gave.
+     * Results of a folder of reference files.
      *
      * @param outcomes one per reference tensor
-     * @param others files that belong to no layer known here
+     * @param others files of unknown layers
      */
     public record Report(List<CheckResult> outcomes, List<String> others) {
         public boolean passed() {
@@ -68,9 +68,9 @@ public record GoldenCheck(DType type, Device device) {
     }
 
     /**
-     * Asked before other work, so that a wrong folder is not found out after it.
+     * Checks a folder before other work.
      *
-     * @throws IOException if a folder has no reference files
+     * @throws IOException if it has no reference files
      */
     public static void require(Path folder) throws IOException {
         var _ = files(folder);
@@ -110,7 +110,7 @@ public record GoldenCheck(DType type, Device device) {
         }
     }
 
-    /** Largest deviation relative to the largest magnitude of the expected tensor; infinite for other shapes. */
+    /** Returns the largest deviation relative to the largest magnitude of the expected tensor; infinite for other shapes. */
     static double error(Tensor found, Tensor expected) {
         if (found.shape().elements() != expected.shape().elements()) {
             return Double.POSITIVE_INFINITY;
@@ -126,7 +126,7 @@ public record GoldenCheck(DType type, Device device) {
         return scale == 0 ? deviation : deviation / scale;
     }
 
-    /** The tensors of one reference file in the type and on the device that is checked. */
+    /** Tensors of one reference file in the type and on the device that is checked. */
     record GoldenValues(TensorFile file, DType type, Device device) {
         Tensor get(String name) throws TensorFileException {
             Tensor stored = file.get(name).toTensor();

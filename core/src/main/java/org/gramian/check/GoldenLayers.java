@@ -45,9 +45,9 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.file.TensorFileException;
 
-/** Which layer each reference file is of: how to compute its tensors from its inputs. */
+/** Computes the tensors of each reference file from its inputs. */
 final class GoldenLayers {
-    /** Computes the tensors of one file that are to be compared, by their names in it. */
+    /** Computes the compared tensors of one file by name. */
     @FunctionalInterface
     private interface Computation {
         Map<String, Tensor> of(GoldenValues values) throws TensorFileException;
@@ -112,7 +112,7 @@ final class GoldenLayers {
         return computation.of(values);
     }
 
-    /** The file's sketch is summed over positions, where {@code bilinear} takes their mean. */
+    /** Computes the sketch, which the file sums over positions, while {@code bilinear} averages them. */
     private static Map<String, Tensor> compactBilinear(GoldenValues values) throws TensorFileException {
         try (Tape tape = Tape.inference()) {
             Var maps = tape.constant(values.get("X"));
@@ -135,7 +135,7 @@ final class GoldenLayers {
         layer(file, List.of("S"), "Y", x -> Spectral.apply(x.getFirst(), function));
     }
 
-    /** All but the first input as parameters of the given names. */
+    /** Binds all but the first input to names of parameters. */
     private static Bindings bind(List<Var> inputs, List<String> names) {
         Map<String, Var> parameters = new LinkedHashMap<>();
         for (int i = 0; i < names.size(); i++) {
@@ -144,7 +144,7 @@ final class GoldenLayers {
         return Bindings.of(parameters);
     }
 
-    /** Computes the plain vector, the improved one, and the part of the weights, which comes first if requested. */
+    /** Computes the plain Fisher vector, the improved one, and the part of the weights, which comes first. */
     private static Map<String, Tensor> fisherVector(GoldenValues values) throws TensorFileException {
         try (Tape tape = Tape.inference()) {
             Map<String, Var> mixture = new LinkedHashMap<>();
@@ -165,7 +165,7 @@ final class GoldenLayers {
         }
     }
 
-    /** A layer from named inputs to one output, whose upstream gradient is {@code g}. */
+    /** Adds a layer from named inputs to one output, whose upstream gradient is {@code g}. */
     private static void layer(String file, List<String> inputs, String output, Function<List<Var>, Var> layer) {
         ALL.put(file, values -> {
             try (Tape tape = Tape.recording()) {
@@ -186,14 +186,14 @@ final class GoldenLayers {
         });
     }
 
-    /** The files' name of a gradient: {@code dM} of M, {@code dLogSigma} of logSigma. */
+    /** Returns the name of a gradient in the files: {@code dM} of M, {@code dLogSigma} of logSigma. */
     private static String gradientName(String input) {
         return input.length() == 1
                 ? "d" + input
                 : "d" + input.substring(0, 1).toUpperCase(Locale.ROOT) + input.substring(1);
     }
 
-    /** The whole head with classifier and loss; K and Y are outputs of the pooling's beginnings. */
+    /** Computes the head with classifier and loss; K and Y are outputs of the first stages. */
     private static Map<String, Tensor> head(GoldenValues values) throws TensorFileException {
         List<String> names = List.of("x", "convWeight", "convBias", "W", "fcWeight", "fcBias");
         Map<String, Tensor> computed = new LinkedHashMap<>();
@@ -232,7 +232,7 @@ final class GoldenLayers {
         return Tensors.copy(Shapes.reshape(flat, flat.shape().at(0), size, size).value());
     }
 
-    /** Three steps of size 0.1 along given gradients, for both metrics and the two retractions of the file. */
+    /** Takes three steps of size 0.1 along given gradients, for both metrics and two retractions. */
     private static Map<String, Tensor> stiefel(GoldenValues values) throws TensorFileException {
         Tensor gradients = values.get("F");
         Map<String, Tensor> computed = new LinkedHashMap<>();

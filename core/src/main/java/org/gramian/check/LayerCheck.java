@@ -28,12 +28,12 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
 
-/** The gradient of every differentiable function of the library against central differences, on one device. */
+/** Checks the gradient of every differentiable function by central differences, on one device. */
 public final class LayerCheck {
-    /** What double precision gives with room to spare. */
+    /** Tolerance in float64. */
     public static final double TOLERANCE = 1e-6;
 
-    /** Poolings that between them use every stage. */
+    /** Poolings that together use every stage. */
     private static final List<String> POOLINGS = List.of(
             "conv:6/rbf/spd:4/relu/triu/root/l2",
             "rbf:sigma=mean-full/flat",
@@ -81,8 +81,7 @@ public final class LayerCheck {
     public static List<CheckResult> run(Device device) {
         Libtorch libtorch = Libtorch.load();
         int threads = libtorch.threads();
-        libtorch.setThreads(
-                1); // thousands of tiny operators: waiting for each other's threads would take most of the time
+        libtorch.setThreads(1); // synchronizing threads would take most of the time of thousands of tiny operators
         try (Scope _ = Scope.open()) {
             LayerCheck check = new LayerCheck(device);
             check.arithmetic();

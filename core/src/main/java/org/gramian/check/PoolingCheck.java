@@ -14,6 +14,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.check.PoolingCheck.GradientComparison;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Join;
 import org.gramian.pooling.Normalization;
@@ -32,25 +33,45 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * The gradients of a pooling with respect to features and every trained parameter, against central differences.
+ * Checks the gradients of a pooling with respect to features and every trained parameter by central differences.
  *
- * <p>{@code sigma=mean} is a constant on the way back by definition: differences are taken with each image's σ held at
- * its value. Stages that follow a formula other than the derivative, as {@code triu:gradient=printed}, are expected to
- * deviate, by exactly what is stated of them: each is compared by itself, and all of them together in every input.
+ * <p>{@code sigma=mean} is a constant of the backward pass by definition: differences are taken with each image's σ held at
+ * its value. Stages with another formula than the derivative, as {@code triu:gradient=printed}, must deviate by exactly the
+ * stated factor: each is compared by itself, and all of them together in every input.
  *
- * @param pooling what was checked
+ * @param pooling that was checked
  * @param formulas one per stated deviation
  * @param inputs one per input: {@code features}, {@code conv.weight}, …
  */
 public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, List<GradientComparison> inputs) {
     private static final int IMAGES = 2;
 
+    /**
+     * Gradient compared with central differences and with the stated formulas of the layers.
+     *
+     * @param subject an input as {@code conv.weight}, or the statement of a deviation
+     * @param error largest deviation from the derivative, relative to the largest magnitude of the gradient
+     * @param fromStated largest deviation from the stated formulas; equal to the error if no layer states a deviation
+     * @param tolerance largest deviation that passes
+     */
+    public record GradientComparison(String subject, double error, double fromStated, double tolerance) {
+        /** Returns whether the gradient is the stated one. */
+        public boolean passed() {
+            return fromStated <= tolerance;
+        }
+
+        /** Returns whether the gradient is not the derivative. */
+        public boolean deviates() {
+            return !(error <= tolerance);
+        }
+    }
+
     public PoolingCheck {
         formulas = List.copyOf(formulas);
         inputs = List.copyOf(inputs);
     }
 
-    /** Elements of each input that are checked: all would take hours, fewer of a large pooling take seconds. */
+    /** Returns the number of elements checked per input: all would take hours. */
     private static int sample(Pooling pooling, Tensor features) {
         return Math.clamp(2_000_000 / pooling.descriptorSize(features.size(1)), 8, 100);
     }
@@ -76,8 +97,8 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
     }
 
     /**
-     * How large the features are, so that a fixed σ is no larger than the distances of maps: all K_ij near 1 would leave
-     * differences nothing but rounding.
+     * Returns the scale of the features, so that a fixed σ is no larger than the distances of maps: with all K_ij near 1,
+     * differences would be rounding only.
      */
     private static double scale(Pooling pooling, int channels) {
         return pooling.aggregation() instanceof SecondOrder second
@@ -87,7 +108,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
                 : 1;
     }
 
-    /** Enough channels for every stage. */
+    /** Returns the least number of channels that fits every stage. */
     private static int smallestChannels(Pooling pooling) {
         String last = "";
         for (int channels = 5; channels <= 4096; channels++) {
@@ -95,13 +116,13 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
                 pooling.descriptorSize(channels);
                 return channels;
             } catch (IllegalArgumentException tooFew) {
-                last = tooFew.getMessage(); // try one more
+                last = tooFew.getMessage();
             }
         }
         throw new IllegalArgumentException("no number of channels up to 4096 fits " + pooling + ": " + last);
     }
 
-    /** The gradients of a pooling at a point beside its derivative and beside that of another function. */
+    /** Compares the gradients of a pooling at a point with its derivative and with that of another function. */
     static List<GradientComparison> compare(
             SurrogateFunction exact, SurrogateFunction stated, ParameterSet parameters) {
         List<String> names = new ArrayList<>(List.of("features"));
@@ -145,24 +166,23 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
         return Bindings.of(variables);
     }
 
-    /** The comparisons of the inputs with what is stated, as other self-checks give theirs. */
+    /** Returns the comparisons of the inputs with the stated formulas. */
     List<CheckResult> outcomes() {
         return inputs.stream()
                 .map(input -> new CheckResult(pooling + ": " + input.subject(), input.fromStated(), input.tolerance()))
                 .toList();
     }
 
-    /** Whether every gradient is what is stated of it: the derivative, or off by exactly the stated formulas. */
+    /** Returns whether every gradient is the stated one. */
     public boolean passed() {
         return formulas.stream().allMatch(GradientComparison::passed)
                 && inputs.stream().allMatch(GradientComparison::passed);
     }
 
     /**
-     * One stage of a pooling whose backward is not its derivative: how it deviates in words, and that deviation
-     * measured.
+     * Stage of a pooling whose backward pass is not its derivative.
      *
-     * @param statement the stage and the factor, for people
+     * @param statement the stage and the factor, for messages
      * @param layer the stage with its backward
      * @param stated the function whose derivative is the stated formula, of the point and of a variable
      * @param shape sizes of the stage's input
@@ -172,7 +192,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
         private static final Bindings NONE = Bindings.of(Map.of());
         private static final Vectorization PRINTED = new Vectorization.Triu(Backward.PRINTED);
 
-        /** All stages of a pooling that state a deviation. */
+        /** Returns all stages of a pooling that state a deviation. */
         static List<StatedFormula> of(Pooling pooling) {
             List<StatedFormula> all = new ArrayList<>();
             if (pooling.aggregation() instanceof SecondOrder second) {
@@ -194,25 +214,25 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
             return all;
         }
 
-        /** On maps with a fixed width: how it is chosen has no part in the formula. */
+        /** Returns the formula of the kernel, on maps with a fixed width. */
         private static StatedFormula kernel(Rbf rbf) {
             Rbf fixed = new Rbf(new Sigma.Fixed(3), rbf.jitter(), rbf.backward());
             return new StatedFormula(
                     "rbf: the gradient is 4(rowsum(G)M - GM), as printed in the paper, where it should be"
                             + " 2(rowsum(T)M - TM), T = G + G^T: equal only for a symmetric upstream gradient",
                     x -> fixed.apply(x, NONE),
-                    held -> x -> DeviatingGradients.kernel(fixed, x, held, NONE),
+                    held -> x -> SurrogateFunction.statedKernel(fixed, x, held, NONE),
                     Shape.of(1, 5, 7));
         }
 
-        /** On symmetric matrices, as the symmetric part of any. */
+        /** Returns the formula of the vectorization, on symmetric matrices. */
         private static StatedFormula upperTriangle() {
             Function<Var, Var> vectorize =
                     x -> PRINTED.apply(Arithmetic.scale(Arithmetic.add(x, transposed(x)), 0.5), NONE);
             return new StatedFormula(
                     "triu: the off-diagonal gradient is 2 x the true one, as printed in the paper",
                     vectorize,
-                    held -> x -> DeviatingGradients.upperTriangle(
+                    held -> x -> SurrogateFunction.statedUpperTriangle(
                             vectorize.apply(x),
                             vectorize.apply(x.tape().constant(held)).value()),
                     Shape.of(2, 5, 5));
@@ -227,11 +247,11 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
             return new StatedFormula(
                     "root: the gradient is " + factor + " x the true one, y the root of v, as in the authors' code",
                     x -> root.apply(x, NONE),
-                    held -> x -> DeviatingGradients.root(root, x, held),
+                    held -> x -> SurrogateFunction.statedRoot(root, x, held),
                     Shape.of(2, 9));
         }
 
-        /** Measures the stage alone, for an upstream gradient without symmetry. */
+        /** Compares the stage alone, for an upstream gradient without symmetry. */
         GradientComparison compare(Device device) {
             Tensor point = Tensors.to(Tensors.gaussian(new SplittableRandom(29), shape, DType.F64), device);
             GradientCheck check = GradientCheck.of(x -> layer.apply(x.getFirst()));

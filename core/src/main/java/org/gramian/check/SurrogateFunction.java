@@ -2,8 +2,10 @@ package org.gramian.check;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
@@ -17,6 +19,9 @@ import org.gramian.spd.Backward;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Sigma;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
@@ -26,9 +31,9 @@ import org.gramian.tensor.Views;
  * pooling.
  *
  * <p>Constants of the backward pass ({@code sigma=mean}) are held at their value at the point. A formula that deviates
- * from the derivative by a factor is the derivative of a layer that is scaled by that factor around the point ({@link
- * DeviatingGradients}). Central differences of this function thus verify the stated deviation without code of a
- * backward pass.
+ * from the derivative by a factor is the derivative of a layer that is scaled by that factor around the point; those layers
+ * are written from the statement of the deviation. Central differences of this function thus verify the stated deviation
+ * without code of a backward pass.
  */
 final class SurrogateFunction {
     private final Pooling pooling;
@@ -69,12 +74,12 @@ final class SurrogateFunction {
         }
     }
 
-    /** For the derivative, constants held. */
+    /** Returns the function for the derivative, with constants held. */
     static SurrogateFunction exact(Pooling pooling, Tensor features, ParameterSet parameters) {
         return new SurrogateFunction(pooling, false, features, parameters);
     }
 
-    /** For what the pooling states of its backward. */
+    /** Returns the function for the stated backward pass. */
     static SurrogateFunction stated(Pooling pooling, Tensor features, ParameterSet parameters) {
         return new SurrogateFunction(pooling, true, features, parameters);
     }
@@ -99,7 +104,7 @@ final class SurrogateFunction {
         return widths;
     }
 
-    /** Descriptors {@code [n, d]} of features {@code [n, c, h, w]}; those of the pooling at the point. */
+    /** Returns descriptors {@code [n, d]} of features {@code [n, c, h, w]}, equal to those of the pooling at the point. */
     Var apply(Var features, Bindings parameters) {
         Var reduced = pooling.reduce(features, parameters);
         Var x = switch (pooling.aggregation()) {
@@ -109,7 +114,7 @@ final class SurrogateFunction {
         };
         for (int i = 0; i < entering.size(); i++) {
             x = formulas && pooling.normalizations().get(i) instanceof Normalization.Root root
-                    ? DeviatingGradients.root(root, x, entering.get(i))
+                    ? statedRoot(root, x, entering.get(i))
                     : pooling.normalize(i, x, parameters);
         }
         return x;
@@ -128,11 +133,9 @@ final class SurrogateFunction {
         if (!(second.vectorization() instanceof Vectorization.Triu triu)) {
             return second.vectorize(matrices, parameters);
         }
-        // triu reads one triangle and answers for both: its argument counts as symmetric, as the tape has it
+        // triu reads one triangle: its argument counts as symmetric, as on the tape
         Var vectors = second.vectorize(symmetric(matrices), parameters);
-        return formulas && triu.backward() == Backward.PRINTED
-                ? DeviatingGradients.upperTriangle(vectors, aggregated)
-                : vectors;
+        return formulas && triu.backward() == Backward.PRINTED ? statedUpperTriangle(vectors, aggregated) : vectors;
     }
 
     private static Var symmetric(Var matrices) {
@@ -149,16 +152,80 @@ final class SurrogateFunction {
             Var image = Shapes.slice(reduced, 0, i, i + 1);
             Rbf held = widths.isEmpty() ? rbf : new Rbf(new Sigma.Fixed(widths.get(i)), rbf.jitter(), rbf.backward());
             matrices.add(
-                    formulas
-                            ? DeviatingGradients.kernel(held, image, Views.slice(maps, 0, i, i + 1), own)
-                            : held.apply(image, own));
+                    formulas ? statedKernel(held, image, Views.slice(maps, 0, i, i + 1), own) : held.apply(image, own));
         }
         return Shapes.concat(matrices, 0);
     }
 
-    /** {@code held + factor∘(x − held)}: moves by the factor from the point on. */
-    static Var moved(Var x, Tensor held, Tensor factor) {
+    /** Returns {@code held + factor∘(x − held)}. */
+    private static Var moved(Var x, Tensor held, Tensor factor) {
         Var point = x.tape().constant(held);
         return Arithmetic.add(point, Arithmetic.mul(x.tape().constant(factor), Arithmetic.sub(x, point)));
+    }
+
+    /** Returns vectors whose derivative is the paper's: twice the derivative off the diagonal, once on it. */
+    static Var statedUpperTriangle(Var vectors, Tensor held) {
+        int length = (int) held.size(1);
+        double[] factors = new double[length];
+        int size = (int) Math.round((Math.sqrt(8.0 * length + 1) - 1) / 2);
+        int k = 0;
+        for (int i = 0; i < size; i++) {
+            for (int j = i; j < size; j++, k++) {
+                factors[k] = i == j ? 1 : 2;
+            }
+        }
+        Tensor factor = Tensors.of(factors, held.shape().with(0, 1), DType.F64);
+        return moved(vectors, held, Tensors.to(factor, held.device()));
+    }
+
+    /** Returns roots whose derivative is the authors': {@code √(|v|+ε)/(|y|+0.03)} times the derivative, {@code |y|/(|y|+0.03)} for ε = 0. */
+    static Var statedRoot(Normalization.Root root, Var vectors, Tensor held) {
+        Bindings none = Bindings.of(Map.of());
+        Normalization.Root exact = new Normalization.Root(root.epsilon());
+        Var y = exact.apply(vectors, none);
+        if (root.slope() == Normalization.Slope.EXACT) {
+            return y;
+        }
+        Tensor y0 = exact.apply(vectors.tape().constant(held), none).value();
+        Tensor inverseSlope = Elementwise.sqrt(Elementwise.add(Elementwise.abs(held), root.epsilon()));
+        Tensor factor =
+                Elementwise.div(inverseSlope, Elementwise.add(Elementwise.abs(y0), Normalization.Slope.AUTHORS_MARGIN));
+        return moved(y, y0, factor);
+    }
+
+    /**
+     * Returns a kernel whose derivative is the paper's, {@code 4 Σ_j G_ij (f_i − f_j)}: in each {@code K_ij} only the first map
+     * moves, twice as fast, {@code D'_ij = 2‖f_i − f°_j‖² − ‖f°_i − f°_j‖²}, f° at the point.
+     *
+     * @param image maps {@code [1, C, N]}
+     * @param held the maps at the point
+     */
+    static Var statedKernel(Rbf rbf, Var image, Tensor held, Bindings parameters) {
+        if (rbf.backward() == Backward.EXACT) {
+            return rbf.apply(image, parameters);
+        }
+        Var fixed = image.tape().constant(held);
+        Var distances = Arithmetic.sub(Arithmetic.scale(distances(image, fixed), 2), distances(fixed, fixed));
+        double sigma = width(rbf.sigma(), image.value(), parameters);
+        Var k = Arithmetic.exp(Arithmetic.scale(distances, -0.5 / (sigma * sigma)));
+        Tensor identity = Tensors.identity(held.size(1), DType.F64, held.device());
+        return Arithmetic.add(k, image.tape().constant(Elementwise.mul(identity, rbf.jitter())));
+    }
+
+    /** Returns {@code ‖a_i − b_j‖²}. */
+    private static Var distances(Var a, Var b) {
+        Var products = Matrices.matmul(a, Shapes.transpose(b, 1, 2));
+        Tensor ofA = Reductions.sum(Elementwise.mul(a.value(), a.value()), 2);
+        Tensor ofB = Views.transpose(Reductions.sum(Elementwise.mul(b.value(), b.value()), 2));
+        return Arithmetic.sub(a.tape().constant(Elementwise.add(ofA, ofB)), Arithmetic.scale(products, 2));
+    }
+
+    private static double width(Sigma sigma, Tensor image, Bindings parameters) {
+        return switch (sigma) {
+            case Sigma.Fixed fixed -> fixed.value();
+            case Sigma.Mean _, Sigma.MeanFull _ -> Rbf.meanDistance(image);
+            case Sigma.Estimate _ -> parameters.get("sigma").value().item();
+            case Sigma.Learned _ -> Math.exp(parameters.get("logSigma").value().item());
+        };
     }
 }

@@ -21,7 +21,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void whatCannotBeMadeIsNamedAsItWasAskedForAndBeforeTheWork() {
+    void unwritablePathIsNamedBeforeTheWork() {
         Path file = Path.of("/proc/gramian.txt");
         assumeTrue(Files.isDirectory(Path.of("/proc")), "only Linux has a folder that takes no files from anybody");
         assertThatIOException().isThrownBy(() -> AtomicFile.require(file)).has(facts(file, "/proc", "/proc"));
@@ -31,7 +31,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void aFullDiskIsSaidWithTheFilesName() {
+    void fullDiskNamesTheFile() {
         Path file = folder.resolve("a.bin");
         assertThatIOException()
                 .isThrownBy(() -> AtomicFile.put(file, _ -> {
@@ -41,7 +41,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void aPlaceThatWillDoIsLeftAsItWas() throws IOException {
+    void checkOfWritablePathLeavesNoFile() throws IOException {
         Path old = Files.writeString(folder.resolve("a.txt"), "old");
         AtomicFile.require(old);
         AtomicFile.require(folder.resolve("b.txt"));
@@ -50,7 +50,7 @@ class AtomicFileTest {
     }
 
     @Test
-    void whatAnInspectionRefusesNeverAppears() {
+    void fileRejectedByInspectionIsNotWritten() {
         Path file = folder.resolve("a.txt");
         assertThatExceptionOfType(Refused.class)
                 .isThrownBy(() -> AtomicFile.put(file, partial -> Files.writeString(partial, "x"), _ -> {

@@ -23,7 +23,7 @@ final class AtomicTextFileTest {
     }
 
     @Test
-    void aFileIsWrittenAndReplaced() throws IOException {
+    void fileIsWrittenAndReplaced() throws IOException {
         Path file = folder.resolve("a.txt");
         AtomicTextFile.write(file, text -> text.write("one ☃"));
         AtomicTextFile.write(file, text -> text.write("two ☃"));
@@ -32,7 +32,7 @@ final class AtomicTextFileTest {
     }
 
     @Test
-    void aFailureLeavesTheOldFileAndNothingElse() throws IOException {
+    void failureKeepsOldFileOnly() throws IOException {
         Path file = folder.resolve("a.txt");
         AtomicTextFile.write(file, text -> text.write("old"));
         assertThatIOException()
@@ -49,7 +49,7 @@ final class AtomicTextFileTest {
     }
 
     @Test
-    void whereNoFileCanBeItSaysSo() {
+    void unwritablePathIsReported() {
         assertThatIOException()
                 .isThrownBy(() -> AtomicTextFile.write(folder, text -> text.write("x")))
                 .has(facts(folder));

@@ -13,7 +13,7 @@ class EnumWordsTest {
     }
 
     @Test
-    void aConstantIsReadBackFromItsWordInAnyCase() {
+    void constantIsParsedInAnyCase() {
         assertThat(EnumWords.words(Season.class)).containsExactly("late-spring", "summer");
         assertThat(EnumWords.parse(Season.class, "the season", " Late-Spring ")).isEqualTo(Season.LATE_SPRING);
         assertThat(EnumWords.parse(Season.class, "the season", EnumWords.text(Season.SUMMER)))
@@ -21,7 +21,7 @@ class EnumWordsTest {
     }
 
     @Test
-    void anUnknownWordGetsAllWordsAndTheNearest() {
+    void unknownWordListsAllWordsAndTheNearest() {
         assertThatThrownBy(() -> EnumWords.parse(Season.class, "the season", "sumer"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("the season", "late-spring", "summer", "sumer", "summer"));

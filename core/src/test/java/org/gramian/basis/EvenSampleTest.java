@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class EvenSampleTest {
     @Test
-    void fewAreAllTaken() {
+    void shortListIsTakenWhole() {
         assertThat(EvenSample.of(List.of("a", "b", "c"), 3)).containsExactly("a", "b", "c");
         assertThat(EvenSample.of(List.of("a"), 5)).containsExactly("a");
         assertThat(EvenSample.of(List.of(), 5)).isEmpty();
@@ -19,7 +19,7 @@ class EvenSampleTest {
 
     @ParameterizedTest
     @CsvSource({"10, 5", "7, 3", "1000, 64", "65, 64"})
-    void stepsDifferByOneAtMostAndBeginAtTheFirst(int all, int most) {
+    void stepsAreEvenAndStartAtTheFirst(int all, int most) {
         long[] places = EvenSample.places(all, most);
         assertThat(places).hasSize(most).isSorted().doesNotHaveDuplicates().startsWith(0);
         assertThat(IntStream.range(1, most).mapToObj(i -> places[i] - places[i - 1]))

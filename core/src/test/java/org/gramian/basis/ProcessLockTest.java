@@ -23,7 +23,7 @@ class ProcessLockTest {
     }
 
     @Test
-    void whatTheTaskThrowsComesOutAndTheLockIsFree() throws IOException {
+    void exceptionOfTaskIsThrownAndLockReleased() throws IOException {
         ProcessLock lock = lock(folder.resolve("lock"), () -> {});
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() -> lock.hold(() -> {
@@ -34,19 +34,19 @@ class ProcessLockTest {
 
     /** Another name of the same file is refused by the operating system, as another process is. */
     @Test
-    void anInterruptedWaitEndsAndTheWaitWasTold() throws IOException {
+    void interruptEndsWaitAndWaitWasReported() throws IOException {
         Path file = Files.createFile(folder.resolve("lock"));
         Path other = Files.createSymbolicLink(folder.resolve("other"), file);
-        List<String> told = new ArrayList<>();
+        List<String> messages = new ArrayList<>();
         try {
             lock(file, () -> {}).hold(() -> {
                 ProcessLock second = lock(other, () -> {
-                    told.add("waiting");
+                    messages.add("waiting");
                     Thread.currentThread().interrupt();
                 });
                 assertThatExceptionOfType(InterruptedIOException.class)
-                        .isThrownBy(() -> second.hold(() -> told.add("held")));
-                return told;
+                        .isThrownBy(() -> second.hold(() -> messages.add("held")));
+                return messages;
             });
         } catch (IOException e) {
             // The interrupted thread may not use the channel any more, so that giving the lock back can fail.
@@ -54,6 +54,6 @@ class ProcessLockTest {
         } finally {
             Thread.interrupted();
         }
-        assertThat(told).containsExactly("waiting");
+        assertThat(messages).containsExactly("waiting");
     }
 }

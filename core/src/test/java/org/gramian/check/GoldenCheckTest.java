@@ -20,7 +20,7 @@ class GoldenCheckTest {
     @EnumSource(
             value = DType.class,
             names = {"F64", "F32"})
-    void everyLayerMatchesItsReferenceValuesForwardAndBackward(DType type) throws IOException {
+    void layersMatchReferenceValuesForwardAndBackward(DType type) throws IOException {
         GoldenCheck.Report report = new GoldenCheck(type, Device.CPU).compare(GOLDEN);
         assertThat(report.outcomes())
                 .allSatisfy(outcome ->
@@ -29,13 +29,13 @@ class GoldenCheckTest {
     }
 
     @Test
-    void noReferenceFileIsLeftOut() throws IOException {
+    void allReferenceFilesAreChecked() throws IOException {
         GoldenCheck.Report report = new GoldenCheck(DType.F64, Device.CPU).compare(GOLDEN);
         assertThat(report.others()).isEmpty();
     }
 
     @Test
-    void aFolderWithoutReferenceFilesIsAnErrorNotASuccess(@TempDir Path empty) {
+    void folderWithoutReferenceFilesIsAnError(@TempDir Path empty) {
         GoldenCheck check = new GoldenCheck(DType.F64, Device.CPU);
         assertThatThrownBy(() -> check.compare(empty))
                 .isInstanceOf(IOException.class)

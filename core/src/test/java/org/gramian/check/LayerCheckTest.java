@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class LayerCheckTest {
     @Test
-    void theGradientOfEveryFunctionAgreesWithCentralDifferences() {
+    void gradientsAgreeWithCentralDifferences() {
         assertThat(LayerCheck.run(Device.CPU))
                 .hasSizeGreaterThan(40)
                 .allSatisfy(outcome ->

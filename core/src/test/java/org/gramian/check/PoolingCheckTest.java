@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.check.PoolingCheck.GradientComparison;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.spd.SingleThreaded;
@@ -28,18 +29,20 @@ class PoolingCheckTest {
             nullValues = "none",
             value = {
                 "corrected | conv:4/rbf/spd:4/relu/triu/root/l2        | 0 | none",
-                "paper     | conv:4/rbf/spd:3/relu/triu/root/l2        | 2 | features conv.weight conv.bias spd0.weight",
+                "paper     | conv:4/rbf/spd:3/relu/triu/root/l2        | 2 | features conv.weight conv.bias"
+                        + " spd0.weight",
                 "paper     | rbf/flat                                  | 1 | features",
                 "paper     | rbf:sigma=learned/spd:3/log/triu          | 2 | features rbf.logSigma spd0.weight",
                 "paper     | rbf:sigma=mean-full/spd:4/spd:3/relu/flat | 1 | features",
-                "authors   | conv:4/rbf/spd:4/relu/triu/root/l2        | 1 | features conv.weight conv.bias spd0.weight",
+                "authors   | conv:4/rbf/spd:4/relu/triu/root/l2        | 1 | features conv.weight conv.bias"
+                        + " spd0.weight",
                 "authors   | bilinear/flat/root:1e-5                   | 1 | features",
                 "authors   | conv:4/rbf/flat                           | 0 | none",
                 "corrected | cross:2/root/l2                           | 0 | none",
                 "corrected | conv:same/[rbf/triu/l2+average]/root      | 0 | none",
                 "paper     | [rbf/spd:3/relu/triu+conv:3/average]/l2   | 2 | features join.0.spd0.weight"
             })
-    void everyGradientIsWhatIsStatedOfIt(String fidelity, String text, int formulas, @Nullable String deviating) {
+    void gradientsMatchTheirStatement(String fidelity, String text, int formulas, @Nullable String deviating) {
         PoolingCheck check = PoolingCheck.of(Pooling.parse(text, Fidelity.parse(fidelity)), Device.CPU);
         assertThat(check.passed()).as(check.toString()).isTrue();
         assertThat(check.formulas()).hasSize(formulas).allMatch(GradientComparison::deviates);
@@ -52,7 +55,7 @@ class PoolingCheckTest {
     }
 
     @Test
-    void behindASymmetricUpstreamGradientTheFactorFourIsTheDerivative() {
+    void factorFourIsTheDerivativeForSymmetricUpstreamGradients() {
         PoolingCheck check = PoolingCheck.of(Pooling.parse("rbf:gradient=printed/spd:3/triu"), Device.CPU);
         assertThat(check.passed()).as(check.toString()).isTrue();
         assertThat(check.formulas()).singleElement().matches(GradientComparison::deviates);
@@ -72,7 +75,7 @@ class PoolingCheckTest {
                 "rbf/triu/root                   | rbf/triu/root:gradient=authors",
                 "rbf/triu:gradient=printed/root  | rbf/triu/root:gradient=authors"
             })
-    void aDeviationOtherThanTheStatedOneFails(String computed, String stated) {
+    void otherDeviationThanStatedFails(String computed, String stated) {
         assertThat(compare(computed, computed)).allMatch(GradientComparison::passed);
         assertThat(compare(computed, stated)).noneMatch(GradientComparison::passed);
     }

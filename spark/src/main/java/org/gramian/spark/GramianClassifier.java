@@ -15,8 +15,9 @@ import org.apache.spark.ml.util.MLWritable;
 import org.apache.spark.ml.util.MLWriter;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.TaskResources;
-import org.gramian.spark.train.LocalPathCheck;
+import org.gramian.spark.train.ClusterOutput;
 import org.gramian.spark.train.SparkTrainer;
 import org.gramian.spark.train.TrainingJob;
 import org.gramian.spark.train.TrainingOutcome;
@@ -24,8 +25,8 @@ import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 
 /**
- * Trains a {@link GramianModel} on a column of labelled images: features of a frozen backbone are computed by the executors, and
- * pooling and classifier trained on them by all executors together.
+ * Trains a {@link GramianModel} on a column of labelled images: executors compute features of a frozen backbone, then train pooling
+ * and classifier together, see {@link SparkTrainer}.
  *
  * <pre>{@code
  * GramianClassifier classifier = new GramianClassifier()
@@ -33,12 +34,11 @@ import org.gramian.train.loop.InterruptedTrainingException;
  * GramianModel model = classifier.fit(labelled);                   // path STRING, label STRING
  * }</pre>
  *
- * <p>With a {@link #folder} an interrupted fit resumes when it is called again with the same table and parameters, and the folder
- * keeps the features; with another table or other parameters a second fit there is refused. Without one, all of it lies in a passing folder of the default
- * file system, which all machines must reach. What is trained, and how exactly,
- * is said by {@link SparkTrainer}.
+ * <p>With a {@link #folder}, an interrupted fit resumes when called again with the same table and parameters, and the folder keeps the
+ * features; a fit with another table or other parameters is refused there. Without one, a temporary folder of the default file
+ * system is used, which all machines must reach.
  */
-public final class GramianClassifier extends ColumnStage implements MLWritable {
+public final class GramianClassifier extends GramianClassifierParams implements MLWritable {
     private final Param<String> folder =
             text("folder", "folder for features and checkpoints, reachable from all machines; empty: a temporary one");
     private final Param<String> device =
@@ -48,7 +48,7 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
         this(Identifiable.randomUID("gramianClassifier"));
     }
 
-    /** One with a uid, as Spark makes it when it loads one. */
+    /** Creates a classifier with a uid, for Spark. */
     public GramianClassifier(String uid) {
         super(uid);
         setDefault(folder, "");
@@ -75,8 +75,8 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
                 return fit(dataset, getFolder());
             }
             FileSystem files = FileSystem.get(session.sessionState().newHadoopConf());
-            Path passing = files.makeQualified(new Path("/tmp/gramian-" + UUID.randomUUID()));
-            if (LocalPathCheck.isDoubtful(session, passing.toString())) {
+            Path temporary = files.makeQualified(new Path("/tmp/gramian-" + UUID.randomUUID()));
+            if (ClusterOutput.mayBeLocal(session, temporary.toString())) {
                 throw new IllegalArgumentException(
                         "expected a folder for features reachable from all machines, found none set,"
                                 + " and the default file system, " + files.getUri()
@@ -84,9 +84,9 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
                                 + " setFolder");
             }
             try {
-                return fit(dataset, passing.toString());
+                return fit(dataset, temporary.toString());
             } finally {
-                files.delete(passing, true);
+                files.delete(temporary, true);
             }
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
@@ -94,12 +94,12 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
     }
 
     private GramianModel fit(Dataset<?> dataset, String run) throws IOException {
-        TrainingOutcome trained = SparkTrainer.usual()
+        TrainingOutcome trained = SparkTrainer.create()
                 .train(new TrainingJob(dataset.toDF(), columns(), requested(), run, true, getDevice()));
         String file =
                 trained.model().orElseThrow(() -> new InterruptedTrainingException(Cancellation.Reason.CANCELLED));
-        GramianModel model =
-                new GramianModel(Identifiable.randomUID("gramianModel"), ModelFiles.read(file, dataset.sparkSession()));
+        GramianModel model = new GramianModel(
+                Identifiable.randomUID("gramianModel"), ModelContent.read(file, dataset.sparkSession()));
         return copyValues(model, new ParamMap()).setParent(this);
     }
 
@@ -114,11 +114,11 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
     }
 
     @Override
-    GramianClassifier itself() {
+    GramianClassifier self() {
         return this;
     }
 
-    /** Where features and checkpoints are kept. */
+    /** Folder of features and checkpoints. */
     public Param<String> folder() {
         return folder;
     }
@@ -132,7 +132,7 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
         return this;
     }
 
-    /** Where executors compute. */
+    /** Device of the executors. */
     public Param<String> device() {
         return device;
     }

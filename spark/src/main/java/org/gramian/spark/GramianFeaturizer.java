@@ -11,16 +11,16 @@ import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.Output;
 
 /**
- * Descriptors of a column of images, by a trained model: what its pooling ends with, for Spark's own classifiers, clustering or
- * search.
+ * Computes descriptors of a column of images, the output of the pooling of a trained model, for Spark's own classifiers, clustering
+ * or search.
  *
  * <pre>{@code
  * GramianFeaturizer featurizer = GramianFeaturizer.fromFile("model.safetensors").setOutputCol("features");
  * Pipeline pipeline = new Pipeline().setStages(new PipelineStage[] {featurizer, new LogisticRegression()});
  * }</pre>
  *
- * <p>Each row gets a vector {@code [d]}, the mean over the image's crops, or null and the reason in the column for errors; most of
- * Spark's stages want such rows filtered out first.
+ * <p>Each row gets a vector {@code [d]}, the mean over the image's crops. An unreadable image gets null and its error; most stages of
+ * Spark need such rows filtered out.
  */
 public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
     private final Param<String> outputCol = text("outputCol", "output column for descriptors, one vector per image");
@@ -31,19 +31,19 @@ public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
     }
 
     /**
-     * One that applies a model file that {@code gramian train} wrote.
+     * Creates a stage from a model file of {@code gramian train}.
      *
-     * @param path in any file system that Hadoop knows
-     * @throws org.gramian.model.ModelFileException if it is no model that can be used
+     * @param path in any Hadoop file system
+     * @throws org.gramian.model.ModelFileException if it is not a usable model
      */
     public static GramianFeaturizer fromFile(String path) throws IOException {
         return new GramianFeaturizer(
-                Identifiable.randomUID("gramianFeaturizer"), ModelFiles.read(path, SparkSession.active()));
+                Identifiable.randomUID("gramianFeaturizer"), ModelContent.read(path, SparkSession.active()));
     }
 
     /** Loads what {@link #write} saved. */
     public static MLReader<GramianFeaturizer> read() {
-        return new StageReader<>(GramianFeaturizer.class, GramianFeaturizer::new);
+        return reader(GramianFeaturizer.class, GramianFeaturizer::new);
     }
 
     /** Loads what {@link #save} saved. */
@@ -51,7 +51,7 @@ public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
         return read().load(path);
     }
 
-    /** The column for descriptors. */
+    /** Output column of the descriptors. */
     public Param<String> outputCol() {
         return outputCol;
     }
@@ -76,12 +76,12 @@ public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
     }
 
     @Override
-    GramianFeaturizer itself() {
+    GramianFeaturizer self() {
         return this;
     }
 
     @Override
-    GramianFeaturizer again(String uid) {
+    GramianFeaturizer create(String uid) {
         return new GramianFeaturizer(uid, content());
     }
 }

@@ -17,17 +17,17 @@ import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.Output;
 
 /**
- * What a column of images shows, by a trained model.
+ * Classifies a column of images with a trained model.
  *
  * <pre>{@code
  * Dataset<Row> images = spark.read().format("binaryFile").load("hdfs:///photos");
  * GramianModel model = GramianModel.fromFile("hdfs:///models/model.safetensors");
- * model.transform(images).drop("content").write().parquet("hdfs:///answers");
+ * model.transform(images).drop("content").write().parquet("hdfs:///predictions");
  * }</pre>
  *
- * <p>Each row gets the index of the likeliest class, its name, and the probabilities of all {@link #classes}; or null in these
- * columns and the reason in the column for errors. So an image that cannot be read is a row, never a failed job. An empty name
- * leaves a column out. Descriptors are left out unless a column is named: they are thousands of numbers each.
+ * <p>Each row gets index and name of the predicted class and the probabilities of all {@link #classes}; an unreadable image gets
+ * null in these columns and its error, and does not fail the job. An empty column name omits a column, as by default for
+ * descriptors, which are thousands of numbers each.
  *
  * <p>Classes, errors and probabilities are those of {@code gramian predict}.
  */
@@ -50,18 +50,18 @@ public final class GramianModel extends ModelStage<GramianModel> {
     }
 
     /**
-     * One that applies a model file that {@code gramian train} wrote.
+     * Creates a stage from a model file of {@code gramian train}.
      *
-     * @param path in any file system that Hadoop knows
-     * @throws org.gramian.model.ModelFileException if it is no model that can be used
+     * @param path in any Hadoop file system
+     * @throws org.gramian.model.ModelFileException if it is not a usable model
      */
     public static GramianModel fromFile(String path) throws IOException {
-        return new GramianModel(Identifiable.randomUID("gramianModel"), ModelFiles.read(path, SparkSession.active()));
+        return new GramianModel(Identifiable.randomUID("gramianModel"), ModelContent.read(path, SparkSession.active()));
     }
 
     /** Loads what {@link #write} saved. */
     public static MLReader<GramianModel> read() {
-        return new StageReader<>(GramianModel.class, GramianModel::new);
+        return reader(GramianModel.class, GramianModel::new);
     }
 
     /** Loads what {@link #save} saved. */
@@ -69,12 +69,12 @@ public final class GramianModel extends ModelStage<GramianModel> {
         return read().load(path);
     }
 
-    /** The names of the classes, in the order of indices and probabilities. */
+    /** Returns the names of the classes, in the order of indices and probabilities. */
     public List<String> classes() {
         return content().header().card().classes();
     }
 
-    /** The column for the index of the likeliest class. */
+    /** Output column of the index of the predicted class. */
     public Param<String> predictionCol() {
         return predictionCol;
     }
@@ -88,7 +88,7 @@ public final class GramianModel extends ModelStage<GramianModel> {
         return this;
     }
 
-    /** The column for the name of the likeliest class. */
+    /** Output column of the name of the predicted class. */
     public Param<String> classCol() {
         return classCol;
     }
@@ -102,7 +102,7 @@ public final class GramianModel extends ModelStage<GramianModel> {
         return this;
     }
 
-    /** The column for probabilities. */
+    /** Output column of the probabilities. */
     public Param<String> probabilityCol() {
         return probabilityCol;
     }
@@ -116,7 +116,7 @@ public final class GramianModel extends ModelStage<GramianModel> {
         return this;
     }
 
-    /** The column for descriptors. */
+    /** Output column of the descriptors. */
     public Param<String> descriptorCol() {
         return descriptorCol;
     }
@@ -130,7 +130,7 @@ public final class GramianModel extends ModelStage<GramianModel> {
         return this;
     }
 
-    /** What is appended; indices of classes with their names in the metadata, where {@code IndexToString} finds them. */
+    /** Returns the schema with the output columns; the metadata of the indices has the class names, for {@code IndexToString}. */
     @Override
     public StructType transformSchema(StructType schema) {
         StructType appended = super.transformSchema(schema);
@@ -161,12 +161,12 @@ public final class GramianModel extends ModelStage<GramianModel> {
     }
 
     @Override
-    GramianModel itself() {
+    GramianModel self() {
         return this;
     }
 
     @Override
-    GramianModel again(String uid) {
+    GramianModel create(String uid) {
         return new GramianModel(uid, content());
     }
 }

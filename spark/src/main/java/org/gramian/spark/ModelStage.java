@@ -2,16 +2,24 @@ package org.gramian.spark;
 
 import static org.apache.spark.sql.functions.col;
 
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiFunction;
 import java.util.stream.IntStream;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.ml.Model;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.util.DefaultParamsReader;
+import org.apache.spark.ml.util.DefaultParamsWriter;
+import org.apache.spark.ml.util.MLReader;
 import org.apache.spark.ml.util.MLWritable;
 import org.apache.spark.ml.util.MLWriter;
 import org.apache.spark.sql.Column;
@@ -23,7 +31,6 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.Output;
@@ -32,12 +39,14 @@ import org.gramian.spark.executor.TaskResources;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the stages have in common that apply a trained model to a column of images: parameters for the column, for errors and the
- * device; the model's file as part of what is saved.
+ * Stage that applies a trained model to a column of images. Saved in the format of Spark, with the model file next to the parameters.
  *
  * @param <S> the stage itself, which setters return
  */
 abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements MLWritable {
+    /** Name of the model file in a saved stage, which the command line can read. */
+    private static final String MODEL = "model.safetensors";
+
     private final String uid;
     private final transient @Nullable ModelContent content;
     private final Param<String> inputCol;
@@ -48,7 +57,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     ModelStage(String uid, ModelContent content) {
         this.uid = uid;
         this.content = content;
-        // Not where they are declared: a parameter asks its stage for the uid.
+        // Not where they are declared: a parameter needs the uid.
         inputCol = text(
                 "inputCol",
                 "column of images: bytes (binary), or paths (string) in any file system reachable from executors");
@@ -58,32 +67,31 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
                 "device",
                 "device: cpu, cuda, cuda:<number>, or auto for the GPU that Spark assigned to the task and"
                         + " the CPU without one");
-        // What Spark's data source binaryFile calls it.
+        // the name of Spark's data source binaryFile
         setDefault(inputCol, "content");
         setDefault(errorCol, "error");
         setDefault(errorKindCol, "");
         setDefault(device, "auto");
     }
 
-    /** A parameter that holds a text. */
     final Param<String> text(String name, String meaning) {
         return new Param<>(uid, name, meaning, String.class);
     }
 
-    /** What is appended, and the names of its columns. */
+    /** Returns the appended outputs with the names of their columns. */
     abstract SequencedMap<Output, String> outputs();
 
-    abstract S itself();
+    abstract S self();
 
-    /** The same stage with another uid and no parameters set. */
-    abstract S again(String uid);
+    /** Creates a stage with the same model and no parameters set. */
+    abstract S create(String uid);
 
     @Override
     public String uid() {
         return uid;
     }
 
-    /** The column that holds images. */
+    /** Column of images. */
     public Param<String> inputCol() {
         return inputCol;
     }
@@ -94,10 +102,10 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
 
     public S setInputCol(String column) {
         set(inputCol, column);
-        return itself();
+        return self();
     }
 
-    /** The column for reasons. */
+    /** Output column of errors. */
     public Param<String> errorCol() {
         return errorCol;
     }
@@ -108,10 +116,10 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
 
     public S setErrorCol(String column) {
         set(errorCol, column);
-        return itself();
+        return self();
     }
 
-    /** The column for kinds of reasons. */
+    /** Output column of the kinds of errors. */
     public Param<String> errorKindCol() {
         return errorKindCol;
     }
@@ -122,10 +130,10 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
 
     public S setErrorKindCol(String column) {
         set(errorKindCol, column);
-        return itself();
+        return self();
     }
 
-    /** Where the model computes. */
+    /** Device of the model. */
     public Param<String> device() {
         return device;
     }
@@ -136,10 +144,9 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
 
     public S setDevice(String name) {
         set(device, name);
-        return itself();
+        return self();
     }
 
-    /** The file of the model. */
     final ModelContent content() {
         if (content == null) {
             throw new IllegalStateException("a stage deserialized by Java has no model; use save and load instead");
@@ -151,20 +158,17 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     public Dataset<Row> transform(Dataset<?> dataset) {
         StructType schema = transformSchema(dataset.schema());
         SparkSession session = dataset.sparkSession();
-        ImageColumn input = new ImageColumn(
-                dataset.schema().fieldIndex(getInputCol()),
-                new SerializableConfiguration(session.sessionState().newHadoopConf()));
         PartitionScoring scoring = new PartitionScoring(
                 content().share(session.sparkContext()),
-                input,
+                ImageColumn.of(dataset.schema().fieldIndex(getInputCol()), session),
                 List.copyOf(outputs().keySet()),
                 getDevice());
-        return described(dataset.toDF().mapPartitions(scoring, Encoders.row(schema)), schema);
+        return withMetadata(dataset.toDF().mapPartitions(scoring, Encoders.row(schema)), schema);
     }
 
-    /** Gives columns the metadata of a schema, which rows that a function returns do not have. */
-    private static Dataset<Row> described(Dataset<Row> rows, StructType schema) {
-        // By their places, since names may be there twice.
+    /** Adds the metadata of a schema to columns, which {@code mapPartitions} drops. */
+    private static Dataset<Row> withMetadata(Dataset<Row> rows, StructType schema) {
+        // by position: names may be duplicate
         String[] places =
                 IntStream.range(0, schema.size()).mapToObj(i -> "c" + i).toArray(String[]::new);
         return rows.toDF(places)
@@ -175,10 +179,10 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     }
 
     /**
-     * What a table has afterwards.
+     * Returns the schema with the output columns.
      *
-     * @throws IllegalArgumentException if there are no images in the column, a column that is appended is there already, or the
-     *     device is no device's name
+     * @throws IllegalArgumentException if the column of images is missing or has a wrong type, an output column exists already, or
+     *     the name of the device is invalid
      */
     @Override
     public StructType transformSchema(StructType schema) {
@@ -186,11 +190,11 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         return appended(schema, getInputCol(), outputs());
     }
 
-    /** The schema of a table with what is appended to it. */
+    /** Returns a schema with output columns. */
     static StructType appended(StructType schema, String images, SequencedMap<Output, String> outputs) {
         requireImages(schema, images);
         List<StructField> fields = new ArrayList<>(Arrays.asList(schema.fields()));
-        // Spark does not tell large letters from small ones.
+        // column names are case-insensitive in Spark
         Set<String> taken = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
         taken.addAll(Arrays.asList(schema.fieldNames()));
         outputs.forEach((output, name) -> {
@@ -218,11 +222,47 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
 
     @Override
     public S copy(ParamMap extra) {
-        return copyValues(again(uid), extra).setParent(parent());
+        return copyValues(create(uid), extra).setParent(parent());
     }
 
     @Override
     public MLWriter write() {
-        return new StageWriter(this);
+        return new MLWriter() {
+            @Override
+            public void saveImpl(String folder) {
+                DefaultParamsWriter.saveMetadata(ModelStage.this, folder, sparkSession());
+                Path file = new Path(folder, MODEL);
+                try (OutputStream out = file.getFileSystem(
+                                sparkSession().sessionState().newHadoopConf())
+                        .create(file)) {
+                    out.write(content().bytes());
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+            }
+        };
+    }
+
+    /**
+     * Returns a reader of what {@link #write} saved.
+     *
+     * @param create creates a stage from a uid and a model
+     */
+    static <S extends ModelStage<S>> MLReader<S> reader(Class<S> type, BiFunction<String, ModelContent, S> create) {
+        return new MLReader<>() {
+            @Override
+            public S load(String folder) {
+                DefaultParamsReader.Metadata metadata =
+                        DefaultParamsReader.loadMetadata(folder, sparkSession(), type.getName());
+                try {
+                    String file = new Path(folder, MODEL).toString();
+                    S stage = create.apply(metadata.uid(), ModelContent.read(file, sparkSession()));
+                    metadata.getAndSetParams(stage, scala.Option.empty());
+                    return stage;
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+            }
+        };
     }
 }

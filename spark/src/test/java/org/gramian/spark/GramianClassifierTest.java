@@ -60,7 +60,7 @@ class GramianClassifierTest {
 
     /** Bytes of images with the index that Spark's own stage gives their class. */
     @Test
-    void inAPipelineItLearnsWhatSparksOwnStagesIndexAndJudge() throws IOException {
+    void trainsInAPipelineWithStagesOfSpark() throws IOException {
         List<Row> rows = new ArrayList<>();
         List<Path> images = Stripes.write(folder.resolve("stripes"), 36);
         for (int i = 0; i < images.size(); i++) {
@@ -90,7 +90,7 @@ class GramianClassifierTest {
     }
 
     @Test
-    void itsParametersAreKeptAndCopied() throws IOException {
+    void parametersAreSavedAndCopied() throws IOException {
         GramianClassifier classifier =
                 classifier().setLabelCol("material").setSeed(7).setLearningRate(0.5);
         String saved = folder.resolve("classifier").toString();
@@ -109,7 +109,7 @@ class GramianClassifierTest {
     }
 
     @Test
-    void itsModelReadsAndWritesTheColumnsThatItWasTold() throws IOException {
+    void modelUsesTheColumnsOfTheClassifier() throws IOException {
         List<Row> rows = new ArrayList<>();
         List<Path> images = Stripes.write(folder.resolve("few"), 6);
         for (int i = 0; i < images.size(); i++) {
@@ -133,7 +133,7 @@ class GramianClassifierTest {
     }
 
     @Test
-    void aTableWithoutImagesIsRefused() {
+    void emptyTableIsRejected() {
         Dataset<Row> table = spark.range(3).toDF("label");
 
         assertThatIllegalArgumentException()
@@ -142,11 +142,11 @@ class GramianClassifierTest {
     }
 
     @Test
-    void columnsThatCannotBeLearnedFromAreRefusedAsSoonAsTheSchemaIsKnown() {
+    void invalidColumnsAreRejectedByTransformSchema() {
         StructType noLabel = StructType.fromDDL("content BINARY, path STRING");
         StructType truthAsLabel = noLabel.add("label", "boolean");
-        StructType textHeldBack = noLabel.add("label", "string").add("judges", "string");
-        GramianClassifier classifier = classifier().setValidationIndicatorCol("judges");
+        StructType textValidation = noLabel.add("label", "string").add("validation", "string");
+        GramianClassifier classifier = classifier().setValidationIndicatorCol("validation");
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> classifier().transformSchema(noLabel))
@@ -155,7 +155,7 @@ class GramianClassifierTest {
                 .isThrownBy(() -> classifier().transformSchema(truthAsLabel))
                 .withMessageContainingAll("'label'", "string", "boolean");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> classifier.transformSchema(textHeldBack))
-                .withMessageContainingAll("'judges'", "boolean", "string");
+                .isThrownBy(() -> classifier.transformSchema(textValidation))
+                .withMessageContainingAll("'validation'", "boolean", "string");
     }
 }

@@ -35,16 +35,16 @@ import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.image.ReadResult;
 import org.gramian.model.ModelFileException;
 import org.gramian.spark.executor.ImageColumn;
-import org.gramian.spark.testing.Elsewhere;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
+import org.gramian.spark.testing.RemoteFileSystem;
 import org.gramian.spark.testing.SmallModel;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class GramianModelTest {
-    private static final int PICTURES = 28;
+    private static final int IMAGES = 28;
     private static final int BROKEN = 7;
 
     @TempDir
@@ -58,7 +58,7 @@ class GramianModelTest {
     static void begin() throws IOException {
         spark = LocalSpark.session();
         file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        images = SmallModel.images(folder.resolve("pictures"), PICTURES, BROKEN);
+        images = SmallModel.images(folder.resolve("images"), IMAGES, BROKEN);
     }
 
     /** Not by Spark's binaryFile, which leaves empty files out without a word. */
@@ -82,7 +82,7 @@ class GramianModelTest {
     }
 
     @Test
-    void bytesAndPathsGiveTheRowsClassesErrorsAndProbabilitiesOfOneMachine() throws IOException {
+    void bytesAndPathsGiveTheResultsOfOneMachine() throws IOException {
         GramianModel model = GramianModel.fromFile(file.toString());
 
         assertSameAsOnOneMachine(model.transform(bytes()));
@@ -91,11 +91,10 @@ class GramianModelTest {
     }
 
     @Test
-    void whatHasNoImageAtAllIsARowWithItsReason() throws IOException {
+    void missingImageIsARowWithAnError() throws IOException {
         String missing = folder.resolve("missing.png").toString();
         Dataset<Row> rows = spark.createDataset(
-                        Arrays.asList(null, missing, folder.toString(), "nowhere://host/picture.png"),
-                        Encoders.STRING())
+                        Arrays.asList(null, missing, folder.toString(), "nowhere://host/image.png"), Encoders.STRING())
                 .toDF("path")
                 .coalesce(1);
 
@@ -113,8 +112,8 @@ class GramianModelTest {
     }
 
     @Test
-    void filesOfOtherFileSystemsAreReadAsThoseHere() throws IOException {
-        Elsewhere.in(spark.sparkContext().hadoopConfiguration());
+    void remoteFilesAreReadAsLocalOnes() throws IOException {
+        RemoteFileSystem.in(spark.sparkContext().hadoopConfiguration());
         Dataset<Row> rows = spark.createDataset(
                         List.of(
                                 "elsewhere:" + images.get(0),
@@ -137,15 +136,15 @@ class GramianModelTest {
     }
 
     @Test
-    void aStoreThatDoesNotAnswerIsTriedAgainBeforeItIsAnImagesError() {
+    void fileSystemErrorIsRetriedBeforeItIsAnImageError() {
         spark.sparkContext().hadoopConfiguration().set("fs.silent.impl", Silent.class.getName());
         ImageColumn column = new ImageColumn(
                 0, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
-        Row row = RowFactory.create("silent:/picture.png");
+        Row row = RowFactory.create("silent:/image.png");
 
         assertThatThrownBy(() -> column.read(row, false))
                 .isInstanceOf(UncheckedIOException.class)
-                .hasMessageContainingAll("silent:/picture.png", "503 Slow Down");
+                .hasMessageContainingAll("silent:/image.png", "503 Slow Down");
         assertThat(column.read(row, true)).isInstanceOfSatisfying(ReadResult.Unreadable.class, unreadable -> {
             assertThat(unreadable.problem()).isEqualTo(ReadResult.Problem.INACCESSIBLE);
             assertThat(unreadable.reason()).contains("503 Slow Down");
@@ -166,7 +165,7 @@ class GramianModelTest {
     }
 
     @Test
-    void columnsHoldWhatWasAskedForAndNothingElse() throws IOException {
+    void onlyNamedColumnsAreAppended() throws IOException {
         GramianModel model = GramianModel.fromFile(file.toString())
                 .setPredictionCol("")
                 .setClassCol("shows")
@@ -196,7 +195,7 @@ class GramianModelTest {
     }
 
     @Test
-    void aPipelineWithStagesOfSparkSavedAndLoadedPredictsTheSame() throws IOException {
+    void savedPipelineWithStagesOfSparkPredictsTheSame() throws IOException {
         GramianFeaturizer featurizer = GramianFeaturizer.fromFile(file.toString());
         Pipeline pipeline = new Pipeline().setStages(new PipelineStage[] {
             featurizer,
@@ -204,7 +203,7 @@ class GramianModelTest {
             new StringIndexer().setInputCol("shows").setOutputCol("label"),
             new LogisticRegression().setMaxIter(10)
         });
-        // What the model itself says is a label that its descriptors can be told by.
+        // The model's own predictions are labels that its descriptors separate.
         Dataset<Row> labelled = GramianModel.fromFile(file.toString())
                 .setPredictionCol("")
                 .setProbabilityCol("")
@@ -218,7 +217,7 @@ class GramianModelTest {
         List<Row> expected = predictions(fitted.transform(labelled));
 
         assertThat(predictions(PipelineModel.load(saved).transform(labelled))).isEqualTo(expected);
-        assertThat(expected).hasSize(PICTURES - PICTURES / BROKEN);
+        assertThat(expected).hasSize(IMAGES - IMAGES / BROKEN);
         assertThat(expected.stream().filter(row -> row.getDouble(1) == row.getDouble(2)))
                 .as("right ones")
                 .hasSizeGreaterThan(expected.size() * 9 / 10);
@@ -231,7 +230,7 @@ class GramianModelTest {
     }
 
     @Test
-    void aModelSavedAndLoadedKeepsItsParametersAndItsFile() throws IOException {
+    void savedModelKeepsParametersAndFile() throws IOException {
         GramianModel model =
                 GramianModel.fromFile(file.toString()).setInputCol("path").setDescriptorCol("d");
         String saved = folder.resolve("saved").toString();
@@ -247,7 +246,7 @@ class GramianModelTest {
     }
 
     @Test
-    void theColumnOfPredictionsKnowsTheNamesOfTheClasses() throws IOException {
+    void predictionColumnHasClassNamesInMetadata() throws IOException {
         Dataset<Row> named = new IndexToString()
                 .setInputCol("prediction")
                 .setOutputCol("name")
@@ -255,11 +254,11 @@ class GramianModelTest {
                         .transform(bytes())
                         .where("error IS NULL"));
 
-        assertThat(named.where("name = predictedClass").count()).isEqualTo(PICTURES - PICTURES / BROKEN);
+        assertThat(named.where("name = predictedClass").count()).isEqualTo(IMAGES - IMAGES / BROKEN);
     }
 
     @Test
-    void aTableHasTheSchemaThatWasSaidBeforeAndColumnsKeepTheirMetadata() throws IOException {
+    void schemaMatchesTransformSchemaAndMetadataIsKept() throws IOException {
         Dataset<Row> table = new StringIndexer()
                 .setInputCol("path")
                 .setOutputCol("an `index`.of")
@@ -275,7 +274,7 @@ class GramianModelTest {
     }
 
     @Test
-    void columnsOfOneNameAreKeptAsTheyAre() throws IOException {
+    void duplicateColumnNamesAreKept() throws IOException {
         Dataset<Row> joined = paths().join(paths().selectExpr("path", "1 AS more"), "path")
                 .toDF("content", "more")
                 .selectExpr("content", "more AS same", "2 AS same");
@@ -287,7 +286,7 @@ class GramianModelTest {
     }
 
     @Test
-    void columnsThatDoNotFitAreRefusedBeforeAnythingRuns() throws IOException {
+    void invalidColumnsAreRejectedBeforeAnyJob() throws IOException {
         GramianModel model = GramianModel.fromFile(file.toString());
 
         assertThatIllegalArgumentException()
@@ -308,7 +307,7 @@ class GramianModelTest {
     }
 
     @Test
-    void aFileThatIsNoModelIsNamedAsItWasGiven() throws IOException {
+    void invalidModelFileIsNamedInTheError() throws IOException {
         Path noModel = Files.writeString(folder.resolve("no.safetensors"), "nothing");
 
         assertThatThrownBy(() -> GramianModel.fromFile(noModel.toString()))

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class LaunchOptionsTest {
     @Test
-    void theFileOfOptionsHoldsWhatSparkItselfGivesItsProcesses() throws IOException {
+    void jvmOptionsEqualThoseOfSpark() throws IOException {
         Path file = Path.of(Objects.requireNonNull(System.getProperty("gramian.spark.jvm")));
         List<String> options = Files.readAllLines(file).stream()
                 .filter(line -> !line.startsWith("#"))

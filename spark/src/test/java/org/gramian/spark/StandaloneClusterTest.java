@@ -18,6 +18,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.testing.Await;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.StandaloneCluster;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class StandaloneClusterTest {
     private static final boolean FULL = Boolean.getBoolean("gramian.full");
-    private static final int PICTURES = FULL ? 2000 : 48;
+    private static final int IMAGES = FULL ? 2000 : 48;
     /** One in so many is broken. */
     private static final int BROKEN = FULL ? 40 : 6;
 
@@ -46,14 +47,18 @@ class StandaloneClusterTest {
 
     @Test
     @Timeout(600)
-    void whatAModelSaysOnTwoExecutorsIsCompleteAndThatOfOneMachineThoughAWorkerIsKilled() throws Exception {
+    void predictionsOfTwoExecutorsEqualOneMachineAfterAKilledWorker() throws Exception {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        List<Path> images = SmallModel.images(folder.resolve("pictures"), PICTURES, BROKEN);
+        List<Path> images = SmallModel.images(folder.resolve("images"), IMAGES, BROKEN);
         Path stuck = folder.resolve("stuck");
         String out = folder.resolve("out").toString();
         try (SparkSession spark =
                 SparkSession.builder().config(cluster.conf("model")).getOrCreate()) {
-            assertThat(executors(spark)).hasSize(2).doesNotContain("driver");
+            assertThat(executors(
+                            spark,
+                            Files.createDirectory(folder.resolve("running")).toString()))
+                    .hasSize(2)
+                    .doesNotContain("driver");
             Dataset<Row> paths = spark.createDataset(
                             images.stream().map(Path::toString).toList(), Encoders.STRING())
                     .toDF("path")
@@ -70,20 +75,19 @@ class StandaloneClusterTest {
         }
     }
 
-    private static Set<String> executors(SparkSession spark) {
+    /** Returns the executors of two tasks that run at the same time: each waits until both have a file in a folder. */
+    private static Set<String> executors(SparkSession spark, String running) {
         return new HashSet<>(JavaSparkContext.fromSparkContext(spark.sparkContext())
                 .parallelize(List.of(1, 2), 2)
-                .map(_ -> {
-                    Thread.sleep(1000); // so that the other task is not given to the same executor
+                .map(number -> {
+                    Files.createFile(Path.of(running, number.toString()));
+                    Await.until("both tasks", () -> Path.of(running).toFile().list().length == 2);
                     return SparkEnv.get().executorId();
                 })
                 .collect());
     }
 
-    /**
-     * Lets rows pass; but a task in the midst of all never ends, once, and says in a file which process runs it: without its rows,
-     * done again by another, the table would not be complete.
-     */
+    /** Passes all rows, but blocks one task once and writes its process id to a file: another task must repeat its rows. */
     private static FilterFunction<Row> stuckOnce(String file) {
         return _ -> {
             Path stuck = Path.of(file);
@@ -98,10 +102,8 @@ class StandaloneClusterTest {
         };
     }
 
-    private static long written(Path file) throws IOException, InterruptedException {
-        while (Files.notExists(file)) {
-            Thread.sleep(20);
-        }
+    private static long written(Path file) throws Exception {
+        Await.until(file + "", () -> Files.exists(file));
         return Long.parseLong(Files.readString(file));
     }
 }

@@ -20,7 +20,8 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
-import org.gramian.spark.cli.Main;
+import org.gramian.spark.cli.SparkMain;
+import org.gramian.spark.testing.Await;
 import org.gramian.spark.testing.LoadedPipeline;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
@@ -46,7 +47,7 @@ class SubmitJarTest {
     }
 
     @Test
-    void itHoldsNothingThatSparkHasNorLibtorch() throws IOException {
+    void jarContainsNeitherSparkNorLibtorch() throws IOException {
         try (JarFile jar = new JarFile(JAR.toFile())) {
             List<String> names = jar.stream().map(JarEntry::getName).toList();
             assertThat(names)
@@ -60,9 +61,9 @@ class SubmitJarTest {
     }
 
     @Test
-    void aPipelineLoadedInAnotherVirtualMachineSaysTheSame() throws IOException, InterruptedException {
+    void pipelineLoadedInAnotherJvmPredictsTheSame() throws IOException, InterruptedException {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        List<Path> images = SmallModel.images(folder.resolve("pictures"), 30, 7);
+        List<Path> images = SmallModel.images(folder.resolve("images"), 30, 7);
         String saved = folder.resolve("pipeline").toString();
         String table = folder.resolve("table").toString();
         String out = folder.resolve("out").toString();
@@ -86,9 +87,9 @@ class SubmitJarTest {
 
     /** The Scala of the documentation, compiled into the program that the documentation submits. */
     @Test
-    void theScalaOfTheDocumentationCompilesAndRuns() throws IOException, InterruptedException {
+    void scalaOfTheDocumentationCompilesAndRuns() throws IOException, InterruptedException {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        List<Path> images = SmallModel.images(folder.resolve("pictures"), 6, 4);
+        List<Path> images = SmallModel.images(folder.resolve("images"), 6, 4);
         String table = folder.resolve("table").toString();
         try (SparkSession spark = LocalSpark.session()) {
             spark.createDataset(images.stream().map(Path::toString).toList(), Encoders.STRING())
@@ -105,14 +106,14 @@ class SubmitJarTest {
         assertThat(scala).contains("GramianModel").doesNotContain("hdfs:");
 
         submit("Shown", compiled("""
-                object Shown {
-                  def main(arguments: Array[String]): Unit = {
-                    val spark = org.apache.spark.sql.SparkSession.builder().getOrCreate()
-                %s
-                    spark.stop()
-                  }
-                }
-                """.formatted(scala)), List.of(), 0);
+            object Shown {
+              def main(arguments: Array[String]): Unit = {
+                val spark = org.apache.spark.sql.SparkSession.builder().getOrCreate()
+            %s
+                spark.stop()
+              }
+            }
+            """.formatted(scala)), List.of(), 0);
 
         assertThat(folder.resolve("submit.log")).content().contains("|predictedClass|count|");
     }
@@ -130,27 +131,27 @@ class SubmitJarTest {
 
     /** As {@code ./gramian spark} does it. */
     @Test
-    void theCommandsRunFromTheJarAndEndWithTheirCodes() throws IOException, InterruptedException {
+    void commandsRunFromTheJarWithExitCodes() throws IOException, InterruptedException {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        SmallModel.images(folder.resolve("pictures"), 8, 4);
-        Path out = folder.resolve("answers");
+        SmallModel.images(folder.resolve("images"), 8, 4);
+        Path out = folder.resolve("predictions");
 
         submit(
-                Main.class.getName(),
+                SparkMain.class.getName(),
                 JAR,
-                List.of("predict", file.toString(), folder.resolve("pictures").toString(), "--out", out.toString()),
+                List.of("predict", file.toString(), folder.resolve("images").toString(), "--out", out.toString()),
                 3);
 
         assertThat(out.resolve("_SUCCESS")).exists();
         assertThat(folder.resolve("submit.log"))
                 .content()
-                .containsPattern("answers: 8\\b")
+                .containsPattern("predictions: 8\\b")
                 .containsPattern("\\b2 of ");
     }
 
     @Test
     @DisabledOnOs(OS.WINDOWS)
-    void trainingThatIsInterruptedAmongFeaturesLeavesNothingHalfAndGoesOn() throws IOException, InterruptedException {
+    void trainingInterruptedDuringFeaturesLeavesNoPartialFilesAndResumes() throws Exception {
         assumeTrue(Boolean.getBoolean("gramian.full"), "two programs more: under gramian.full");
         for (String name : List.of("a", "b")) {
             Stripes.write(folder.resolve("classes").resolve(name), 150);
@@ -173,20 +174,20 @@ class SubmitJarTest {
                 "0",
                 "--resume");
 
-        Process first = start(Main.class.getName(), JAR, words);
-        while (first.isAlive() && temporary(run).isEmpty()) {
-            Thread.sleep(20);
-        }
+        Process first = start(SparkMain.class.getName(), JAR, words);
+        Await.until(
+                "uncommitted features",
+                () -> !first.isAlive() || !temporary(run).isEmpty());
         new ProcessBuilder("kill", "-INT", String.valueOf(first.pid())).start().waitFor();
         ended(first, 130);
 
         assertThat(folder.resolve("submit.log")).content().contains("--resume");
         assertThat(temporary(run)).isEmpty();
-        submit(Main.class.getName(), JAR, words, 0);
+        submit(SparkMain.class.getName(), JAR, words, 0);
         assertThat(folder.resolve("submit.log")).content().containsPattern("\\b300\\b");
     }
 
-    /** Folders in which Spark keeps what is not committed. */
+    /** Returns the folders of uncommitted output. */
     private static List<Path> temporary(Path run) throws IOException {
         if (Files.notExists(run)) {
             return List.of();

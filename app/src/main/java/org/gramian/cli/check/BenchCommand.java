@@ -17,7 +17,6 @@ import org.gramian.benchmarks.BenchPlan;
 import org.gramian.benchmarks.BenchReport;
 import org.gramian.benchmarks.BenchWorkload;
 import org.gramian.benchmarks.Precision;
-import org.gramian.benchmarks.PythonMode;
 import org.gramian.benchmarks.PythonTorch;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
@@ -128,7 +127,7 @@ public final class BenchCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         List<BenchWorkload> workloads = BenchWorkload.chosen(only);
         List<Precision> chosen = precisions.stream().map(Precision::parse).toList();
-        List<PythonMode> modes = sides.stream().map(PythonMode::parse).toList();
+        List<PythonTorch.Mode> modes = sides.stream().map(PythonTorch.Mode::parse).toList();
         Device device = torch.prepare();
         int threads = torch.threads() == 0 ? Runtime.getRuntime().availableProcessors() : torch.threads();
         BenchPlan plan = new BenchPlan(

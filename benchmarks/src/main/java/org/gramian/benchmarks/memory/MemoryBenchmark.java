@@ -118,7 +118,7 @@ public final class MemoryBenchmark implements Callable<Integer> {
         return "`" + Methods.find(method).map(Method::pooling).orElse(method) + "`";
     }
 
-    private MemoryUsage measure(String method) throws IOException, InterruptedException {
+    private MemoryWorker.MemoryUsage measure(String method) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(command(method));
         // returns large freed blocks to the system at once, so that resident memory is memory in use
         builder.environment().put("MALLOC_MMAP_THRESHOLD_", "" + (1 << 20));
@@ -129,7 +129,7 @@ public final class MemoryBenchmark implements Callable<Integer> {
             if (process.waitFor() != 0) {
                 throw new IllegalStateException(firstLine(errors, process.exitValue()));
             }
-            return MemoryUsage.parse(line);
+            return MemoryWorker.MemoryUsage.parse(line);
         } finally {
             Files.delete(errors);
         }

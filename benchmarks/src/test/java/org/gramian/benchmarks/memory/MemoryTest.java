@@ -45,7 +45,7 @@ class MemoryTest {
     }
 
     @Test
-    void aMatrixPerImageIsSeenInThePeakAndAnAverageIsNot() throws IOException {
+    void matrixPerImageIncreasesThePeak() throws IOException {
         Path page = folder.resolve("memory.md");
         int code = execute(page, "--only", "average,bilinear/flat", "--batch", "8", "--channels", "512", "--side", "4");
         assertThat(code).as(err.toString()).isZero();
@@ -58,7 +58,7 @@ class MemoryTest {
     }
 
     @Test
-    void aMethodThatCannotBeMeasuredIsShownAsSuchBesideTheOthers() throws IOException {
+    void failedMethodIsShownBesideTheOthers() throws IOException {
         Path page = folder.resolve("memory.md");
         int code = execute(page, "--only", "covariance/spd:9/triu,average", "--channels", "4", "--side", "3");
         assertThat(code).isEqualTo(1);

@@ -15,12 +15,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** A file open for reading, of a size that is known; every failure is a {@link TensorFileException}. */
+/** File open for reading; every failure is a {@link TensorFileException}. */
 public record InputFile(Path path, FileChannel channel, long size) implements Closeable {
-    /** Opens a regular file; anything else is refused before it can make the program wait. */
+    /** Opens a regular file. */
     public static InputFile open(Path path) throws TensorFileException {
         try {
-            // Asked before opening: opening a pipe would wait for its other end for ever.
+            // checked before opening: opening a pipe would block
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
             if (!attributes.isRegularFile()) {
                 String kind = attributes.isDirectory() ? "a directory" : "something that is not a regular file";
@@ -39,7 +39,7 @@ public record InputFile(Path path, FileChannel channel, long size) implements Cl
         }
     }
 
-    /** The bytes from a position on, little-endian; {@code what} names them should the file end before. */
+    /** Reads bytes from a position, little-endian; {@code what} names them in the message if the file is too short. */
     public ByteBuffer read(long position, int count, String what) throws TensorFileException {
         if (count > size - position) {
             throw new TensorFileException(
@@ -62,7 +62,7 @@ public record InputFile(Path path, FileChannel channel, long size) implements Cl
         return bytes.flip();
     }
 
-    /** The rest of the file from a position on, mapped read-only for as long as the arena lives. */
+    /** Maps the rest of the file from a position, read-only, as long as the arena lives. */
     public MemorySegment map(long position, Arena arena) throws TensorFileException {
         try {
             return channel.map(MapMode.READ_ONLY, position, size - position, arena);

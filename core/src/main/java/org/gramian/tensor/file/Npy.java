@@ -27,7 +27,7 @@ import org.gramian.tensor.Shape;
  * @see <a href="https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html">the format</a>
  */
 public final class Npy {
-    /** What version 1.0 can hold; three numbers and a word never need more. */
+    /** Limit of version 1.0. */
     private static final int MAX_HEADER_BYTES = 0xffff;
 
     private static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
@@ -47,7 +47,7 @@ public final class Npy {
             int headerStart = VERSION_END + lengthBytes;
             int length = headerLength(file, lengthBytes);
             byte[] header = file.read(headerStart, length, "the header").array();
-            // Version 3.0 means UTF-8, but only names of fields need it, and a type with fields is not supported.
+            // version 3.0 is UTF-8, but only for names of fields, which are not supported
             NpyHeader parsed = NpyHeader.parse(path, new String(header, StandardCharsets.ISO_8859_1));
             long dataStart = headerStart + (long) length;
             long found = file.size() - dataStart;

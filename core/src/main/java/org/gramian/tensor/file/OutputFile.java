@@ -11,17 +11,14 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import org.gramian.basis.AtomicFile;
 
-/**
- * A file that appears under its name complete or not at all: written beside it, forced to the disk, then renamed over
- * whatever was there. On any failure the partial file is removed and the old one is left as it was.
- */
+/** Writes tensor files atomically, see {@link AtomicFile}. */
 final class OutputFile {
-    /** One step of a stream; large enough for the disk, small enough for any heap. */
+    /** Bytes of one write. */
     private static final int CHUNK = 1 << 20;
 
     private OutputFile() {}
 
-    /** What goes into a file. */
+    /** Writes the content of a file. */
     @FunctionalInterface
     interface Content {
         void writeTo(FileChannel channel) throws IOException;
@@ -42,7 +39,12 @@ final class OutputFile {
 
     static void write(Path path, Content content) throws TensorFileException {
         try {
-            AtomicFile.put(path, partial -> make(partial, content));
+            AtomicFile.put(path, partial -> {
+                try (FileChannel channel =
+                        FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                    content.writeTo(channel);
+                }
+            });
         } catch (FileSystemException e) {
             throw new TensorFileException(path, String.valueOf(e.getReason()), e);
         } catch (IOException e) {
@@ -50,13 +52,7 @@ final class OutputFile {
         }
     }
 
-    private static void make(Path partial, Content content) throws IOException {
-        try (FileChannel channel = FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            content.writeTo(channel);
-        }
-    }
-
-    /** Through a chunk outside the heap, since a segment over a {@code double[]} has no view as a byte buffer. */
+    /** Writes through an off-heap chunk: a segment of a {@code double[]} has no byte buffer. */
     private static void stream(MemorySegment data, MemorySegment chunk, FileChannel channel) throws IOException {
         for (long from = 0; from < data.byteSize(); from += CHUNK) {
             long count = Math.min(CHUNK, data.byteSize() - from);

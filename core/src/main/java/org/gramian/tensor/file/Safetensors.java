@@ -12,7 +12,7 @@ import java.util.SequencedMap;
 import org.gramian.tensor.file.SafetensorsHeader.Entry;
 
 /**
- * Reads and writes safetensors files: named tensors and a text-to-text metadata map, no code, no surprises.
+ * Reads and writes safetensors files: named tensors and a text-to-text metadata map.
  *
  * <pre>
  * bytes 0 … 7      n, the length of the header: unsigned, little-endian, at most 100,000,000
@@ -30,15 +30,15 @@ import org.gramian.tensor.file.SafetensorsHeader.Entry;
  * @see <a href="https://huggingface.co/docs/safetensors/index#format">the format</a>
  */
 public final class Safetensors {
-    static final int MAX_HEADER_BYTES = 100_000_000;
+    private static final int MAX_HEADER_BYTES = 100_000_000;
 
     private Safetensors() {}
 
     /**
      * Maps a file; its tensors live as long as the arena, and must not be written to.
      *
-     * <p>Replacing the file meanwhile by {@link #write} does no harm. Shortening it in place, as some programs do,
-     * makes access to the lost part fail with an {@link InternalError}: that is how the operating system answers.
+     * <p>The file may be replaced by {@link #write} meanwhile. If it is shortened in place, access to the lost part fails
+     * with an {@link InternalError}.
      *
      * @throws TensorFileException if the file cannot be read or is not a correct safetensors file
      */
@@ -46,7 +46,7 @@ public final class Safetensors {
         try (InputFile file = InputFile.open(path)) {
             int length = headerLength(file);
             byte[] bytes = file.read(Long.BYTES, length, "the header").array();
-            SafetensorsHeader header = SafetensorsHeaderParser.parse(path, bytes);
+            SafetensorsHeader header = SafetensorsHeader.parse(path, bytes);
             long dataStart = Long.BYTES + (long) length;
             List<Entry> entries = header.inOrderOfData(path, file.size() - dataStart);
             MemorySegment data = file.map(dataStart, arena);
@@ -79,8 +79,8 @@ public final class Safetensors {
                     "cannot be written: expected a header of at most %d bytes, found %d"
                             .formatted(MAX_HEADER_BYTES, json.length));
         }
-        // Names and limits have one judge, the parser: what it rejects is never written.
-        SafetensorsHeaderParser.parse(path, json);
+        // the parser checks names and limits: no file is written that cannot be read
+        SafetensorsHeader.parse(path, json);
         byte[] start = ByteBuffer.allocate(Long.BYTES + json.length)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putLong(json.length)

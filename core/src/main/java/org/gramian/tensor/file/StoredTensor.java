@@ -9,22 +9,20 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * A tensor as it lies in a file: its elements in row-major order, each in little-endian bytes, nothing between them.
+ * Tensor of a file: elements in row-major order, little-endian, without gaps.
  *
- * <p>The data of a tensor that was read is a read-only window on the mapped file. It lives as long as the arena it was
- * read into, and begins wherever the file put it, which need not be a multiple of the element size: read it with the
- * {@code ValueLayout.JAVA_…_UNALIGNED} layouts in {@link java.nio.ByteOrder#LITTLE_ENDIAN}, or copy it as bytes.
- * Contents are not checked: a {@link DType#BOOL} byte is expected to be 0 or 1.
+ * <p>The data of a tensor that was read is a read-only view of the mapped file, which lives as long as its arena and need not
+ * be aligned: read it with the {@code ValueLayout.JAVA_…_UNALIGNED} layouts in {@link java.nio.ByteOrder#LITTLE_ENDIAN}, or
+ * copy it as bytes. Contents are not checked: a {@link DType#BOOL} byte should be 0 or 1.
  *
- * <p>Equality is that of records, and two segments are equal only if they are the same memory; compare contents with
- * {@link MemorySegment#mismatch}.
+ * <p>Two segments are equal only if they are the same memory; compare contents with {@link MemorySegment#mismatch}.
  *
  * @param type the type of every element
  * @param shape the sizes; at most {@value #MAX_RANK} of them
  * @param data exactly {@code shape.elements() * type.bytes()} bytes
  */
 public record StoredTensor(DType type, Shape shape, MemorySegment data) {
-    /** The most dimensions that numpy and libtorch handle, and so the most that a file may ask for. */
+    /** Most dimensions that numpy and libtorch support. */
     static final int MAX_RANK = 64;
 
     /** @throws IllegalArgumentException if the data is not of the size that type and shape imply */
@@ -40,18 +38,18 @@ public record StoredTensor(DType type, Shape shape, MemorySegment data) {
         }
     }
 
-    /** A tensor to be written: a look at its memory, or at a copy on the processor that the current scope owns. */
+    /** Returns a tensor to write: a view of its memory, or of a copy on the CPU in the current scope. */
     public static StoredTensor of(Tensor tensor) {
         Tensor host = Views.contiguous(Tensors.to(tensor, Device.CPU));
         return new StoredTensor(host.type(), host.shape(), host.data());
     }
 
-    /** A copy on the processor, independent of the file. */
+    /** Returns a copy on the CPU, independent of the file. */
     public Tensor toTensor() {
         return Tensors.copyOf(data, type, shape);
     }
 
-    /** The bytes that a tensor takes; an {@link IllegalArgumentException} if that number exceeds a {@code long}. */
+    /** Returns the bytes of a tensor; throws if they exceed a {@code long}. */
     static long bytes(DType type, Shape shape) {
         if (shape.elements() > Long.MAX_VALUE / type.bytes()) {
             throw new IllegalArgumentException("the bytes of " + type + " of shape " + shape + " exceed 2^63-1");

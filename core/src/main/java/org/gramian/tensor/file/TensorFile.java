@@ -3,22 +3,20 @@ package org.gramian.tensor.file;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.SequencedMap;
-import java.util.stream.Collectors;
+import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a file of named tensors.
+ * Content of a file of named tensors.
  *
- * @param path where it was read, for messages
- * @param tensors by name, in the order of their data in the file; cannot be changed
- * @param metadata free text by key, in the order of the header; cannot be changed
+ * @param path of the file, for messages
+ * @param tensors by name, in the order of their data in the file; unmodifiable
+ * @param metadata text by key, in the order of the header; unmodifiable
  */
 public record TensorFile(Path path, SequencedMap<String, StoredTensor> tensors, SequencedMap<String, String> metadata) {
-    private static final int NAMES_SHOWN = 20;
-
     /** Copies both maps. */
     public TensorFile {
         tensors = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(tensors));
@@ -26,28 +24,19 @@ public record TensorFile(Path path, SequencedMap<String, StoredTensor> tensors, 
     }
 
     /**
-     * The tensor of that name.
+     * Returns a tensor by name.
      *
-     * @throws TensorFileException if there is none; the message lists the names that there are
+     * @throws TensorFileException if it is missing; the message lists the names in the file
      */
     public StoredTensor get(String name) throws TensorFileException {
         @Nullable StoredTensor tensor = tensors.get(name);
         if (tensor == null) {
+            List<String> names = tensors.keySet().stream().map(QuotedText::text).toList();
             throw new TensorFileException(
-                    path, "expected a tensor named " + QuotedText.text(name) + ", found " + names(tensors));
+                    path,
+                    "expected a tensor named " + QuotedText.text(name) + ", found "
+                            + (names.isEmpty() ? "no tensors at all" : NameList.some(names)));
         }
         return tensor;
-    }
-
-    private static String names(Map<String, ?> tensors) {
-        if (tensors.isEmpty()) {
-            return "no tensors at all";
-        }
-        String shown = tensors.keySet().stream()
-                .limit(NAMES_SHOWN)
-                .map(QuotedText::text)
-                .collect(Collectors.joining(", "));
-        int rest = tensors.size() - NAMES_SHOWN;
-        return rest > 0 ? shown + " and " + rest + " more" : shown;
     }
 }

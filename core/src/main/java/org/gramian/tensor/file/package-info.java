@@ -14,20 +14,13 @@
  * }
  * }</pre>
  *
- * <p>Three promises hold throughout:
- *
  * <ul>
- *   <li><b>No copies.</b> A file is mapped into memory for as long as the caller's {@link java.lang.foreign.Arena}
- *       lives; only an array in Fortran order is copied. Writing streams, whatever the size.
- *   <li><b>No trust.</b> A header is checked completely, against fixed limits and against the file's real size, before
- *       any of the data is mapped. Whatever is wrong with a file, the outcome is a
- *       {@link org.gramian.tensor.file.TensorFileException} that names the file, the expected and the found value.
- *   <li><b>No half-written files.</b> A file appears under its name complete or not at all, and the same tensors always
- *       give the same bytes.
+ *   <li><b>No copies.</b> A file is mapped for as long as the caller's {@link java.lang.foreign.Arena} lives; only an array in
+ *       Fortran order is copied. Writing streams.
+ *   <li><b>No trust.</b> A header is checked completely, against fixed limits and the size of the file, before any data is
+ *       mapped. Errors are {@link org.gramian.tensor.file.TensorFileException}s.
+ *   <li><b>Atomic writes.</b> A file is complete or absent, and the same tensors always give the same bytes.
  * </ul>
- *
- * <p>Inside, {@code InputFile} opens, reads and maps; {@code SafetensorsHeaderParser} parses the text of a
- * {@code SafetensorsHeader}, {@code NpyHeader} its own; {@code OutputFile} writes beside the target and renames.
  */
 @NullMarked
 package org.gramian.tensor.file;

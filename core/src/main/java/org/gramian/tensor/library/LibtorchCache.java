@@ -2,14 +2,31 @@ package org.gramian.tensor.library;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileStore;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.gramian.basis.ProcessLock;
 import org.gramian.basis.SharedFolderLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Folder that libtorch is unpacked to once, shared by all processes of a user.
@@ -22,7 +39,36 @@ import org.jspecify.annotations.Nullable;
  * @param progress receives messages about unpacking, repairing and waiting
  */
 record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
+    /** Part of the names of unfinished folders; only the holder of the lock has one, so all others are leftovers. */
+    static final String TEMPORARY = ".temporary-";
+
+    private static final long MEGABYTE = 1_000_000;
     private static final String LOCK_FILE = "libtorch.lock";
+    private static final Logger LOG = LoggerFactory.getLogger(LibtorchCache.class);
+
+    /** Free space and file creation, replaceable in tests to simulate failures. */
+    interface Disk {
+        /** The disk of the operating system. */
+        Disk REAL = new Disk() {
+            @Override
+            public long usableSpace(Path folder) throws IOException {
+                FileStore store = Files.getFileStore(folder);
+                // Some network file systems report 0 bytes of free space.
+                return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace();
+            }
+
+            @Override
+            public OutputStream create(Path file) throws IOException {
+                return Files.newOutputStream(file);
+            }
+        };
+
+        /** Returns the usable space of a folder in bytes. */
+        long usableSpace(Path folder) throws IOException;
+
+        /** Opens a new file for writing. */
+        OutputStream create(Path file) throws IOException;
+    }
 
     /** Returns the unpacked libraries of an artifact; unpacks them if they are missing or damaged. */
     LibtorchFolder provide(LibtorchArtifact artifact) {
@@ -31,14 +77,14 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         if (damage(folder, artifact) != null) {
             Path realRoot = createRoot();
             Path target = realRoot.resolve(folder.getFileName());
-            ProcessLock lock = new ProcessLock(realRoot.resolve(LOCK_FILE), this::tellWaiting);
+            ProcessLock lock = new ProcessLock(realRoot.resolve(LOCK_FILE), this::logWaiting);
             try {
                 lock.hold(() -> unpackUnlessDone(target, artifact));
             } catch (InterruptedIOException e) {
                 throw new LibtorchException(
                         "interrupted while waiting for another process that is unpacking libtorch", e);
             } catch (IOException e) {
-                throw UnpackingFailures.notWritable(realRoot, e);
+                throw notWritable(realRoot, e);
             }
             markInUse(folder);
         }
@@ -66,7 +112,7 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             progress.accept("the unpacked libtorch is damaged, unpacking again: " + damage);
         }
-        return new LibtorchUnpacker(artifact, target, disk, progress).run();
+        return unpack(artifact, target);
     }
 
     /** Returns why a folder cannot be used, or null; fast enough for every start. */
@@ -84,18 +130,175 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
 
     private Path createRoot() {
         try {
-            // Not through createDirectories' own check alone: a link to a folder is a fine cache folder.
+            // createDirectories alone would reject a link to a folder
             if (!Files.isDirectory(root)) {
                 Files.createDirectories(root);
             }
             // Two names of one folder must not be two locks.
             return root.toRealPath();
         } catch (IOException e) {
-            throw UnpackingFailures.notWritable(root, e);
+            throw notWritable(root, e);
         }
     }
 
-    private void tellWaiting() {
+    private void logWaiting() {
         progress.accept("waiting for another process that is unpacking libtorch into " + root);
+    }
+
+    /** Unpacks an artifact while holding the lock; replaces a damaged folder. */
+    private Path unpack(LibtorchArtifact artifact, Path target) {
+        Path folder = Objects.requireNonNull(target.getParent());
+        long needed = 0;
+        try {
+            deleteLeftovers(folder);
+            needed = artifact.bytes();
+            long free = disk.usableSpace(folder);
+            if (free < needed) {
+                throw notEnoughSpace(folder, needed, free);
+            }
+            progress.accept("unpacking libtorch " + artifact.release() + " (" + megabytes(needed) + ") into " + target
+                    + ", once");
+            writeLibraries(artifact, target, folder);
+            return target;
+        } catch (IOException e) {
+            throw isDiskFull(e) ? diskFull(folder, needed, e) : notWritable(folder, e);
+        }
+    }
+
+    private void writeLibraries(LibtorchArtifact artifact, Path target, Path folder) throws IOException {
+        Path temporary = temporary(target);
+        try {
+            // Not createTempDirectory: its folders are closed to the other users of a shared cache.
+            Files.createDirectory(temporary);
+            List<LibtorchManifest.Entry> entries = new ArrayList<>();
+            for (LibtorchArtifact.Library library : artifact.libraries()) {
+                Path file = temporary.resolve(library.name());
+                entries.add(library.copyTo(file, disk));
+                flush(file);
+            }
+            Path manifest = temporary.resolve(LibtorchManifest.FILE_NAME);
+            try (var out = disk.create(manifest)) {
+                out.write(new LibtorchManifest(entries).text().getBytes(StandardCharsets.UTF_8));
+            }
+            flush(manifest);
+            flushFolder(temporary);
+            if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+                // Renamed before it is deleted: running programs keep its files, new ones do not see them.
+                Files.move(target, temporary(target), StandardCopyOption.ATOMIC_MOVE);
+            }
+            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+            flushFolder(folder);
+        } finally {
+            // After success, this removes the damaged folder; after a failure, the unfinished one.
+            deleteLeftovers(folder);
+        }
+    }
+
+    private static Path temporary(Path target) {
+        return target.resolveSibling(target.getFileName() + TEMPORARY + UUID.randomUUID());
+    }
+
+    /** Deletes unfinished folders; ignores those in use or of another user. */
+    private static void deleteLeftovers(Path folder) throws IOException {
+        List<Path> leftovers;
+        try (Stream<Path> children = Files.list(folder)) {
+            leftovers = children.filter(LibtorchCache::isTemporary).toList();
+        }
+        for (Path leftover : leftovers) {
+            try {
+                delete(leftover);
+            } catch (IOException | UncheckedIOException e) {
+                LOG.warn("{} is left over from an interrupted unpacking and cannot be deleted: {}", leftover, e);
+            }
+        }
+    }
+
+    private static void delete(Path tree) throws IOException {
+        try (Stream<Path> paths = Files.walk(tree)) {
+            // Deepest first, so that folders are empty when their turn comes.
+            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
+        }
+    }
+
+    private static boolean isTemporary(Path path) {
+        String name = path.getFileName().toString();
+        return name.startsWith("libtorch-") && name.contains(TEMPORARY);
+    }
+
+    private static void flush(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.force(true);
+        }
+    }
+
+    private static void flushFolder(Path folder) throws IOException {
+        // Windows cannot open folders, and needs no flush of them.
+        if (folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+                channel.force(true);
+            }
+        }
+    }
+
+    private static LibtorchException notWritable(Path folder, IOException cause) {
+        return new LibtorchException(
+                "libtorch is unpacked into the cache folder " + folder
+                        + ", which must be a writable folder; found that " + reason(folder, cause) + ". "
+                        + wayOut("a writable folder"),
+                cause);
+    }
+
+    private static LibtorchException notEnoughSpace(Path folder, long needed, long free) {
+        return new LibtorchException("unpacking libtorch into " + folder + " needs " + megabytes(needed) + ", only "
+                + megabytes(free) + " are free. Free disk space, or "
+                + lowerFirst(wayOut("a folder on a larger disk")));
+    }
+
+    private static LibtorchException diskFull(Path folder, long needed, IOException cause) {
+        return new LibtorchException(
+                "the disk became full while unpacking libtorch (" + megabytes(needed) + ") into " + folder
+                        + "; partial files were removed. Free disk space, or "
+                        + lowerFirst(wayOut("a folder on a larger disk")),
+                cause);
+    }
+
+    /**
+     * Returns whether a write failed for lack of space; Java has no exception type for it, only the system's message.
+     */
+    private static boolean isDiskFull(IOException e) {
+        String text = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
+        return text.contains("no space left") || text.contains("not enough space") || text.contains("quota exceeded");
+    }
+
+    /** Formats a size, rounded up: it is compared with free space. */
+    private static String megabytes(long bytes) {
+        return bytes < MEGABYTE ? bytes + " bytes" : Math.ceilDiv(bytes, MEGABYTE) + " MB";
+    }
+
+    private static String reason(Path folder, IOException cause) {
+        Path existing = folder;
+        while (!Files.exists(existing) && existing.getParent() != null) {
+            existing = existing.getParent();
+        }
+        if (!Files.isDirectory(existing)) {
+            return existing + " is a file";
+        }
+        if (cause instanceof AccessDeniedException || !Files.isWritable(existing)) {
+            return existing + " is not writable";
+        }
+        String detail = cause instanceof FileSystemException system ? system.getReason() : cause.getMessage();
+        return "writing below " + existing + " fails"
+                + (detail == null ? " with " + cause.getClass().getSimpleName() : ": " + detail);
+    }
+
+    private static String wayOut(String what) {
+        return "Set the environment variable " + LibtorchSettings.CACHE_VARIABLE + " to " + what + ", or "
+                + LibtorchSettings.FOLDER_VARIABLE + " to an installed libtorch";
+    }
+
+    private static String lowerFirst(String text) {
+        return text.substring(0, 1).toLowerCase(Locale.ROOT) + text.substring(1);
     }
 }

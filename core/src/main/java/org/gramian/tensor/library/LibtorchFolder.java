@@ -81,7 +81,7 @@ public record LibtorchFolder(
                 return given(variable, LibtorchSettings.FOLDER_VARIABLE);
             }
             LibtorchArtifact artifact = LibtorchArtifact.find(classPath, settings.platform());
-            return new LibtorchCache(settings.cacheFolder(), Disk.REAL, progress).provide(artifact);
+            return new LibtorchCache(settings.cacheFolder(), LibtorchCache.Disk.REAL, progress).provide(artifact);
         }
 
         private LibtorchFolder given(String text, String origin) {

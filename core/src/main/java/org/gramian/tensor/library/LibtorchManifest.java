@@ -74,7 +74,7 @@ record LibtorchManifest(List<Entry> entries) {
         for (Entry entry : entries) {
             Path file = folder.resolve(entry.name());
             try {
-                String found = hash(file);
+                String found = Sha256.hex(Sha256.of(file));
                 if (!found.equals(entry.sha256())) {
                     problems.add(file + " has the SHA-256 " + found + " instead of " + entry.sha256());
                 }
@@ -83,9 +83,5 @@ record LibtorchManifest(List<Entry> entries) {
             }
         }
         return problems;
-    }
-
-    private static String hash(Path file) throws IOException {
-        return Sha256.hex(Sha256.of(file));
     }
 }

@@ -1,11 +1,9 @@
 /**
- * Where libtorch's native libraries come from, before any of them is loaded.
+ * Location of libtorch's native libraries, before any of them is loaded.
  *
- * <p>{@code LibtorchFolder} decides: a folder that the user names ({@code --libtorch}, {@code
- * GRAMIAN_LIBTORCH}), else the Maven artifact on the class path, which {@code LibtorchCache} unpacks once into the user's
- * cache folder: under a lock, into a folder beside the final one, with checksums, then renamed. The answer is a {@link
- * org.gramian.tensor.library.LibtorchFolder}; what goes wrong is a {@link
- * org.gramian.tensor.library.LibtorchException} that names what to try.
+ * <p>{@link org.gramian.tensor.library.LibtorchFolder} is a folder given by the user ({@code --libtorch}, {@code GRAMIAN_LIBTORCH}),
+ * else the Maven artifact on the class path, which {@code LibtorchCache} unpacks once into the user's cache folder: under a lock, into
+ * a temporary folder, with checksums, then renamed. Errors are {@link org.gramian.tensor.library.LibtorchException}s with advice.
  */
 @NullMarked
 package org.gramian.tensor.library;

@@ -26,7 +26,7 @@ final class GoldenFilesTest {
     Path folder;
 
     @Test
-    void theFeaturesOfTheBilinearReferenceAreFinite() throws IOException {
+    void featuresOfTheBilinearReferenceAreFinite() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             TensorFile file = Safetensors.read(golden().resolve("bilinear.safetensors"), arena);
             assertThat(file.metadata()).containsEntry("about", "M M^T / N");
@@ -40,7 +40,7 @@ final class GoldenFilesTest {
     }
 
     @Test
-    void everyReferenceFileSurvivesBeingWrittenAndReadAgain() throws IOException {
+    void roundTripOfEveryReferenceFile() throws IOException {
         List<Path> paths;
         try (Stream<Path> listed = Files.list(golden())) {
             paths = listed.filter(path -> path.toString().endsWith(".safetensors"))

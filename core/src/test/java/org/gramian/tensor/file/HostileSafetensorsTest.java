@@ -33,7 +33,7 @@ final class HostileSafetensorsTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("headers")
-    void aLyingHeaderIsRejectedWithWhatIsWrong(String header, String message) throws IOException {
+    void invalidHeaderIsRejectedWithReason(String header, String message) throws IOException {
         assertRejected(SampleTensors.safetensors(header.replace('\'', '"'), DATA), message);
     }
 
@@ -127,7 +127,7 @@ final class HostileSafetensorsTest {
     }
 
     @Test
-    void aHeaderThatIsNotUtf8IsRejected() throws IOException {
+    void headerThatIsNotUtf8IsRejected() throws IOException {
         byte[] header = "{\"é\": 1}".getBytes(StandardCharsets.ISO_8859_1);
         assertRejected(SampleTensors.safetensors(header, 0), "expected a header in UTF-8, found other bytes");
         byte[] overlong = {'{', '"', (byte) 0xc0, (byte) 0xaf, '"', '}'};
@@ -157,14 +157,14 @@ final class HostileSafetensorsTest {
     }
 
     @Test
-    void aLengthBeyondTheLimitIsRejectedBeforeAnythingIsRead() throws IOException {
+    void lengthBeyondTheLimitIsRejected() throws IOException {
         assertRejected(length(100_000_001), "at most 100000000 bytes, found a length of 100000001");
         assertRejected(length(-1), "found a length of 18446744073709551615; is this a safetensors file?");
         assertRejected(length(Long.MIN_VALUE), "found a length of 9223372036854775808");
     }
 
     @Test
-    void aLengthBeyondTheEndOfTheFileIsRejected() throws IOException {
+    void lengthBeyondTheEndOfTheFileIsRejected() throws IOException {
         assertRejected(length(100), "expected a header of 100 bytes, found the end of the file after 2; is the file");
     }
 
@@ -177,7 +177,7 @@ final class HostileSafetensorsTest {
     }
 
     @Test
-    void aHugeSparseFileIsNotReadToFindThatItsHeaderIsNone() throws IOException {
+    void hugeSparseFileIsRejectedByItsHeader() throws IOException {
         Path path = folder.resolve("huge.safetensors");
         Files.write(path, length(50_000_000));
         try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
@@ -187,7 +187,7 @@ final class HostileSafetensorsTest {
     }
 
     @Test
-    void whatIsNoFileIsRejected() throws IOException {
+    void nonFileIsRejected() throws IOException {
         assertRejected(folder, "expected a file, found a directory");
         assertRejected(folder.resolve("absent.safetensors"), "expected a file, found none");
         Path device = Path.of("/dev/null");

@@ -36,7 +36,7 @@ final class NpyTest {
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("org.gramian.tensor.file.SampleTensors#seeds")
-    void whatIsWrittenIsReadBack(long seed) throws IOException {
+    void roundTrip(long seed) throws IOException {
         Random random = new Random(seed);
         for (DType type : DType.values()) {
             if (type != DType.BF16) {
@@ -46,13 +46,13 @@ final class NpyTest {
     }
 
     @Test
-    void aTensorLargerThanOneStepOfTheStreamIsReadBack() throws IOException {
+    void roundTripOfTensorLargerThanOneChunk() throws IOException {
         assertReadBack(SampleTensors.tensor(DType.F16, Shape.of(1234, 1111), new Random(1)));
     }
 
     @ParameterizedTest
     @EnumSource(value = DType.class, mode = EnumSource.Mode.EXCLUDE, names = "BF16")
-    void theDataBeginsAtAMultipleOf64AndTheBytesAreAlwaysTheSame(DType type) throws IOException {
+    void dataIsAlignedTo64AndBytesAreDeterministic(DType type) throws IOException {
         StoredTensor tensor = SampleTensors.tensor(type, Shape.of(3, 5), new Random(1));
         Npy.write(folder.resolve("a.npy"), tensor);
         Npy.write(folder.resolve("b.npy"), tensor);
@@ -62,7 +62,7 @@ final class NpyTest {
     }
 
     @Test
-    void numpysOwnFileIsReadAndWritten() throws IOException {
+    void fileOfNumpyIsReadAndWritten() throws IOException {
         byte[] bytes = NUMPY_FILE.getBytes(StandardCharsets.ISO_8859_1);
         Path path = Files.write(folder.resolve("numpy.npy"), bytes);
         try (Arena arena = Arena.ofConfined()) {
@@ -77,7 +77,7 @@ final class NpyTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
-    void allThreeVersionsAreRead(int version) throws IOException {
+    void allVersionsAreRead(int version) throws IOException {
         byte[] bytes = SampleTensors.npy(version, "{\"shape\":(2,),\"fortran_order\" :False , 'descr':'|u1'}\n", 2);
         assertThat(readBytes(bytes)).containsExactly(0, 1);
     }
@@ -106,7 +106,7 @@ final class NpyTest {
     }
 
     @Test
-    void bfloat16IsNotWrittenSinceNumpyHasNone() {
+    void bfloat16IsRejected() {
         StoredTensor tensor = SampleTensors.tensor(DType.BF16, new Random(1));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Npy.write(folder.resolve("x.npy"), tensor))

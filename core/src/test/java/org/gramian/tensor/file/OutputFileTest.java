@@ -19,7 +19,7 @@ final class OutputFileTest {
     Path folder;
 
     @Test
-    void afterAFullDiskTheOldFileIsThereAndNothingElse() throws IOException {
+    void fullDiskKeepsOldFileOnly() throws IOException {
         Path path = Files.writeString(folder.resolve("file"), "old");
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> OutputFile.write(path, channel -> {
@@ -31,7 +31,7 @@ final class OutputFileTest {
     }
 
     @Test
-    void aReadOnlyFolderIsNamed() throws IOException {
+    void readOnlyFolderIsNamed() throws IOException {
         Path path = Files.writeString(folder.resolve("file"), "old");
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> OutputFile.write(path, channel -> {
@@ -42,7 +42,7 @@ final class OutputFileTest {
     }
 
     @Test
-    void aReadOnlyDiskIsNamedWithoutTheNameOfThePartialFile() {
+    void readOnlyDiskIsReportedWithoutThePartialFile() {
         Path path = folder.resolve("file");
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> OutputFile.write(path, channel -> {
@@ -53,7 +53,7 @@ final class OutputFileTest {
     }
 
     @Test
-    void afterAProgrammingErrorTheOldFileIsThereAndNothingElse() throws IOException {
+    void programmingErrorKeepsOldFileOnly() throws IOException {
         Path path = Files.writeString(folder.resolve("file"), "old");
         assertThatIllegalStateException()
                 .isThrownBy(() -> OutputFile.write(path, channel -> {
@@ -63,14 +63,14 @@ final class OutputFileTest {
     }
 
     @Test
-    void anOldFileIsReplaced() throws IOException {
+    void oldFileIsReplaced() throws IOException {
         Path path = Files.writeString(folder.resolve("file"), "a longer old one");
         OutputFile.write(path, channel -> channel.write(ByteBuffer.wrap(new byte[] {'n', 'e', 'w'})));
         assertOnly(path, "new");
     }
 
     @Test
-    void anAbsentFolderIsNamed() {
+    void missingFolderIsNamed() {
         Path absent = folder.resolve("absent");
         Path path = absent.resolve("file");
         assertThatExceptionOfType(TensorFileException.class)

@@ -30,7 +30,7 @@ final class SafetensorsTest {
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("org.gramian.tensor.file.SampleTensors#seeds")
-    void whatIsWrittenIsReadBackAndAligned(long seed) throws IOException {
+    void roundTripIsAligned(long seed) throws IOException {
         Random random = new Random(seed);
         Map<String, StoredTensor> tensors = SampleTensors.tensors(random);
         Map<String, String> metadata = SampleTensors.metadata(random);
@@ -51,7 +51,7 @@ final class SafetensorsTest {
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("org.gramian.tensor.file.SampleTensors#seeds")
-    void theBytesDoNotDependOnTheOrderOfTheMaps(long seed) throws IOException {
+    void bytesDoNotDependOnTheOrderOfTheMaps(long seed) throws IOException {
         Random random = new Random(seed);
         Map<String, StoredTensor> tensors = SampleTensors.tensors(random);
         Map<String, String> metadata = SampleTensors.metadata(random);
@@ -69,7 +69,7 @@ final class SafetensorsTest {
 
     /** The bytes are those of Python's safetensors 0.8 for the same tensors. */
     @Test
-    void theBytesAreThoseOfTheReferenceImplementation() throws IOException {
+    void bytesEqualTheReferenceImplementation() throws IOException {
         Map<String, StoredTensor> tensors = new LinkedHashMap<>();
         tensors.put("z", new StoredTensor(DType.BOOL, Shape.of(2), MemorySegment.ofArray(new byte[] {1, 0})));
         tensors.put("a/b", new StoredTensor(DType.F32, Shape.of(3), MemorySegment.ofArray(new float[] {0, 1, 2})));
@@ -83,14 +83,15 @@ final class SafetensorsTest {
         Safetensors.write(path, tensors, Map.of("k", "v"));
 
         String header = """
-                {"__metadata__":{"k":"v"},"i":{"dtype":"I64","shape":[1,1],"data_offsets":[0,8]},\
-                "é\\t\\"":{"dtype":"F64","shape":[],"data_offsets":[8,16]},\
-                "\uFFFD":{"dtype":"F64","shape":[],"data_offsets":[16,24]},\
-                "\uD83D\uDE00":{"dtype":"F64","shape":[],"data_offsets":[24,32]},\
-                "a/b":{"dtype":"F32","shape":[3],"data_offsets":[32,44]},\
-                "h":{"dtype":"F16","shape":[0,4],"data_offsets":[44,44]},\
-                "u":{"dtype":"U8","shape":[1],"data_offsets":[44,45]},\
-                "z":{"dtype":"BOOL","shape":[2],"data_offsets":[45,47]}}   \s""";
+            {"__metadata__":{"k":"v"},"i":{"dtype":"I64","shape":[1,1],"data_offsets":[0,8]},\
+            "é\\t\\"":{"dtype":"F64","shape":[],"data_offsets":[8,16]},\
+            "\uFFFD":{"dtype":"F64","shape":[],"data_offsets":[16,24]},\
+            "\uD83D\uDE00":{"dtype":"F64","shape":[],"data_offsets":[24,32]},\
+            "a/b":{"dtype":"F32","shape":[3],"data_offsets":[32,44]},\
+            "h":{"dtype":"F16","shape":[0,4],"data_offsets":[44,44]},\
+            "u":{"dtype":"U8","shape":[1],"data_offsets":[44,45]},\
+            "z":{"dtype":"BOOL","shape":[2],"data_offsets":[45,47]}}   \s\
+            """;
         String data = "\7\0\0\0\0\0\0\0" + "\0\0\0\0\0\0\4@" + "\0\0\0\0\0\0ð?" + "\0\0\0\0\0\0ð?"
                 + "\0\0\0\0\0\0\u0080?\0\0\0@" + "ÿ" + "\1\0";
         byte[] expected = SampleTensors.safetensors(header, data.length());
@@ -100,7 +101,7 @@ final class SafetensorsTest {
     }
 
     @Test
-    void aFileWithoutTensorsIsAFile() throws IOException {
+    void fileWithoutTensorsIsValid() throws IOException {
         Path path = folder.resolve("empty.safetensors");
         Safetensors.write(path, Map.of(), Map.of());
         assertThat(Files.readAllBytes(path)).isEqualTo(SampleTensors.safetensors("{}      ", 0));
@@ -113,8 +114,9 @@ final class SafetensorsTest {
     void tensorsMayLieInAnyOrderAndUnaligned() throws IOException {
         Path path = folder.resolve("odd.safetensors");
         String header = """
-                {"wide": {"shape": [1], "data_offsets": [1, 9], "dtype": "F64"},
-                 "byte": {"dtype": "U8", "shape": [], "data_offsets": [0, 1]}}""";
+            {"wide": {"shape": [1], "data_offsets": [1, 9], "dtype": "F64"},
+             "byte": {"dtype": "U8", "shape": [], "data_offsets": [0, 1]}}\
+            """;
         Files.write(path, SampleTensors.safetensors(header, 9));
         try (Arena arena = Arena.ofConfined()) {
             TensorFile read = Safetensors.read(path, arena);
@@ -124,7 +126,7 @@ final class SafetensorsTest {
     }
 
     @Test
-    void aFileCanBeReplacedWhileItsTensorsAreInUse() throws IOException {
+    void fileCanBeReplacedWhileItsTensorsAreInUse() throws IOException {
         Path path = folder.resolve("file.safetensors");
         StoredTensor old = SampleTensors.tensor(DType.F32, Shape.of(700, 700), new Random(1));
         Safetensors.write(path, Map.of("x", old), Map.of());
@@ -137,7 +139,7 @@ final class SafetensorsTest {
     }
 
     @Test
-    void whatCouldNotBeReadBackIsNotWritten() {
+    void unreadableHeaderIsNotWritten() {
         Path path = folder.resolve("file.safetensors");
         StoredTensor tensor = SampleTensors.tensor(DType.U8, new Random(1));
         assertThatIllegalArgumentException()

@@ -13,7 +13,7 @@ final class StoredTensorTest {
     private static final MemorySegment FIVE_BYTES = MemorySegment.ofArray(new byte[5]);
 
     @Test
-    void dataMustBeOfTheSizeThatTypeAndShapeImply() {
+    void dataSizeMustMatchTypeAndShape() {
         assertThat(new StoredTensor(DType.U8, Shape.of(5), FIVE_BYTES).data()).isSameAs(FIVE_BYTES);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new StoredTensor(DType.F32, Shape.of(2, 3), FIVE_BYTES))
@@ -21,14 +21,14 @@ final class StoredTensorTest {
     }
 
     @Test
-    void aSizeBeyondTwoToThe63IsNamed() {
+    void sizeBeyondTwoToThe63IsRejected() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new StoredTensor(DType.F64, Shape.of(1L << 61, 2), FIVE_BYTES))
                 .has(facts("2^63-1"));
     }
 
     @Test
-    void noTensorHasMoreThan64Dimensions() {
+    void moreThan64DimensionsAreRejectedByStoredTensor() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new StoredTensor(DType.U8, Shape.of(new long[65]), FIVE_BYTES))
                 .has(facts("64", "dimensions", "65"));

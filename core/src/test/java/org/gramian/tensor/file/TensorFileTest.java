@@ -17,26 +17,26 @@ final class TensorFileTest {
     private final StoredTensor tensor = SampleTensors.tensor(DType.F32, new Random(1));
 
     @Test
-    void aTensorIsFoundByItsName() throws IOException {
+    void tensorIsFoundByName() throws IOException {
         assertThat(file("features", "labels").get("labels")).isSameAs(tensor);
     }
 
     @Test
-    void anAbsentNameIsAnsweredWithTheNamesThatThereAre() {
+    void missingNameListsExistingNames() {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> file("features", "labels").get("upstream"))
                 .has(facts("some.safetensors", "upstream", "features", "labels"));
     }
 
     @Test
-    void anEmptyFileSaysThatThereAreNoNames() {
+    void emptyFileIsReported() {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> file().get("features"))
                 .has(facts("some.safetensors", "features"));
     }
 
     @Test
-    void ofVeryManyNamesTwentyAreShown() {
+    void atMostTwentyNamesAreListed() {
         String[] names = new Random(1).ints(25).mapToObj(Integer::toString).toArray(String[]::new);
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> file(names).get("features"))
@@ -45,14 +45,14 @@ final class TensorFileTest {
     }
 
     @Test
-    void namesFromAFileCannotCommandTheTerminal() {
+    void controlCharactersInNamesAreReplaced() {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> file("\u001b[2J" + "x".repeat(200)).get("features"))
                 .has(facts("\uFFFD[2J" + "x".repeat(116) + "…"));
     }
 
     @Test
-    void theMapsCannotBeChanged() {
+    void mapsAreUnmodifiable() {
         TensorFile file = file("features");
         assertThatThrownBy(() -> file.tensors().clear()).isInstanceOf(UnsupportedOperationException.class);
         assertThatThrownBy(() -> file.metadata().put("a", "b")).isInstanceOf(UnsupportedOperationException.class);

@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import org.gramian.tensor.library.LibtorchCache.Disk;
+import org.gramian.tensor.library.LibtorchSettings.NativePlatform;
 
 /** A Maven artifact of the real one's layout with tiny libraries of random bytes, as a jar or a folder. */
 record FakeLibtorch(Path location) {

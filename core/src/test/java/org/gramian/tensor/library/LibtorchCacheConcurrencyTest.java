@@ -19,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,14 +42,14 @@ final class LibtorchCacheConcurrencyTest {
     }
 
     @Test
-    void severalThreadsUnpackOnce() throws Exception {
+    void threadsUnpackOnce() throws Exception {
         together(8, () -> cache().provide(jar.artifact()));
         assertThat(progress).singleElement().asString().contains("libtorch");
         assertOneIntactFolder();
     }
 
     @Test
-    void severalClassLoadersUnpackWithoutDisturbingEachOther() throws Exception {
+    void classLoadersUnpackConcurrently() throws Exception {
         Path signal = Files.createDirectory(temporary.resolve("signal"));
         Files.writeString(signal.resolve("go"), "");
         String[] arguments = {jar.location().toString(), root.toString(), signal.toString()};
@@ -64,7 +65,7 @@ final class LibtorchCacheConcurrencyTest {
     }
 
     @Test
-    void severalProcessesUnpackOnce() throws Exception {
+    void processesUnpackOnce() throws Exception {
         Path signal = Files.createDirectory(temporary.resolve("signal"));
         List<Path> logs = new ArrayList<>();
         List<Process> processes = new ArrayList<>();
@@ -95,7 +96,7 @@ final class LibtorchCacheConcurrencyTest {
     }
 
     @Test
-    void aProcessKilledMidwayLeavesNeitherItsLockNorItsFiles() throws Exception {
+    void killedProcessLeavesNeitherLockNorFiles() throws Exception {
         Path signal = Files.createDirectory(temporary.resolve("signal"));
         Files.writeString(signal.resolve("go"), "");
         Path log = temporary.resolve("log");
@@ -107,13 +108,13 @@ final class LibtorchCacheConcurrencyTest {
         } finally {
             process.destroyForcibly().waitFor();
         }
-        assertThat(root).isDirectoryContaining(file -> file.toString().contains(LibtorchUnpacker.TEMPORARY));
+        assertThat(root).isDirectoryContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
         cache().provide(jar.artifact());
         assertOneIntactFolder();
     }
 
     @Test
-    void aLockHeldElsewhereInThisVirtualMachineIsWaitedFor() throws Exception {
+    void lockHeldInThisJvmIsAwaited() throws Exception {
         Files.createDirectories(root);
         try (FileChannel other = FileChannel.open(
                         root.resolve("libtorch.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);

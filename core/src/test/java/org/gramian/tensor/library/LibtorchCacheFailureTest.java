@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,7 +32,7 @@ final class LibtorchCacheFailureTest {
     }
 
     @Test
-    void tooLittleSpaceIsSaidBeforeAnythingIsWritten() {
+    void tooLittleSpaceIsReportedBeforeWriting() {
         Disk small = new Disk() {
             @Override
             public long usableSpace(Path folder) {
@@ -49,7 +50,7 @@ final class LibtorchCacheFailureTest {
     }
 
     @Test
-    void aDiskThatFillsUpMidwayIsNamedAndLeftClean() {
+    void fullDiskIsReportedAndPartialFilesRemoved() {
         for (long capacity : List.of(0L, 500L, 2_000_000L, 3_001_077L)) {
             assertThatThrownBy(() -> provide(root, FakeLibtorch.thatFillsUpAfter(capacity)))
                     .isInstanceOf(LibtorchException.class)
@@ -62,7 +63,7 @@ final class LibtorchCacheFailureTest {
     }
 
     @Test
-    void aCachePathThatIsAFileIsNamed() throws IOException {
+    void cachePathThatIsAFileIsReported() throws IOException {
         Files.writeString(root, "a file");
         assertThatThrownBy(() -> provide(root, Disk.REAL))
                 .isInstanceOf(LibtorchException.class)
@@ -70,7 +71,7 @@ final class LibtorchCacheFailureTest {
     }
 
     @Test
-    void aCachePathBelowAFileIsNamed() throws IOException {
+    void cachePathBelowAFileIsReported() throws IOException {
         Files.writeString(root, "a file");
         Path below = root.resolve("gramian").resolve("cache");
         assertThatThrownBy(() -> provide(below, Disk.REAL))
@@ -79,7 +80,7 @@ final class LibtorchCacheFailureTest {
     }
 
     @Test
-    void aFolderWithoutWritePermissionIsNamed() throws IOException {
+    void folderWithoutWritePermissionIsReported() throws IOException {
         Files.createDirectory(root);
         Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("r-xr-xr-x"));
         assumeFalse(Files.isWritable(root), "this user may write anywhere");
@@ -91,7 +92,7 @@ final class LibtorchCacheFailureTest {
     }
 
     @Test
-    void aFileSystemThatTakesNoFoldersIsNamed() {
+    void fileSystemWithoutFoldersIsReported() {
         Path folder = Path.of("/proc/gramian");
         assumeTrue(Files.isDirectory(Path.of("/proc/self")), "no /proc here");
         assertThatThrownBy(() -> provide(folder, Disk.REAL))
@@ -100,7 +101,7 @@ final class LibtorchCacheFailureTest {
     }
 
     @Test
-    void aReadOnlyFolderWithUnpackedLibrariesIsUsed() throws IOException {
+    void readOnlyFolderWithUnpackedLibrariesIsUsed() throws IOException {
         LibtorchFolder unpacked = provide(root, Disk.REAL);
         Files.delete(root.resolve("libtorch.lock"));
         Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("r-xr-xr-x"));
@@ -109,7 +110,7 @@ final class LibtorchCacheFailureTest {
     }
 
     @Test
-    void aFlippedBitInTheJarIsFoundByItsChecksum() throws IOException {
+    void flippedBitInTheJarIsDetected() throws IOException {
         byte[] bytes = Files.readAllBytes(jar.location());
         LibtorchArtifact artifact = jar.artifact();
         // The library is random, hence stored nearly verbatim, and fills most of the jar.
@@ -122,7 +123,7 @@ final class LibtorchCacheFailureTest {
     }
 
     @Test
-    void aLibraryThatTheArtifactListsButLacksIsNamed() throws IOException {
+    void missingLibraryOfTheArtifactIsReported() throws IOException {
         FakeLibtorch folder = FakeLibtorch.folder(temporary.resolve("classes"), "linux-x86_64");
         Files.delete(folder.location().resolve("pytorch/cpu/linux-x86_64/libc10.so"));
         assertThatThrownBy(() -> new LibtorchCache(root, Disk.REAL, text -> {}).provide(folder.artifact()))

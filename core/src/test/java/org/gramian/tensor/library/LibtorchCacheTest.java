@@ -14,11 +14,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** LibtorchUnpacker once, finding damage and repairing it. */
+/** LibtorchCache once, finding damage and repairing it. */
 final class LibtorchCacheTest {
     @TempDir
     private Path temporary;
@@ -34,7 +35,7 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void librariesOfAJarAreUnpackedByteForByte() throws IOException {
+    void librariesOfAJarAreUnpacked() throws IOException {
         LibtorchFolder found = cache().provide(jar.artifact());
         assertThat(found.folder()).isEqualTo(root.resolve(FakeLibtorch.FOLDER_NAME));
         assertThat(found.origin()).has(facts("2.7.1"));
@@ -44,13 +45,13 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void librariesOfAClassPathFolderAreUnpackedByteForByte() throws IOException {
+    void librariesOfAClassPathFolderAreUnpacked() throws IOException {
         FakeLibtorch folder = FakeLibtorch.folder(temporary.resolve("classes"), "linux-x86_64");
         assertIntact(cache().provide(folder.artifact()));
     }
 
     @Test
-    void theManifestListsNameSizeAndChecksum() throws IOException {
+    void manifestListsNameSizeAndChecksum() throws IOException {
         Path folder = cache().provide(jar.artifact()).folder();
         String empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assertThat(folder.resolve(LibtorchManifest.FILE_NAME))
@@ -60,7 +61,7 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void aSecondStartRewritesNothingAndSaysNothing() throws IOException {
+    void secondStartUnpacksNothing() throws IOException {
         cache().provide(jar.artifact());
         progress.clear();
         var before = times();
@@ -70,7 +71,7 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void aTruncatedLibraryIsRepairedAtTheNextStart() throws IOException {
+    void truncatedLibraryIsRepaired() throws IOException {
         Path library = cache().provide(jar.artifact()).folder().resolve("libtorch_cpu.so");
         try (RandomAccessFile file = new RandomAccessFile(library.toFile(), "rw")) {
             file.setLength(1_234_567);
@@ -82,7 +83,7 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void aMissingLibraryOrManifestIsRepairedAtTheNextStart() throws IOException {
+    void missingLibraryOrManifestIsRepaired() throws IOException {
         for (String name : List.of("libc10.so", LibtorchManifest.FILE_NAME)) {
             Files.delete(cache().provide(jar.artifact()).folder().resolve(name));
             assertIntact(cache().provide(jar.artifact()));
@@ -90,7 +91,7 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void anEmptyOrGarbledManifestIsNotTrusted() throws IOException {
+    void invalidManifestIsRepaired() throws IOException {
         for (String text : List.of("", "libc10.so\t12", "libc10.so\tmany\tabc\n", "\0\0\0\0")) {
             Path folder = cache().provide(jar.artifact()).folder();
             Files.writeString(folder.resolve(LibtorchManifest.FILE_NAME), text);
@@ -99,14 +100,14 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void aFileInPlaceOfTheLibraryFolderIsReplaced() throws IOException {
+    void fileInPlaceOfTheLibraryFolderIsReplaced() throws IOException {
         Files.createDirectories(root);
         Files.writeString(root.resolve(FakeLibtorch.FOLDER_NAME), "no folder");
         assertIntact(cache().provide(jar.artifact()));
     }
 
     @Test
-    void changedContentOfEqualSizeIsFoundByVerifyChecksums() throws IOException {
+    void verifyChecksumsDetectsChangedContentOfEqualSize() throws IOException {
         LibtorchFolder found = cache().provide(jar.artifact());
         try (RandomAccessFile file =
                 new RandomAccessFile(found.folder().resolve("libtorch_cpu.so").toFile(), "rw")) {
@@ -120,9 +121,9 @@ final class LibtorchCacheTest {
     }
 
     @Test
-    void leftoversOfKilledProcessesAreRemovedByTheNextUnpacking() throws IOException {
-        Path leftover = root.resolve(FakeLibtorch.FOLDER_NAME + LibtorchUnpacker.TEMPORARY + "1");
-        Path older = root.resolve("libtorch-2.6.0-linux-x86_64" + LibtorchUnpacker.TEMPORARY + "2")
+    void leftoversOfKilledProcessesAreRemoved() throws IOException {
+        Path leftover = root.resolve(FakeLibtorch.FOLDER_NAME + LibtorchCache.TEMPORARY + "1");
+        Path older = root.resolve("libtorch-2.6.0-linux-x86_64" + LibtorchCache.TEMPORARY + "2")
                 .resolve("deep");
         Path other = root.resolve("features");
         for (Path folder : List.of(leftover, older, other)) {
@@ -130,12 +131,12 @@ final class LibtorchCacheTest {
             Files.writeString(folder.resolve("libtorch_cpu.so"), "half of it");
         }
         assertIntact(cache().provide(jar.artifact()));
-        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchUnpacker.TEMPORARY));
+        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
         assertThat(other.resolve("libtorch_cpu.so")).exists();
     }
 
     @Test
-    void aLinkToAFolderIsAFineCacheFolder() throws IOException {
+    void linkToAFolderIsAccepted() throws IOException {
         Path real = Files.createDirectory(temporary.resolve("real"));
         Files.createSymbolicLink(root, real);
         assertIntact(cache().provide(jar.artifact()));
@@ -153,7 +154,7 @@ final class LibtorchCacheTest {
         }
         assertThat(found.hasChecksums()).isTrue();
         assertThat(found.verifyChecksums()).isEmpty();
-        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchUnpacker.TEMPORARY));
+        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains(LibtorchCache.TEMPORARY));
     }
 
     private Map<Path, FileTime> times() throws IOException {

@@ -24,7 +24,7 @@ final class LibtorchFolderTest {
     private final Map<String, String> environment = new HashMap<>();
 
     @Test
-    void theLibFolderThePackageFolderAndSitePackagesAreEachAccepted() throws IOException {
+    void libFolderPackageFolderAndSitePackagesAreAccepted() throws IOException {
         Path lib = libraries(temporary.resolve("site-packages/torch/lib"));
         Files.writeString(lib.resolveSibling("version.py"), "from typing import X\n__version__ = '2.11.0+cu130'\n");
         for (Path given : new Path[] {lib, lib.resolve(".."), lib.resolve("../..")}) {
@@ -34,7 +34,7 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void anUnzippedLibtorchStatesItsVersion() throws IOException {
+    void unzippedLibtorchHasVersion() throws IOException {
         Path lib = libraries(temporary.resolve("libtorch/lib"));
         Files.writeString(lib.resolveSibling("build-version"), "2.7.1+cpu\n");
         environment.put("GRAMIAN_LIBTORCH", temporary.resolve("libtorch").toString());
@@ -42,7 +42,7 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void aBareFolderHasNoVersionAndNoChecksums() throws IOException {
+    void bareFolderHasNeitherVersionNorChecksums() throws IOException {
         environment.put("GRAMIAN_LIBTORCH", libraries(temporary.resolve("bare")).toString());
         assertThat(locate().version()).isNull();
         assertThat(locate().hasChecksums()).isFalse();
@@ -50,7 +50,7 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void theOptionIsStrongerThanTheEnvironment() throws IOException {
+    void optionTakesPrecedenceOverEnvironment() throws IOException {
         Path option = libraries(temporary.resolve("option"));
         properties.put("gramian.libtorch", option.toString());
         environment.put(
@@ -59,7 +59,7 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void otherSystemsNameTheLibraryDifferently() throws IOException {
+    void libraryNameDependsOnTheSystem() throws IOException {
         Path folder = Files.createDirectories(temporary.resolve("lib"));
         environment.put("GRAMIAN_LIBTORCH", folder.toString());
         Map<String, String> names = Map.of("Mac OS X", "libtorch_cpu.dylib", "Windows 11", "torch_cpu.dll");
@@ -72,7 +72,7 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void aFolderThatIsNoneSaysWhatWasExpectedAndFound() throws IOException {
+    void invalidFolderIsReportedWithExpectedAndFound() throws IOException {
         Path folder = Files.createDirectory(temporary.resolve("wrong"));
         environment.put("GRAMIAN_LIBTORCH", folder.toString());
         assertRefused(facts(folder));
@@ -87,7 +87,7 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void withoutAFolderTheArtifactOfThisPlatformIsUnpacked() throws IOException {
+    void artifactOfThisPlatformIsTheDefault() throws IOException {
         environment.put("GRAMIAN_LIBTORCH", " ");
         environment.put("GRAMIAN_CACHE", temporary.resolve("cache").toString());
         URL arm = FakeLibtorch.folder(temporary.resolve("arm"), "linux-aarch64")
@@ -103,7 +103,7 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void anArtifactOfAnotherPlatformIsNamedWithThoseThatExist() throws IOException {
+    void artifactOfAnotherPlatformIsReported() throws IOException {
         FakeLibtorch arm = FakeLibtorch.folder(temporary.resolve("arm"), "linux-aarch64");
         assertThatThrownBy(() -> locate(arm.classPath()))
                 .isInstanceOf(LibtorchException.class)
@@ -112,7 +112,7 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void aClassPathWithoutAnyArtifactIsSaid() {
+    void missingArtifactIsReported() {
         properties.put("os.arch", "riscv64");
         assertThatThrownBy(this::locate)
                 .isInstanceOf(LibtorchException.class)
@@ -120,7 +120,7 @@ final class LibtorchFolderTest {
     }
 
     @Test
-    void namesThatLeadOutOfTheCacheAreRefused() throws IOException {
+    void namesOutsideTheCacheAreRejected() throws IOException {
         Path description = temporary.resolve("evil/native/lib/pytorch.properties");
         Files.createDirectories(description.resolveSibling(""));
         for (String name : new String[] {"../libtorch_cpu.so", "/etc/passwd", "a/b.so", "..", ".hidden", "a,,b"}) {

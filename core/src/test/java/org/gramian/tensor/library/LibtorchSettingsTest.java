@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.gramian.tensor.library.LibtorchSettings.NativePlatform;
 import org.junit.jupiter.api.Test;
 
 /** Where the cache lies, and how a platform is recognized. */
@@ -13,7 +14,7 @@ final class LibtorchSettingsTest {
     private static final Map<String, String> HOME = Map.of("user.home", "/home/ada");
 
     @Test
-    void theCacheIsTheNamedOneElseThatOfTheSystemElseThatOfTheUser() {
+    void cacheFolderFollowsVariableThenXdgThenHome() {
         Map<String, String> both = Map.of("GRAMIAN_CACHE", "/big/cache", "XDG_CACHE_HOME", "/xdg");
         assertThat(new LibtorchSettings(HOME, both).cacheFolder()).isEqualTo(absolute("/big/cache"));
         assertThat(new LibtorchSettings(
@@ -24,14 +25,14 @@ final class LibtorchSettingsTest {
     }
 
     @Test
-    void blankAndRelativeSettingsOfTheSystemAreIgnored() {
+    void blankAndRelativeXdgSettingsAreIgnored() {
         Map<String, String> environment = Map.of("GRAMIAN_CACHE", "", "XDG_CACHE_HOME", "relative");
         assertThat(new LibtorchSettings(HOME, environment).cacheFolder())
                 .isEqualTo(absolute("/home/ada/.cache/gramian"));
     }
 
     @Test
-    void aUserWithoutAHomeIsAskedForACacheFolder() {
+    void missingHomeIsReportedWithAdvice() {
         for (Map<String, String> properties : List.of(Map.<String, String>of(), Map.of("user.home", "?"))) {
             assertThatThrownBy(() -> new LibtorchSettings(properties, Map.of()).cacheFolder())
                     .isInstanceOf(LibtorchException.class)
@@ -40,14 +41,14 @@ final class LibtorchSettingsTest {
     }
 
     @Test
-    void aTextThatIsNoPathIsNamed() {
+    void invalidPathIsReported() {
         assertThatThrownBy(() -> LibtorchSettings.path("a\0b", "GRAMIAN_CACHE"))
                 .isInstanceOf(LibtorchException.class)
                 .hasMessageContaining("GRAMIAN_CACHE");
     }
 
     @Test
-    void platformsAreNamedAsTheArtifactNamesThem() {
+    void platformsHaveTheClassifiersOfTheArtifact() {
         assertThat(NativePlatform.of("Linux", "amd64").classifier()).isEqualTo("linux-x86_64");
         assertThat(NativePlatform.of("Linux", "aarch64").classifier()).isEqualTo("linux-aarch64");
         assertThat(NativePlatform.of("Mac OS X", "aarch64").classifier()).isEqualTo("osx-aarch64");
@@ -56,7 +57,7 @@ final class LibtorchSettingsTest {
     }
 
     @Test
-    void theSettingsOfThisProcessAreThoseOfTheVirtualMachine() {
+    void settingsOfThisProcessEqualThoseOfTheJvm() {
         LibtorchSettings settings = LibtorchSettings.ofProcess();
         assertThat(settings.property("os.name")).isEqualTo(System.getProperty("os.name"));
         assertThat(settings.environment()).isEqualTo(System.getenv());

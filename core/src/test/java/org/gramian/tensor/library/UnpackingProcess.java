@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.gramian.tensor.library.LibtorchCache.Disk;
 import org.slf4j.Logger;
 
 /** A program that unpacks a jar into a cache folder: what the concurrency tests start several times at once. */

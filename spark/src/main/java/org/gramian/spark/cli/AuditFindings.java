@@ -27,44 +27,44 @@ import org.gramian.image.audit.ImageIssue;
 import org.gramian.image.audit.Severity;
 
 /**
- * What is wrong with images, in a table of facts. All is counted in one pass, and copies in another; of each finding the first and
- * the last image are named, since all of them, sorted, would want the memory of one machine.
+ * Findings of an audit from the table of {@link org.gramian.spark.executor.PartitionAudit}, in two passes. Each finding names the
+ * first and the last image only, as a full list may exceed the memory of one machine.
  */
 final class AuditFindings {
     private static final String UNREADABLE = "UNREADABLE";
 
     private AuditFindings() {}
 
-    /** Of single images. */
+    /** Returns the findings about single images. */
     static List<Finding> ofImages(Dataset<Row> facts) {
         List<Column> columns = new ArrayList<>(columns(UNREADABLE, col("error").isNotNull(), col("error")));
         Column shape = concat_ws(" ", concat_ws("×", col("width"), col("height")), col("format"), col("colour"));
-        for (ImageIssue oddity : ImageIssue.values()) {
-            columns.addAll(columns(oddity.name(), array_contains(col("odd"), oddity.name()), shape));
+        for (ImageIssue issue : ImageIssue.values()) {
+            columns.addAll(columns(issue.name(), array_contains(col("odd"), issue.name()), shape));
         }
         Row row = facts.agg(
                         columns.getFirst(), columns.subList(1, columns.size()).toArray(Column[]::new))
                 .head();
         List<Finding> findings = new ArrayList<>();
-        int lost = number(row, UNREADABLE);
-        if (lost > 0) {
+        int unreadable = number(row, UNREADABLE);
+        if (unreadable > 0) {
             findings.add(new Finding(
                     Severity.SPOILS,
                     Kind.UNREADABLE,
-                    String.format(Locale.ROOT, "%,d of the images cannot be read", lost),
+                    String.format(Locale.ROOT, "%,d of the images cannot be read", unreadable),
                     "Training skips them: repair, replace or remove them.",
                     items(row, UNREADABLE)));
         }
-        for (ImageIssue oddity : ImageIssue.values()) {
-            int number = number(row, oddity.name());
+        for (ImageIssue issue : ImageIssue.values()) {
+            int number = number(row, issue.name());
             if (number > 0) {
-                findings.add(oddity.finding(number, items(row, oddity.name()), AuditOptions.DEFAULT));
+                findings.add(issue.finding(number, items(row, issue.name()), AuditOptions.DEFAULT));
             }
         }
         return findings;
     }
 
-    /** How many images fulfil a condition, the first and the last of them. */
+    /** Returns the number of images that meet a condition, and the first and last of them. */
     private static List<Column> columns(String name, Column condition, Column remark) {
         Column example = when(condition, struct(col("path"), remark.as("remark")));
         return List.of(
@@ -87,8 +87,8 @@ final class AuditFindings {
                 .toList();
     }
 
-    /** Of equal pixels. */
-    static List<Finding> ofCopies(Dataset<Row> facts) {
+    /** Returns the findings about images with equal pixels. */
+    static List<Finding> ofDuplicates(Dataset<Row> facts) {
         Column group = struct(col("first"), col("last"), col("images"));
         return facts
                 .where(col("error").isNull())
@@ -103,11 +103,11 @@ final class AuditFindings {
                 .agg(count(lit(1)), sum("images"), min(group), max(group))
                 .collectAsList()
                 .stream()
-                .map(AuditFindings::copies)
+                .map(AuditFindings::duplicates)
                 .toList();
     }
 
-    private static Finding copies(Row row) {
+    private static Finding duplicates(Row row) {
         String sentence =
                 String.format(Locale.ROOT, "%,d images are duplicates, in %,d groups", row.getLong(2), row.getLong(1));
         List<Item> items = Stream.of(row.getStruct(3), row.getStruct(4))

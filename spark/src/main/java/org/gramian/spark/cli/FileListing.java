@@ -20,18 +20,17 @@ import org.gramian.image.dataset.layout.ImageNames;
 import org.gramian.image.dataset.layout.Layout.Flat;
 
 /**
- * The images that places name, in any file system that Hadoop knows: files themselves, all images of folders at any depth, and
- * what patterns like {@code photos/2024-*} match. Spark's own {@code binaryFile} is not used: it leaves empty files out without a
- * word, where each should be a row with its reason.
+ * Images of files, folders (at any depth) and glob patterns, as {@code photos/2024-*}, in any Hadoop file system. Spark's own {@code
+ * binaryFile} omits empty files, which here are rows with an error.
  *
- * @param images their full paths; those of a folder sorted
- * @param remarks sentences about files that were left out
+ * @param images full paths; those of a folder sorted
+ * @param remarks sentences about skipped files
  */
 record FileListing(List<String> images, List<String> remarks) {
     /**
      * Lists places.
      *
-     * @throws IOException if there is nothing at a place, or no image in a folder
+     * @throws IOException if a place does not exist, or a folder has no image
      */
     static FileListing of(List<String> places, Configuration hadoop) throws IOException {
         FileListing listing = new FileListing(new ArrayList<>(), new ArrayList<>());
@@ -71,7 +70,7 @@ record FileListing(List<String> images, List<String> remarks) {
         }
     }
 
-    /** As on one machine; Hadoop would pass over links that lead nowhere, and start a process to learn each file's permissions. */
+    /** Lists as on one machine: Hadoop would skip broken links, and start a process for the permissions of each file. */
     private void addLocal(java.nio.file.Path folder) throws IOException {
         Dataset inside = new Flat().read(folder);
         for (Sample sample : inside.samples()) {
@@ -80,7 +79,7 @@ record FileListing(List<String> images, List<String> remarks) {
         inside.notes().stream().map(Note::text).forEach(remarks::add);
     }
 
-    /** By one listing of all that is below, which stores of objects answer a thousand names at a time. */
+    /** Lists recursively in one call, which object stores answer a thousand names at a time. */
     private void addRemote(Path folder, FileSystem files) throws IOException {
         List<String> inside = new ArrayList<>();
         long others = 0;

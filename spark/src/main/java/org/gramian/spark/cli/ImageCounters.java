@@ -16,27 +16,24 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
-import org.gramian.spark.executor.Columns;
+import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.Output;
 
-/**
- * How many images a job went through and what was wrong with some, counted on the way by Spark's accumulators: nothing is read
- * twice for it.
- */
+/** Counts the images and errors of a job while it writes them, with Spark's accumulators. */
 final class ImageCounters {
-    /** The column of reasons. */
+    /** Column of errors. */
     static final String ERROR = "error";
 
-    /** The column of their kinds. */
+    /** Column of their kinds. */
     static final String KIND = "error_kind";
 
-    private static final String PICTURES = "pictures";
+    private static final String IMAGES = "images";
 
     private final Observation observation = new Observation("gramian");
     private final Instant start = Instant.now();
     private final String prefix;
 
-    /** @param prefix of the names of both columns */
+    /** @param prefix of both columns */
     ImageCounters(String prefix) {
         this.prefix = prefix;
     }
@@ -44,17 +41,17 @@ final class ImageCounters {
     /**
      * The counted values.
      *
-     * @param reasons the column that has them
-     * @param images all of them
-     * @param errors how many of each kind
-     * @param time since the tally was made
+     * @param errorColumn name of the column of errors
+     * @param images number of images
+     * @param errors number of errors by kind
+     * @param time since these counters were created
      */
-    record Counted(String reasons, long images, Map<String, Long> errors, Duration time) {
+    record Counted(String errorColumn, long images, Map<String, Long> errors, Duration time) {
         long failed() {
             return errors.values().stream().mapToLong(Long::longValue).sum();
         }
 
-        /** Lines for people. */
+        /** Returns lines for the terminal. */
         String text(String place) {
             double seconds = Math.max(time.toMillis(), 1) / 1e3;
             String all = String.format(
@@ -67,18 +64,22 @@ final class ImageCounters {
                     .collect(Collectors.joining(", "));
             return all
                     + String.format(
-                            Locale.ROOT, "%,d of them are unreadable, see column '%s': %s%n", failed(), reasons, kinds);
+                            Locale.ROOT,
+                            "%,d of them are unreadable, see column '%s': %s%n",
+                            failed(),
+                            errorColumn,
+                            kinds);
         }
     }
 
-    /** Rows with a column of kinds, which are counted when they are written. */
-    Dataset<Row> watched(Dataset<Row> rows) {
-        Column found = Columns.named(prefix + KIND);
+    /** Returns rows with a column of kinds that are counted when they are written. */
+    Dataset<Row> observed(Dataset<Row> rows) {
+        Column found = ImageColumn.named(prefix + KIND);
         List<Column> kinds = new ArrayList<>();
         for (String kind : Output.ERROR_KINDS) {
             kinds.add(count(when(found.equalTo(kind), 1)).as(kind));
         }
-        return rows.observe(observation, count(lit(1)).as(PICTURES), kinds.toArray(Column[]::new));
+        return rows.observe(observation, count(lit(1)).as(IMAGES), kinds.toArray(Column[]::new));
     }
 
     /** Returns the counters after all rows are written. */
@@ -92,9 +93,6 @@ final class ImageCounters {
             }
         }
         return new Counted(
-                prefix + ERROR,
-                (Long) found.getOrDefault(PICTURES, 0L),
-                errors,
-                Duration.between(start, Instant.now()));
+                prefix + ERROR, (Long) found.getOrDefault(IMAGES, 0L), errors, Duration.between(start, Instant.now()));
     }
 }

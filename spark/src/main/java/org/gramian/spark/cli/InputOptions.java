@@ -13,20 +13,20 @@ import org.apache.spark.sql.types.StructType;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options that say how places become a table of images. */
+/** Options of the input: files, or a table of images. */
 final class InputOptions {
-    /** The column of paths where files are listed. */
+    /** Column of paths if the input is files. */
     static final String PATH = "path";
 
     private static final String FILES = "files";
 
-    /** No task is begun for fewer images. */
-    private static final int FEWEST_OF_A_TASK = 32;
+    /** Least images of a task. */
+    private static final int LEAST_TASK_IMAGES = 32;
 
-    /** So many at most are lost with an executor, and new executors find tasks that are left. */
-    private static final int MOST_OF_A_TASK = 512;
+    /** Most images of a task: limits lost work, and leaves tasks for new executors. */
+    private static final int MOST_TASK_IMAGES = 512;
 
-    /** More tasks than that are work for the driver: theirs are larger then. */
+    /** More tasks would slow down the driver; tasks get larger instead. */
     private static final int MOST_TASKS = 20_000;
 
     @Option(
@@ -49,19 +49,20 @@ final class InputOptions {
             names = "--partitions",
             paramLabel = "N",
             description = "number of tasks (default: Spark's own for a table; for files four per core, of "
-                    + FEWEST_OF_A_TASK + " to " + MOST_OF_A_TASK + " images, and at most " + MOST_TASKS + " tasks)")
+                    + LEAST_TASK_IMAGES + " to " + MOST_TASK_IMAGES + " images, and at most " + MOST_TASKS + " tasks)")
     private @Nullable Integer partitions;
 
     /**
      * Images as a table.
      *
-     * @param rows what is kept, and the images
+     * @param rows input columns and images
      * @param column of images
-     * @param kept the columns that results are put beside
+     * @param kept columns of the output
+     * @param files whether files were listed, so that their folders are their classes
      */
-    record Images(Dataset<Row> rows, String column, List<String> kept) {}
+    record Images(Dataset<Row> rows, String column, List<String> kept, boolean files) {}
 
-    /** @throws IllegalArgumentException if the options do not fit each other */
+    /** Throws if options contradict each other. */
     void check() {
         if (partitions != null && partitions < 1) {
             throw new IllegalArgumentException("--partitions: expected at least 1, found " + partitions);
@@ -72,23 +73,22 @@ final class InputOptions {
         }
     }
 
-    /** Whether places are files, not tables. */
-    boolean isFiles() {
+    private boolean isFiles() {
         return format == null ? column == null : format.equals(FILES);
     }
 
     /**
-     * Makes the table.
+     * Reads the table or lists the files.
      *
-     * @throws IOException if places cannot be listed, or there is nothing
+     * @throws IOException if places cannot be listed or are empty
      */
-    Images read(SparkSession session, List<String> places, Console console) throws IOException {
-        return isFiles() ? files(session, places, console) : table(session, places);
+    Images read(SparkSession session, List<String> places, SparkApplication application) throws IOException {
+        return isFiles() ? files(session, places, application) : table(session, places);
     }
 
-    private Images files(SparkSession session, List<String> places, Console console) throws IOException {
+    private Images files(SparkSession session, List<String> places, SparkApplication application) throws IOException {
         FileListing listing = FileListing.of(places, session.sessionState().newHadoopConf());
-        listing.remarks().forEach(console::say);
+        listing.remarks().forEach(application::log);
         JavaSparkContext spark = JavaSparkContext.fromSparkContext(session.sparkContext());
         int slices = slices(listing.images().size(), spark.defaultParallelism());
         StructType schema = new StructType().add(PATH, DataTypes.StringType, false);
@@ -96,24 +96,25 @@ final class InputOptions {
                 session.createDataFrame(
                         spark.parallelize(listing.images(), slices).map(RowFactory::create), schema),
                 PATH,
-                List.of(PATH));
+                List.of(PATH),
+                true);
     }
 
     private int slices(int images, int cores) {
         if (partitions != null) {
             return partitions;
         }
-        int most = Math.max(MOST_OF_A_TASK, Math.ceilDiv(images, MOST_TASKS));
-        int each = Math.clamp(Math.ceilDiv(images, 4 * cores), FEWEST_OF_A_TASK, most);
+        int most = Math.max(MOST_TASK_IMAGES, Math.ceilDiv(images, MOST_TASKS));
+        int each = Math.clamp(Math.ceilDiv(images, 4 * cores), LEAST_TASK_IMAGES, most);
         return Math.ceilDiv(images, each);
     }
 
     private Images table(SparkSession session, List<String> places) {
         Dataset<Row> rows =
                 session.read().format(format == null ? "parquet" : format).load(places.toArray(String[]::new));
-        Dataset<Row> cut = partitions == null ? rows : rows.repartition(partitions);
+        Dataset<Row> partitioned = partitions == null ? rows : rows.repartition(partitions);
         String images = column == null ? "content" : column;
-        return new Images(cut, images, withoutBytes(rows, images));
+        return new Images(partitioned, images, withoutBytes(rows, images), false);
     }
 
     private static List<String> withoutBytes(Dataset<Row> rows, String images) {

@@ -14,13 +14,13 @@ import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.SparkSession;
 
-/** Says how far jobs are, from what Spark tells its listeners: a line after two seconds and every ten seconds then. */
+/** Prints the progress of jobs: after two seconds, then every ten seconds. */
 final class JobProgress extends SparkListener implements AutoCloseable {
     private static final Duration FIRST = Duration.ofSeconds(2);
     private static final Duration BETWEEN = Duration.ofSeconds(10);
 
     private final SparkSession session;
-    private final Console console;
+    private final SparkApplication application;
     private final String work;
     private final String unit;
     private final Instant start = Instant.now();
@@ -31,34 +31,34 @@ final class JobProgress extends SparkListener implements AutoCloseable {
     private long lost;
     private long rows;
 
-    private JobProgress(SparkSession session, Console console, String work, String unit) {
+    private JobProgress(SparkSession session, SparkApplication application, String work, String unit) {
         this.session = session;
-        this.console = console;
+        this.application = application;
         this.work = work;
         this.unit = unit;
     }
 
     /**
-     * Begins to listen.
+     * Starts printing.
      *
      * @param work description of the work; empty if the command's name suffices
-     * @param unit of the rows that are written, as {@code images}; empty where none are
+     * @param unit of the rows written, as {@code images}; empty if there are none
      */
-    static JobProgress of(SparkSession session, Console console, String work, String unit) {
-        JobProgress progress = new JobProgress(session, console, work, unit);
+    static JobProgress of(SparkSession session, SparkApplication application, String work, String unit) {
+        JobProgress progress = new JobProgress(session, application, work, unit);
         session.sparkContext().addSparkListener(progress);
         Future<?> _ = progress.clock.scheduleAtFixedRate(
-                progress::say, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
+                progress::print, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
         return progress;
     }
 
-    private void say() {
-        if (begun()) {
-            console.say(text());
+    private void print() {
+        if (hasTasks()) {
+            application.log(text());
         }
     }
 
-    private synchronized boolean begun() {
+    private synchronized boolean hasTasks() {
         return tasks > 0;
     }
 
@@ -71,7 +71,7 @@ final class JobProgress extends SparkListener implements AutoCloseable {
 
     @Override
     public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
-        if (end.taskInfo().failed()) { // not a copy that was killed since another one was faster
+        if (end.taskInfo().failed()) { // does not count killed speculative copies
             lost++;
         } else if (end.taskInfo().successful()
                 && done.add(end.stageId() + "/" + end.taskInfo().index())) {

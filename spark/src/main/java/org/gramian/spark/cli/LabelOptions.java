@@ -11,20 +11,20 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.DataTypes;
-import org.gramian.spark.executor.Columns;
+import org.gramian.spark.executor.ImageColumn;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options that say what images are called and which class they belong to. */
+/** Options for names and labels of images. */
 final class LabelOptions {
-    /** The column of names that {@link #named} makes. */
+    /** Column of names of {@link #named}. */
     static final String NAME = InputOptions.PATH;
 
-    /** Its column of classes. */
+    /** Column of labels of {@link #named}. */
     static final String LABEL = "label";
 
-    /** Its column of images. */
-    static final String PICTURE = "picture";
+    /** Column of images of {@link #named}. */
+    static final String IMAGE = "image";
 
     @Option(
             names = "--label-column",
@@ -42,40 +42,40 @@ final class LabelOptions {
     private String name;
 
     /**
-     * Images in the columns name, label, image and more.
+     * Returns images in the columns name, label, image and more. Without a column of labels, all images get one label.
      *
-     * @param files whether they were listed, so that their folders are their classes
-     * @throws IllegalArgumentException if a column is not there; without a column of classes all images are of one, unless one was
-     *     named
+     * @throws IllegalArgumentException if a column is missing
      */
-    Dataset<Row> named(InputOptions.Images images, boolean files, Column... more) {
+    Dataset<Row> named(InputOptions.Images images, Column... more) {
         List<Column> columns = new ArrayList<>();
         columns.add(found(name, images).cast(DataTypes.StringType).as(NAME));
-        columns.add(owner(images, files).cast(DataTypes.StringType).as(LABEL));
-        columns.add(found(images.column(), images).as(PICTURE));
+        columns.add(label(images).cast(DataTypes.StringType).as(LABEL));
+        columns.add(found(images.column(), images).as(IMAGE));
         columns.addAll(List.of(more));
         return images.rows().select(columns.toArray(Column[]::new));
     }
 
-    /** Whether classes are known: of files always, of a table if it has the column. */
-    boolean known(InputOptions.Images images, boolean files) {
-        return files || label != null || List.of(images.rows().columns()).contains(LABEL);
+    /** Returns whether there are labels: for files always, for a table if it has the column. */
+    boolean exist(InputOptions.Images images) {
+        return images.files()
+                || label != null
+                || List.of(images.rows().columns()).contains(LABEL);
     }
 
-    private Column owner(InputOptions.Images images, boolean files) {
+    private Column label(InputOptions.Images images) {
         if (label != null) {
             return found(label, images);
         }
-        if (files) {
+        if (images.files()) {
             return element_at(split(col(InputOptions.PATH), "/"), -2);
         }
-        return known(images, false) ? found(LABEL, images) : lit("all");
+        return exist(images) ? found(LABEL, images) : lit("all");
     }
 
     /**
-     * A column of the table.
+     * Returns a column of the table.
      *
-     * @throws IllegalArgumentException if it is not there
+     * @throws IllegalArgumentException if it is missing
      */
     static Column found(String wanted, InputOptions.Images images) {
         List<String> columns = List.of(images.rows().columns());
@@ -83,6 +83,6 @@ final class LabelOptions {
             throw new IllegalArgumentException("expected a column '" + wanted + "', found the columns "
                     + String.join(", ", columns) + "; set others with --name-column, --label-column and --column");
         }
-        return Columns.named(wanted);
+        return ImageColumn.named(wanted);
     }
 }

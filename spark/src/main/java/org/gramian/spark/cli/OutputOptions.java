@@ -8,15 +8,12 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
-import org.gramian.spark.train.LateTasks;
-import org.gramian.spark.train.LocalPathCheck;
+import org.gramian.spark.train.ClusterOutput;
 import picocli.CommandLine.Option;
 
 /**
- * Where the table of results goes: a new folder of Parquet files, whole or not at all.
- *
- * <p>Spark's committer keeps what tasks write below {@code _temporary}, out of readers' sight, and moves it to its place when all
- * are done; then it writes {@code _SUCCESS}. A job that fails or is stopped leaves nothing: what is there of it is removed.
+ * Options of the output table, a new folder of Parquet files. A failed or cancelled job leaves no output: Spark's committer moves the
+ * files of tasks out of {@code _temporary} when all are done and writes {@code _SUCCESS}.
  */
 final class OutputOptions {
     @Option(
@@ -37,40 +34,39 @@ final class OutputOptions {
     }
 
     /**
-     * Looks before any work is done.
+     * Checks the path before any work.
      *
-     * @param read the places that are read
-     * @throws IllegalArgumentException if something is there that is not to be replaced, or that is read
+     * @param read input paths
+     * @throws IllegalArgumentException if the path exists and must not be replaced, or overlaps an input
      */
-    void check(SparkSession session, List<String> read, Console console) throws IOException {
+    void check(SparkSession session, List<String> read, SparkApplication application) throws IOException {
         Configuration hadoop = session.sessionState().newHadoopConf();
         if (overwrite) {
-            Overlap.refuse(out, read, hadoop);
+            OutputFolder.requireNoOverlap(out, read, hadoop);
         } else {
-            NewFolder.requireNothing(out, hadoop);
+            OutputFolder.requireMissing(out, hadoop);
         }
-        LocalPathCheck.warn(session, out, sentence -> console.say("--out: " + sentence));
+        ClusterOutput.warn(session, out, sentence -> application.log("--out: " + sentence));
     }
 
     /** Writes rows with a column of error kinds, and returns the counters. */
-    ImageCounters.Counted write(ImageCounters tally, Dataset<Row> rows, Console console)
+    ImageCounters.Counted write(ImageCounters counters, Dataset<Row> rows, SparkApplication application)
             throws IOException, InterruptedException {
         SparkSession session = rows.sparkSession();
         Configuration hadoop = session.sessionState().newHadoopConf();
-        Dataset<Row> watched = tally.watched(rows);
-        // What cannot be planned fails here, before anything is removed.
-        watched.queryExecution().executedPlan();
-        try (JobProgress _ = JobProgress.of(session, console, "", "images");
-                Interruption _ = Interruption.of(session);
-                NewFolder folder = NewFolder.begin(out, overwrite, hadoop)) {
-            // The folder is there, with nothing but a mark; it is removed after a failure, when nobody writes there any
-            // more.
-            LateTasks.outlived(
+        Dataset<Row> observed = counters.observed(rows);
+        // fails on an invalid plan before anything is removed
+        observed.queryExecution().executedPlan();
+        try (JobProgress _ = JobProgress.of(session, application, "", "images");
+                JobCancellation _ = JobCancellation.of(session);
+                OutputFolder folder = OutputFolder.begin(out, overwrite, hadoop)) {
+            // After a failure the folder is removed, once no task writes to it any more.
+            ClusterOutput.runAndAwaitTasks(
                     session.sparkContext(),
-                    () -> watched.write().mode(SaveMode.Append).parquet(out));
-            ImageCounters.Counted counted = tally.counted();
-            if (LocalPathCheck.isDoubtful(session, out)) {
-                LocalPathCheck.requireRows(new Path(out), counted.images(), hadoop);
+                    () -> observed.write().mode(SaveMode.Append).parquet(out));
+            ImageCounters.Counted counted = counters.counted();
+            if (ClusterOutput.mayBeLocal(session, out)) {
+                ClusterOutput.requireRows(new Path(out), counted.images(), hadoop);
             }
             folder.keep();
             return counted;
@@ -78,10 +74,11 @@ final class OutputOptions {
     }
 
     /** Writes rows with a column of error kinds, prints the counters, and returns the exit code. */
-    int finish(ImageCounters tally, Dataset<Row> rows, Console console) throws IOException, InterruptedException {
-        ImageCounters.Counted counted = write(tally, rows, console);
-        console.out().print(counted.text(out));
-        console.out().flush();
-        return counted.failed() == 0 ? Main.DONE : Main.DATA;
+    int finish(ImageCounters counters, Dataset<Row> rows, SparkApplication application)
+            throws IOException, InterruptedException {
+        ImageCounters.Counted counted = write(counters, rows, application);
+        application.out().print(counted.text(out));
+        application.out().flush();
+        return counted.failed() == 0 ? SparkMain.DONE : SparkMain.DATA;
     }
 }

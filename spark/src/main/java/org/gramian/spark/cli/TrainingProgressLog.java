@@ -7,31 +7,31 @@ import org.apache.spark.sql.SparkSession;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent;
 
-/** Says how far a training on Spark is, and stops it in the way that suits what it is doing. */
+/** Prints the progress of a training on Spark, and cancels it. */
 final class TrainingProgressLog implements AutoCloseable {
     private static final Duration BETWEEN = Duration.ofSeconds(10);
 
     private final SparkSession session;
-    private final Console console;
+    private final SparkApplication application;
     private JobProgress jobs;
-    private Instant said = Instant.now();
+    private Instant lastPrinted = Instant.now();
     private int steps;
     private volatile boolean stepping;
 
-    private TrainingProgressLog(SparkSession session, Console console, JobProgress jobs) {
+    private TrainingProgressLog(SparkSession session, SparkApplication application, JobProgress jobs) {
         this.session = session;
-        this.console = console;
+        this.application = application;
         this.jobs = jobs;
     }
 
-    /** Begins with what comes before all events. */
-    static TrainingProgressLog begin(SparkSession session, Console console) {
+    /** Starts with the work before the first event. */
+    static TrainingProgressLog start(SparkSession session, SparkApplication application) {
         return new TrainingProgressLog(
-                session, console, JobProgress.of(session, console, "reading image names and classes", ""));
+                session, application, JobProgress.of(session, application, "reading image names and classes", ""));
     }
 
-    /** What happened. */
-    void tell(TrainEvent event) {
+    /** Prints an event. */
+    void accept(TrainEvent event) {
         switch (event) {
             case TrainEvent.Collecting collecting -> collect(collecting);
             case TrainEvent.StageStarted started -> {
@@ -39,10 +39,10 @@ final class TrainingProgressLog implements AutoCloseable {
                 steps = started.steps();
                 stepping = true;
             }
-            case TrainEvent.RateFound found -> say(found.text());
+            case TrainEvent.RateFound found -> print(found.text());
             case TrainEvent.Stepped stepped -> step(stepped);
             case TrainEvent.EpochDone done ->
-                say(String.format(
+                print(String.format(
                         Locale.ROOT,
                         "epoch %d: loss %.4f, accuracy %.1f %%%s",
                         done.epoch() + 1,
@@ -50,8 +50,8 @@ final class TrainingProgressLog implements AutoCloseable {
                         100 * done.accuracy(),
                         done.best() ? ", best" : ""));
             case TrainEvent.StageExtended extended ->
-                say("the loss is still falling: training continues to epoch " + extended.epochs());
-            case TrainEvent.StageDone done -> say("trained for " + done.epochs() + " epochs: " + done.reason());
+                print("the loss is still falling: training continues to epoch " + extended.epochs());
+            case TrainEvent.StageDone done -> print("trained for " + done.epochs() + " epochs: " + done.reason());
             case TrainEvent.Solving _,
                     TrainEvent.Solved _,
                     TrainEvent.Refitted _,
@@ -71,12 +71,12 @@ final class TrainingProgressLog implements AutoCloseable {
                         collecting.task(),
                         collecting.done(),
                         collecting.all());
-        jobs = JobProgress.of(session, console, work, all ? "" : "crops");
+        jobs = JobProgress.of(session, application, work, all ? "" : "crops");
     }
 
     private void step(TrainEvent.Stepped stepped) {
-        if (Duration.between(said, Instant.now()).compareTo(BETWEEN) >= 0) {
-            say(String.format(
+        if (Duration.between(lastPrinted, Instant.now()).compareTo(BETWEEN) >= 0) {
+            print(String.format(
                     Locale.ROOT,
                     "epoch %d: step %,d of %,d, loss %.4f",
                     stepped.epoch() + 1,
@@ -86,17 +86,17 @@ final class TrainingProgressLog implements AutoCloseable {
         }
     }
 
-    private void say(String sentence) {
-        console.say(sentence);
-        said = Instant.now();
+    private void print(String line) {
+        application.log(line);
+        lastPrinted = Instant.now();
     }
 
     /**
-     * Stops it, from any thread: a step ends first, and a checkpoint is kept; all that comes before steps is cancelled, for what is
-     * missing of it is done again by another run.
+     * Cancels the training, from any thread: a step ends and a checkpoint is written; jobs before the first step are cancelled, and a
+     * resumed run repeats them.
      */
-    void stop(Cancellation breaks) {
-        breaks.cancel();
+    void cancel(Cancellation cancellation) {
+        cancellation.cancel();
         if (!stepping) {
             session.sparkContext().cancelAllJobs();
         }

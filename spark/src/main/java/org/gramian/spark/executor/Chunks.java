@@ -8,15 +8,12 @@ import java.util.NoSuchElementException;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 
-/**
- * Goes through rows some at a time: a number of them is taken in, worked on together and handed out, so that memory is bounded
- * however long the partition is.
- */
+/** Iterator that maps rows in chunks, so that memory is bounded. */
 public final class Chunks<T> implements Iterator<T> {
-    /** Rows at most: a multiple of every batch, so that only a partition's last batch is padded. */
+    /** Most rows of a chunk: a multiple of every batch size, so that only the last batch of a partition is padded. */
     static final int MOST_ROWS = 256;
 
-    /** Bytes of rows and results at most, beside the row that exceeds them. */
+    /** Most bytes of rows and results of a chunk, without the row that exceeds them. */
     static final long MOST_BYTES = 64L << 20;
 
     private final Iterator<T> rows;
@@ -25,8 +22,8 @@ public final class Chunks<T> implements Iterator<T> {
     private Iterator<T> ready = Collections.emptyIterator();
 
     /**
-     * @param bytes of a row and of what becomes of it
-     * @param work what becomes of rows, as many as they are
+     * @param bytes of a row and its result
+     * @param work maps a chunk to as many results
      */
     Chunks(Iterator<T> rows, ToLongFunction<T> bytes, UnaryOperator<List<T>> work) {
         this.rows = rows;
@@ -50,7 +47,7 @@ public final class Chunks<T> implements Iterator<T> {
         return ready.next();
     }
 
-    /** The next rows, as many as are to be worked on together. */
+    /** Takes the rows of the next chunk. */
     public static <T> List<T> take(Iterator<T> rows, ToLongFunction<T> bytes) {
         List<T> taken = new ArrayList<>();
         long sum = 0;

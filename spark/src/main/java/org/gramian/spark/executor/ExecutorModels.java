@@ -10,6 +10,7 @@ import org.gramian.model.Classifier;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
+import org.gramian.spark.executor.ModelContent.SharedModel;
 import org.gramian.tensor.Device;
 
 /**

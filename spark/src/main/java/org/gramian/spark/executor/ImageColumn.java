@@ -10,7 +10,10 @@ import java.nio.file.NoSuchFileException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.security.AccessControlException;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.functions;
 import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.image.ImageContent;
 import org.gramian.image.ImageLimits;
@@ -21,16 +24,22 @@ import org.gramian.image.ReadResult.Unreadable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The column of a table that holds images: it has their bytes, or their paths in any file system that Hadoop knows.
+ * Column of images: bytes, or paths in any Hadoop file system.
  *
- * <p>Whatever is wrong with an image is a {@link Unreadable}, in the words of {@link ImageReader}; a store that does not answer is
- * no image's fault until the last attempt.
+ * <p>An error of an image is an {@link Unreadable}, with the messages of {@link ImageReader}; an error of the file system fails the
+ * task, unless it is the last attempt.
  *
  * @param index of the column
- * @param hadoop how file systems are reached
+ * @param hadoop configuration of the file systems
  */
 public record ImageColumn(int index, SerializableConfiguration hadoop) implements Serializable {
     private static final ImageReader READER = new ImageReader(ImageLimits.DEFAULT);
+
+    /** Returns a column with the file systems of a session. */
+    public static ImageColumn of(int index, SparkSession session) {
+        return new ImageColumn(
+                index, new SerializableConfiguration(session.sessionState().newHadoopConf()));
+    }
 
     /**
      * Reads the image of a row.
@@ -48,7 +57,12 @@ public record ImageColumn(int index, SerializableConfiguration hadoop) implement
         };
     }
 
-    /** Bytes of images and texts that a row holds in memory, in whichever column. */
+    /** Returns the column of a name that may contain dots, which Spark takes for fields within a column otherwise. */
+    public static Column named(String name) {
+        return functions.col("`" + name.replace("`", "``") + "`");
+    }
+
+    /** Returns the bytes of images and texts in all columns of a row. */
     public static long bytes(Row row) {
         long sum = 0;
         for (int i = 0; i < row.size(); i++) {
@@ -75,10 +89,7 @@ public record ImageColumn(int index, SerializableConfiguration hadoop) implement
         }
     }
 
-    /**
-     * A file elsewhere; what is wrong with it is thrown as Java throws it of files here. What is wrong with its file system may pass:
-     * unless this is the last attempt, it is not said of the file.
-     */
+    /** Remote file. Its errors are thrown as for local files; errors of its file system fail the task before the last attempt. */
     private record Remote(FileSystem files, Path path, boolean last) implements ImageContent {
         @Override
         public long size() throws IOException {

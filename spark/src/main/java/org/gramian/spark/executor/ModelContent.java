@@ -1,22 +1,29 @@
 package org.gramian.spark.executor;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.Serializable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.spark.SparkContext;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.SparkSession;
 import org.gramian.basis.Sha256;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.ModelHeader;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A model file in the driver's memory: its bytes, and what they say of the model. Executors get the bytes once, however often it
- * is shared.
- */
+/** Model file in the memory of the driver. Executors get its bytes once. */
 public final class ModelContent {
+    /** A broadcast is one array; models are some tens of megabytes. */
+    private static final long MOST_BYTES = Integer.MAX_VALUE - 8;
+
     private final byte[] bytes;
     private final ModelHeader header;
     private final String fingerprint;
@@ -30,11 +37,43 @@ public final class ModelContent {
     }
 
     /**
+     * Model as tasks carry it: a broadcast, which executors fetch once, from the driver and from one another.
+     *
+     * @param fingerprint SHA-256 of the bytes, in hexadecimal
+     * @param content bytes of the model file
+     */
+    public record SharedModel(String fingerprint, Broadcast<byte[]> content) implements Serializable {}
+
+    /**
+     * Reads a model file from any Hadoop file system.
+     *
+     * @throws ModelFileException if it is not a usable model
+     */
+    public static ModelContent read(String path, SparkSession session) throws IOException {
+        org.apache.hadoop.fs.Path file = new org.apache.hadoop.fs.Path(path);
+        FileSystem files = file.getFileSystem(session.sessionState().newHadoopConf());
+        try {
+            FileStatus status = files.getFileStatus(file);
+            if (status.isDirectory() || status.getLen() > MOST_BYTES) {
+                throw new ModelFileException(
+                        path,
+                        "expected a model file of at most " + MOST_BYTES + " bytes, found "
+                                + (status.isDirectory() ? "a folder" : status.getLen() + " bytes"));
+            }
+            try (InputStream stream = files.open(file)) {
+                return of(stream.readAllBytes(), path);
+            }
+        } catch (FileNotFoundException missing) {
+            throw new ModelFileException(path, "no such file; expected a model written by 'gramian train'");
+        }
+    }
+
+    /**
      * Takes over the bytes of a model file.
      *
-     * @param name for messages: where they came from
-     * @throws ModelFileException if they are no model that can be used
-     * @throws IOException if there is no room for a passing file
+     * @param name origin of the bytes, for messages
+     * @throws ModelFileException if they are not a usable model
+     * @throws IOException if a temporary file cannot be written
      */
     public static ModelContent of(byte[] bytes, String name) throws IOException {
         Path file = written(bytes);
@@ -47,7 +86,7 @@ public final class ModelContent {
         }
     }
 
-    /** A passing file of these bytes: models are read by mapping files. */
+    /** Writes a temporary file: models are read by mapping files. */
     static Path written(byte[] bytes) throws IOException {
         Path file = Files.createTempFile("gramian-model-", ".safetensors");
         try {
@@ -58,7 +97,7 @@ public final class ModelContent {
         }
     }
 
-    /** What the file says of the model. */
+    /** Returns the header of the file. */
     public ModelHeader header() {
         return header;
     }
@@ -68,14 +107,14 @@ public final class ModelContent {
         return bytes;
     }
 
-    /** The model for tasks of a program. */
-    public synchronized SharedModel share(SparkContext program) {
+    /** Returns the model for the tasks of an application. */
+    public synchronized SharedModel share(SparkContext application) {
         SharedModel known = shared;
-        if (known == null || !program.equals(context)) {
+        if (known == null || !application.equals(context)) {
             known = new SharedModel(
-                    fingerprint, JavaSparkContext.fromSparkContext(program).broadcast(bytes));
+                    fingerprint, JavaSparkContext.fromSparkContext(application).broadcast(bytes));
             shared = known;
-            context = program;
+            context = application;
         }
         return known;
     }

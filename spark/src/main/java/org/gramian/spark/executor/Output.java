@@ -15,7 +15,7 @@ import org.gramian.model.ModelCard;
 import org.gramian.model.Prediction;
 import org.jspecify.annotations.Nullable;
 
-/** Output columns. Of a failed image all are null except {@link #ERROR} and {@link #ERROR_KIND}, which else are null. */
+/** Output columns. {@link #ERROR} and {@link #ERROR_KIND} are null for readable images, all others for failed ones. */
 public enum Output {
     /** Index of the most probable class, as Spark's evaluators and {@code IndexToString} take it. */
     PREDICTION(Engine.Rows.SCORES),

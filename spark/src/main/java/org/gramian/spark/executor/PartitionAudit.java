@@ -16,24 +16,22 @@ import org.gramian.image.audit.ImageIssue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a row of facts of each image of a partition, in their order: name and label as they are, then the columns of {@link
- * #SCHEMA}.
+ * Audits the images of a partition: one row of {@link #SCHEMA} per image, in order.
  *
- * @param input where images are
- * @param name the column of names
- * @param label the column of labels
+ * @param input column of images
+ * @param name index of the column of names
+ * @param label index of the column of labels
  */
 public record PartitionAudit(ImageColumn input, int name, int label) implements MapPartitionsFunction<Row, Row> {
-    /** What is found of an image; those of one that cannot be read are null but the last two, which are null of all others. */
+    /** Columns: the last two are null for readable images, all after the label but these for unreadable ones. */
     public static final StructType SCHEMA =
-            StructType.fromDDL("path STRING, label STRING, format STRING, colour STRING,"
-                    + " bits INT, width INT, height INT, orientation INT, pixels STRING, odd ARRAY<STRING>, error STRING,"
-                    + " error_kind STRING");
+            StructType.fromDDL("path STRING, label STRING, format STRING, colour STRING, bits INT, width INT, height"
+                    + " INT, orientation INT, pixels STRING, odd ARRAY<STRING>, error STRING, error_kind STRING");
 
     @Override
     public Iterator<Row> call(Iterator<Row> rows) {
         Iterable<Row> once = () -> rows;
-        boolean last = Attempts.isLast(TaskContext.get());
+        boolean last = TaskResources.isLastAttempt(TaskContext.get());
         return StreamSupport.stream(once.spliterator(), false)
                 .map(row -> facts(row, last))
                 .iterator();
@@ -50,8 +48,8 @@ public record PartitionAudit(ImageColumn input, int name, int label) implements 
     }
 
     private static Row of(@Nullable String path, @Nullable String label, ImageFacts facts) {
-        Set<ImageIssue> odd = facts.issues(path == null ? "" : path, AuditOptions.DEFAULT);
-        List<String> names = odd.stream().map(ImageIssue::name).toList();
+        Set<ImageIssue> issues = facts.issues(path == null ? "" : path, AuditOptions.DEFAULT);
+        List<String> names = issues.stream().map(ImageIssue::name).toList();
         return RowFactory.create(
                 path,
                 label,

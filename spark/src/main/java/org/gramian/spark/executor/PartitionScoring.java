@@ -14,6 +14,7 @@ import org.gramian.image.batch.ImageSource;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.gramian.model.ModelCard;
+import org.gramian.spark.executor.ModelContent.SharedModel;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +41,7 @@ public record PartitionScoring(SharedModel model, ImageColumn input, List<Output
         TaskResources resources = TaskResources.of(task, device);
         ExecutorModels.Lease lease = ExecutorModels.acquire(model, resources.device());
         task.addTaskCompletionListener((TaskCompletionListener) _ -> lease.close());
-        boolean last = Attempts.isLast(task);
+        boolean last = TaskResources.isLastAttempt(task);
         long added = outputs.contains(Output.DESCRIPTOR) ? Double.BYTES * lease.descriptorSize() : 0;
         return new Chunks<>(
                 rows, row -> ImageColumn.bytes(row) + added, chunk -> appended(chunk, lease, resources, last));

@@ -1,40 +1,35 @@
 package org.gramian.spark.executor;
 
 import java.util.Map;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.resource.ResourceInformation;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Libtorch;
 
 /**
- * What a task was given to compute with.
+ * Resources that Spark assigned to a task.
  *
- * @param cores {@code spark.task.cpus}: threads of one operator, and threads that decode
- * @param device where the model computes
+ * @param cores {@code spark.task.cpus}: threads of an operator, and decoding threads
+ * @param device of the model
  */
 public record TaskResources(int cores, Device device) {
-    /** The name of GPUs in Spark's scheduling of resources. */
-    private static final String GPU = "gpu";
-
-    /** The choice of device that leaves it to Spark. */
-    private static final String AUTO = "auto";
-
     /**
-     * What a task was given.
+     * Returns the resources of a task.
      *
-     * @param wish {@code cpu}, {@code cuda:1}, or {@code auto}: the first GPU that Spark gave the task, the processor where it
-     *     gave none. A GPU that libtorch merely sees may be another task's
-     * @throws IllegalArgumentException if the device is not there
+     * @param device {@code cpu}, {@code cuda:1}, or {@code auto}: the first GPU that Spark assigned to the task, or the CPU without
+     *     one; other GPUs may belong to other tasks
+     * @throws IllegalArgumentException if the device does not exist
      */
-    public static TaskResources of(TaskContext task, String wish) {
-        return new TaskResources(task.cpus(), device(task.resourcesJMap(), wish));
+    public static TaskResources of(TaskContext task, String device) {
+        return new TaskResources(task.cpus(), device(task.resourcesJMap(), device));
     }
 
     /**
-     * Looks at a choice of device; whether there is such a device, each executor finds out.
+     * Checks the name of a device; each executor checks whether it exists.
      *
-     * @param option what the choice is called, for the message
-     * @throws IllegalArgumentException if it is no device's name
+     * @param option name of the option, for the message
+     * @throws IllegalArgumentException if the name is invalid
      */
     public static void requireDeviceName(String option, String name) {
         if (!name.matches("auto|cpu|cuda(:\\d+)?")) {
@@ -43,16 +38,28 @@ public record TaskResources(int cores, Device device) {
         }
     }
 
-    static Device device(Map<String, ResourceInformation> given, String wish) {
-        if (!wish.equals(AUTO)) {
-            return Device.parse(wish);
+    static Device device(Map<String, ResourceInformation> assigned, String name) {
+        if (!name.equals("auto")) {
+            return Device.parse(name);
         }
-        ResourceInformation gpus = given.get(GPU);
+        ResourceInformation gpus = assigned.get("gpu");
         return gpus == null ? Device.CPU : Device.parse("cuda:" + gpus.addresses()[0]);
     }
 
-    /** Lets operators that this thread calls use the task's cores and no more: OpenMP asks each thread for its own number. */
+    /** Limits the operators that this thread calls to the task's cores: OpenMP has a number of threads per calling thread. */
     public void apply() {
         Libtorch.load().setThreads(cores);
+    }
+
+    /** Returns whether the job fails with this attempt of a task. */
+    static boolean isLastAttempt(TaskContext task) {
+        SparkEnv environment = SparkEnv.get();
+        boolean local = environment.executorId().equals("driver"); // --master local tries a task once
+        return local || isLastAttempt(task.attemptNumber(), environment.conf().getInt("spark.task.maxFailures", 4));
+    }
+
+    /** Returns whether an attempt, counted from 0, is the last one. */
+    static boolean isLastAttempt(int attempt, int most) {
+        return attempt + 1 >= most;
     }
 }

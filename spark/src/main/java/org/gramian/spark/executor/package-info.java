@@ -1,13 +1,11 @@
 /**
  * Code of the executors: appends predictions and descriptors to the rows of a partition.
  *
- * <p>The driver turns a model file into a {@link org.gramian.spark.executor.ModelContent}. Each executor gets its bytes once, by
- * a broadcast that travels with each task as a {@link org.gramian.spark.executor.SharedModel}. {@link
- * org.gramian.spark.executor.ExecutorModels} loads it once per virtual machine, on the device of the task's {@link
+ * <p>The driver reads a model file as {@link org.gramian.spark.executor.ModelContent} and broadcasts it. {@link
+ * org.gramian.spark.executor.ExecutorModels} loads it once per JVM, on the device of the task's {@link
  * org.gramian.spark.executor.TaskResources}. {@link org.gramian.spark.executor.PartitionScoring} takes rows in {@link
- * org.gramian.spark.executor.Chunks}, makes an image source of each row's {@link org.gramian.spark.executor.ImageColumn}, runs the
- * {@link org.gramian.model.Classifier} as the command line does, and appends the {@link org.gramian.spark.executor.Output}
- * columns. {@code Attempts} decides whether a store that fails is an error of the image.
+ * org.gramian.spark.executor.Chunks}, reads images from an {@link org.gramian.spark.executor.ImageColumn}, runs the {@link
+ * org.gramian.model.Classifier} and appends {@link org.gramian.spark.executor.Output} columns.
  */
 @NullMarked
 package org.gramian.spark.executor;

@@ -4,35 +4,36 @@ import static org.apache.spark.sql.functions.col;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Crops;
 import org.gramian.run.config.RunConfig;
 import org.gramian.spark.executor.ImageColumn;
-import org.gramian.spark.executor.SharedModel;
+import org.gramian.spark.executor.ModelContent.SharedModel;
 import org.gramian.tensor.Libtorch;
 import org.gramian.train.feature.FeatureRecipe;
 import org.gramian.train.feature.FrozenBackbone;
+import org.gramian.train.loop.TrainEvent;
 
 /**
  * Features of a run: training crops of the training set and test crops of the validation set.
  *
  * @param path folder of both tables
- * @param catalogue the images
- * @param config how they are seen
- * @param training where features to train on are kept
- * @param heldBack feature store of the validation set
+ * @param catalog of the images
+ * @param config of the run
+ * @param training features of the training set
+ * @param validation features of the validation set
  */
 record DistributedFeatures(
-        String path, ImageCatalog catalogue, RunConfig config, FeatureStore training, FeatureStore heldBack) {
-    /** Column of the image in what tasks are given. */
-    private static final int PICTURE = 3;
+        String path, ImageCatalog catalog, RunConfig config, FeatureStore training, FeatureStore validation) {
+    /** Index of the column of images in the input of tasks. */
+    private static final int IMAGE = 3;
 
-    /** Names the tables of a run: nothing is computed yet. */
+    /** Returns the tables of a run; computes nothing. */
     static DistributedFeatures in(
-            RemoteRunFolder folder, ImageCatalog catalogue, RunConfig config, FrozenBackbone network) {
+            RemoteRunFolder folder, ImageCatalog catalog, RunConfig config, FrozenBackbone network) {
         FeatureRecipe recipe = new FeatureRecipe(
                 network.backbone().name(),
                 network.backbone().layer(),
@@ -40,55 +41,56 @@ record DistributedFeatures(
                 network.preprocessing(),
                 config.data().featureType(),
                 "spark, libtorch " + Libtorch.load().version());
-        String all = recipe.fingerprint() + "\n" + catalogue.fingerprint() + "\n"
+        String all = recipe.fingerprint() + "\n" + catalog.fingerprint() + "\n"
                 + config.data().crops().text()
                 + config.data().testCrops().map(plan -> "\ntest " + plan.text()).orElse("")
                 + "\n" + config.recipe().seed();
         String path = folder.path("features-"
                 + Sha256.hex(Sha256.of(all.getBytes(StandardCharsets.UTF_8))).substring(0, 16));
-        Crops toTrain = config.data().crops().training(config.recipe().seed());
+        Crops trainingCrops = config.data().crops().training(config.recipe().seed());
         return new DistributedFeatures(
                 path,
-                catalogue,
+                catalog,
                 config,
-                new FeatureStore(path + "/training", form(toTrain, config, network)),
+                new FeatureStore(path + "/training", layout(trainingCrops, config, network)),
                 new FeatureStore(
-                        path + "/held-back", form(config.data().testPlan().testing(), config, network)));
+                        path + "/held-back", layout(config.data().testPlan().testing(), config, network)));
     }
 
-    private static FeatureForm form(Crops crops, RunConfig config, FrozenBackbone network) {
-        return new FeatureForm(
+    private static FeatureShard.Layout layout(Crops crops, RunConfig config, FrozenBackbone network) {
+        return new FeatureShard.Layout(
                 crops.count(),
                 network.backbone().features(crops.size(), crops.size()).sizes(),
                 config.data().featureType());
     }
 
     /** Returns whether there is a validation set. */
-    boolean judges() {
-        return catalogue.training() < catalogue.all();
+    boolean hasValidation() {
+        return catalog.training() < catalog.all();
     }
 
-    /** Computes what is missing. */
-    void complete(SharedModel model, String device, FeatureStore.Progress progress) throws IOException {
+    /** Computes missing features. */
+    void complete(SharedModel model, String device, Consumer<TrainEvent.Collecting> progress) throws IOException {
         complete(training, model, device, progress);
-        if (judges()) {
-            complete(heldBack, model, device, progress);
+        if (hasValidation()) {
+            complete(validation, model, device, progress);
         }
     }
 
-    private void complete(FeatureStore store, SharedModel model, String device, FeatureStore.Progress progress)
+    private void complete(
+            FeatureStore store, SharedModel model, String device, Consumer<TrainEvent.Collecting> progress)
             throws IOException {
-        SparkSession spark = catalogue.numbered().sparkSession();
-        boolean learned = store.equals(training);
-        ImageColumn column = new ImageColumn(
-                PICTURE, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
+        boolean forTraining = store.equals(training);
+        ImageColumn column = ImageColumn.of(IMAGE, catalog.numbered().sparkSession());
         FeatureTask.CropText crops = new FeatureTask.CropText(
-                (learned ? config.data().crops() : config.data().testPlan()).text(),
+                (forTraining ? config.data().crops() : config.data().testPlan()).text(),
                 config.recipe().seed(),
-                learned);
+                forTraining);
         store.complete(
-                catalogue.numbered().where(col("held").equalTo(!learned)).select("name", "label", "number"),
-                catalogue::images,
+                catalog.numbered()
+                        .where(col("validation").equalTo(!forTraining))
+                        .select("name", "label", "number"),
+                catalog::images,
                 new FeatureTask(model, column, crops, config.data().featureType(), device),
                 progress);
     }
@@ -99,8 +101,8 @@ record DistributedFeatures(
      * @throws IllegalArgumentException if a class has none
      */
     long[] counts() {
-        SparkSession spark = catalogue.numbered().sparkSession();
-        long[] counts = new long[catalogue.classes().size()];
+        SparkSession spark = catalog.numbered().sparkSession();
+        long[] counts = new long[catalog.classes().size()];
         training.rows(spark)
                 .where(col("reason").isNull().and(col("crop").equalTo(0)))
                 .groupBy("label")
@@ -110,7 +112,7 @@ record DistributedFeatures(
         for (int label = 0; label < counts.length; label++) {
             if (counts[label] == 0) {
                 throw new IllegalArgumentException("no readable training image of "
-                        + QuotedText.text(catalogue.classes().get(label)) + reason(spark, label)
+                        + QuotedText.text(catalog.classes().get(label)) + reason(spark, label)
                         + "; add some, or remove the class");
             }
         }

@@ -2,15 +2,22 @@ package org.gramian.spark.train;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.basis.QuotedText;
+import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Temperature;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.model.Head;
@@ -20,10 +27,11 @@ import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.History;
 import org.gramian.run.InitialModel;
+import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.executor.ModelContent;
-import org.gramian.spark.executor.SharedModel;
+import org.gramian.spark.executor.ModelContent.SharedModel;
 import org.gramian.tensor.DType;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
@@ -36,6 +44,9 @@ import org.gramian.train.recipe.Recipe;
 
 /** Distributed training from an image catalog to a model in a run folder, resuming if possible. */
 final class DistributedRun {
+    /** Key of the number of images in the provenance of a model. */
+    private static final String IMAGES = "pictures";
+
     /** Classes of the placeholder head. */
     private static final List<String> CLASSES = List.of("one", "other");
 
@@ -43,19 +54,19 @@ final class DistributedRun {
     private final Settings settings;
     private final RunConfig config;
     private final FrozenBackbone network;
-    private final SparkTrainer.Control control;
+    private final SparkTrainer trainer;
 
-    DistributedRun(TrainingJob job, Settings settings, FrozenBackbone network, SparkTrainer.Control control) {
+    DistributedRun(TrainingJob job, Settings settings, FrozenBackbone network, SparkTrainer trainer) {
         this.job = job;
         this.settings = settings;
         this.config = RunConfig.of(settings);
         this.network = network;
-        this.control = control;
+        this.trainer = trainer;
     }
 
-    TrainingOutcome run(ImageCatalog catalogue, RemoteRunFolder folder) throws IOException {
-        SparkSession spark = catalogue.numbered().sparkSession();
-        DistributedFeatures features = DistributedFeatures.in(folder, catalogue, config, network);
+    TrainingOutcome run(ImageCatalog catalog, RemoteRunFolder folder) throws IOException {
+        SparkSession spark = catalog.numbered().sparkSession();
+        DistributedFeatures features = DistributedFeatures.in(folder, catalog, config, network);
         if (folder.has(RemoteRunFolder.MODEL) && !folder.has(RemoteRunFolder.CHECKPOINT)) {
             return finished(features, folder);
         }
@@ -63,106 +74,105 @@ final class DistributedRun {
             folder.keep(settings);
         }
         SharedModel backbone = backboneFile(network, config.data().crops()).share(spark.sparkContext());
-        features.complete(backbone, job.device(), this::computed);
+        features.complete(backbone, job.device(), this::collecting);
         backbone.content().destroy(); // frees memory for features
         int groups = folder.groups(spark.sparkContext().defaultParallelism());
-        long heldBack = catalogue.all() - catalogue.training();
-        try (Shards training =
-                        Shards.of(features.training(), spark, new Shards.Range(0, catalogue.training()), groups);
-                Shards judging = features.judges()
+        long validation = catalog.all() - catalog.training();
+        try (Shards training = Shards.of(features.training(), spark, new Shards.Range(0, catalog.training()), groups);
+                Shards validating = features.hasValidation()
                         ? Shards.of(
-                                features.heldBack(), spark, new Shards.Range(catalogue.training(), heldBack), groups)
+                                features.validation(), spark, new Shards.Range(catalog.training(), validation), groups)
                         : null) {
-            long lost = catalogue.all() - training.images() - (judging == null ? 0 : judging.images());
+            long lost = catalog.all() - training.images() - (validating == null ? 0 : validating.images());
             if (lost > 0) {
-                control.remarks()
-                        .accept(lost + " of " + catalogue.all()
+                trainer.warnings()
+                        .accept(lost + " of " + catalog.all()
                                 + " images cannot be read and are skipped; the table of features lists the errors");
             }
-            Optional<Shards> judges = Optional.ofNullable(judging).filter(shards -> shards.count() > 0);
-            Optional<Cancellation.Reason> early = train(features, training, judges, folder);
-            boolean requested =
-                    early.filter(Cancellation.Reason.CANCELLED::equals).isPresent();
+            Optional<Shards> validationShards = Optional.ofNullable(validating).filter(shards -> shards.count() > 0);
+            Optional<Cancellation.Reason> interruption = train(features, training, validationShards, folder);
+            boolean cancelled =
+                    interruption.filter(Cancellation.Reason.CANCELLED::equals).isPresent();
             return new TrainingOutcome(
-                    requested ? Optional.empty() : Optional.of(folder.path(RemoteRunFolder.MODEL)),
-                    early,
+                    cancelled ? Optional.empty() : Optional.of(folder.path(RemoteRunFolder.MODEL)),
+                    interruption,
                     training.images(),
-                    judges.map(Shards::images).orElse(0L),
+                    validationShards.map(Shards::images).orElse(0L),
                     lost,
                     features.path());
         }
     }
 
-    /** What a run that is at its end came to, by its model alone: features may have been removed since. */
+    /** Returns the outcome of a finished run from its model alone: features may have been removed since. */
     private TrainingOutcome finished(DistributedFeatures features, RemoteRunFolder folder) throws IOException {
-        ImageCatalog catalogue = features.catalogue();
+        ImageCatalog catalog = features.catalog();
         ModelCard card = ModelFile.header(folder.fetch(RemoteRunFolder.MODEL)).card();
-        DistributedProvenance.Counted counted;
+        Counted counted;
         try {
-            counted = DistributedProvenance.countedOf(card.origin(), catalogue, settings, network);
+            counted = counted(card.origin(), catalog);
         } catch (IOException other) {
             throw new IOException(folder.path(RemoteRunFolder.MODEL) + ": " + other.getMessage(), other);
         }
-        control.remarks().accept("this run was finished already");
+        trainer.warnings().accept("this run was finished already");
         return new TrainingOutcome(
                 Optional.of(folder.path(RemoteRunFolder.MODEL)),
                 Optional.empty(),
                 counted.training(),
-                counted.heldBack(),
-                catalogue.all() - counted.training() - counted.heldBack(),
+                counted.validation(),
+                catalog.all() - counted.training() - counted.validation(),
                 features.path());
     }
 
-    private void computed(TrainEvent.Collecting event) {
-        control.breaks().reason().ifPresent(reason -> {
+    private void collecting(TrainEvent.Collecting event) {
+        trainer.context().cancellation().reason().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
-        control.events().accept(event);
+        trainer.context().listener().accept(event);
     }
 
     private Optional<Cancellation.Reason> train(
-            DistributedFeatures features, Shards training, Optional<Shards> judges, RemoteRunFolder folder)
+            DistributedFeatures features, Shards training, Optional<Shards> validationShards, RemoteRunFolder folder)
             throws IOException {
         long[] counts = features.counts();
         int images = Math.toIntExact(training.images());
-        DistributedProvenance origin = DistributedProvenance.of(
-                features.catalogue(),
-                new DistributedProvenance.Counted(
-                        training.images(), judges.map(Shards::images).orElse(0L)),
-                settings,
-                network);
+        Counted counted = new Counted(
+                training.images(), validationShards.map(Shards::images).orElse(0L));
+        SequencedMap<String, String> provenance = provenance(features.catalog(), counted.text());
+        String identity = sha256(provenance.toString());
         try (Model model = InitialModel.model(
                 config.network().head(counts.length, images), config.recipe().seed(), network)) {
             Recipe.Loss loss = config.recipe().loss();
-            StepWork work = new StepWork(
+            HeadTask.GradientWork work = new HeadTask.GradientWork(
                     loss.smoothing(),
                     loss.weights(),
                     counts,
                     config.recipe().batching().batch());
-            SparkWorkers workers = new SparkWorkers(model, training, judges.orElse(null), work, job.device());
+            SparkWorkers workers = new SparkWorkers(model, training, validationShards.orElse(null), work, job.device());
             Checkpointing checkpointing = new Checkpointing(
-                    folder.fetch(RemoteRunFolder.CHECKPOINT), origin.identity(), control.keepEvery(), folder::put);
-            TrainingContext<TrainEvent> context = TrainingContext.<TrainEvent>of(model.device())
-                    .withListener(told(folder))
-                    .withCancellation(control.breaks())
-                    .withCheckpointing(checkpointing);
-            Optional<Cancellation.Reason> early = new DistributedStage(model, config.recipe(), workers, context).run();
-            if (early.filter(Cancellation.Reason.CANCELLED::equals).isEmpty()) {
-                ModelCard card = card(features.catalogue(), workers.temperature(), origin);
+                    folder.fetch(RemoteRunFolder.CHECKPOINT),
+                    identity,
+                    trainer.context().checkpointing().interval(),
+                    folder::put);
+            TrainingContext<TrainEvent> context =
+                    trainer.context().withListener(listener(folder)).withCheckpointing(checkpointing);
+            Optional<Cancellation.Reason> interruption =
+                    new DistributedStage(model, config.recipe(), workers, context).run();
+            if (interruption.filter(Cancellation.Reason.CANCELLED::equals).isEmpty()) {
+                ModelCard card = card(features.catalog(), workers.temperature(), provenance);
                 folder.keep(settings);
                 Path file = folder.fetch(RemoteRunFolder.MODEL);
                 ModelFile.write(file, model, card);
                 folder.put(file);
             }
-            if (early.isEmpty()) {
+            if (interruption.isEmpty()) {
                 folder.remove(RemoteRunFolder.CHECKPOINT);
             }
-            return early;
+            return interruption;
         }
     }
 
-    /** Listeners, and the history, which is never behind the checkpoint. */
-    private Consumer<TrainEvent> told(RemoteRunFolder folder) throws IOException {
+    /** Returns a listener that also writes the history, so that it is never behind the checkpoint. */
+    private Consumer<TrainEvent> listener(RemoteRunFolder folder) throws IOException {
         Path file = folder.fetch(RemoteRunFolder.HISTORY);
         History history = History.open(file);
         return event -> {
@@ -174,17 +184,17 @@ final class DistributedRun {
                     throw new UncheckedIOException(failed);
                 }
             }
-            control.events().accept(event);
+            trainer.context().listener().accept(event);
         };
     }
 
-    private ModelCard card(ImageCatalog catalogue, Temperature temperature, DistributedProvenance origin) {
+    private ModelCard card(ImageCatalog catalog, Temperature temperature, SequencedMap<String, String> provenance) {
         return new ModelCard(
-                catalogue.classes(),
+                catalog.classes(),
                 network.preprocessing(),
                 config.data().testPlan(),
                 temperature.value(),
-                origin.entries(),
+                provenance,
                 new LinkedHashMap<>());
     }
 
@@ -205,5 +215,57 @@ final class DistributedRun {
         } finally {
             Files.delete(file);
         }
+    }
+
+    /** Number of readable images of both sets. */
+    private record Counted(long training, long validation) {
+        private static final Pattern TEXT = Pattern.compile("(\\d{1,18}) training, (\\d{1,18}) validation");
+
+        String text() {
+            return training + " training, " + validation + " validation";
+        }
+    }
+
+    /**
+     * Returns the provenance of the model by name: images, settings, backbone and program. Runs with equal provenance take the same
+     * steps.
+     */
+    private SequencedMap<String, String> provenance(ImageCatalog catalog, String images) {
+        SequencedMap<String, String> provenance = new LinkedHashMap<>();
+        provenance.put("fingerprint", sha256(catalog.fingerprint()));
+        provenance.put("seed", Long.toString(settings.get(Keys.SEED)));
+        provenance.put(IMAGES, images);
+        provenance.putAll(InitialModel.origin(settings, network));
+        // A table has neither; both keys hold placeholders.
+        provenance.keySet().removeAll(List.of("config.data.layout", "config.data.protocol"));
+        return provenance;
+    }
+
+    private static String sha256(String text) {
+        return Sha256.hex(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /**
+     * Returns the number of images of a finished model.
+     *
+     * @param found provenance in the model file
+     * @throws IOException if the model comes from other images or settings
+     */
+    private Counted counted(Map<String, String> found, ImageCatalog catalog) throws IOException {
+        String images = found.getOrDefault(IMAGES, "");
+        for (Map.Entry<String, String> entry : provenance(catalog, images).entrySet()) {
+            String other = found.getOrDefault(entry.getKey(), "none");
+            if (!entry.getValue().equals(other)) {
+                throw new IOException("expected a model with " + entry.getKey() + " " + entry.getValue()
+                        + ", found one with " + other
+                        + "; choose another folder, or resume with the original images and settings");
+            }
+        }
+        Matcher counts = Counted.TEXT.matcher(images);
+        if (!counts.matches()) {
+            throw new IOException(
+                    "expected the number of training images of the model, found " + QuotedText.text(images));
+        }
+        return new Counted(Long.parseLong(counts.group(1)), Long.parseLong(counts.group(2)));
     }
 }

@@ -8,6 +8,7 @@ import static org.apache.spark.sql.functions.lit;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -24,40 +25,35 @@ import org.apache.spark.sql.types.StructType;
 import org.gramian.train.loop.TrainEvent;
 
 /**
- * A Parquet table of features, one row for each crop: {@code name STRING, label INT, number BIGINT, crop INT, feature BINARY, reason
- * STRING}. A feature is {@code [c, h, w]} in little-endian order; shape and type stand in the metadata of its column. An image that
- * cannot be read is one row without a feature and with the reason.
+ * Parquet table of features, one row per crop: {@code name STRING, label INT, number BIGINT, crop INT, feature BINARY, reason
+ * STRING}. A feature is {@code [c, h, w]} in little-endian order; shape and type are in the metadata of its column. An unreadable
+ * image is one row with a reason instead of a feature.
  *
- * <p>Features are appended some images at a time, and images that are there are not computed again: what is lost with a broken
- * run is the work of one append. What a driver that was killed left of an append is removed first, for Spark would commit it with
- * the next one; and before anything is learned from the table, each crop must be there once. The table belongs to one {@link ImageCatalog}, one backbone and one way of cropping, which its name
- * tells; an image that is changed under its name is not noticed.
+ * <p>Features are appended some images at a time, and stored images are not computed again: an interrupted run loses the work of
+ * one append. Files of an uncommitted append are removed first, as Spark would commit them with the next one; before training, each
+ * crop must be stored exactly once. The table belongs to one {@link ImageCatalog}, backbone and crop plan, by its path; an image that
+ * changes under its name is not noticed.
  *
  * @param path of the table
- * @param form of the features
+ * @param layout of the features
  */
-record FeatureStore(String path, FeatureForm form) {
+record FeatureStore(String path, FeatureShard.Layout layout) {
     /** Crops of one append. */
-    private static final long APPENDED = 200_000;
+    private static final long APPEND_CROPS = 200_000;
 
-    /** Crops of one task: enough to fill batches, few enough to be done again. */
-    private static final long OF_TASK = 2_000;
+    /** Crops of one task: enough to fill batches, few enough to repeat. */
+    private static final long TASK_CROPS = 2_000;
 
-    /** Bytes of rows that are read together: Spark holds all of a column's at once, of features of half a megabyte each. */
+    /** Bytes of a Parquet row group: Spark reads all of a column at once, and features have up to half a megabyte. */
     private static final long ROW_GROUP = 16L << 20;
 
-    /** Where Spark's committer keeps what tasks wrote until all are done: it then takes all that lies there. */
+    /** Folder of uncommitted output of tasks. */
     private static final String UNCOMMITTED = "_temporary";
-
-    /** What is computed by executors. */
-    interface Progress {
-        void computed(TrainEvent.Collecting event);
-    }
 
     private StructType schema() {
         Metadata about = new MetadataBuilder()
-                .putLongArray("shape", form.shape())
-                .putString("type", form.type().name())
+                .putLongArray("shape", layout.shape())
+                .putString("type", layout.type().name())
                 .build();
         StructField feature = new StructField("feature", DataTypes.BinaryType, true, about);
         return StructType.fromDDL("name STRING, label INT, number BIGINT, crop INT")
@@ -66,22 +62,26 @@ record FeatureStore(String path, FeatureForm form) {
     }
 
     /**
-     * Computes what is missing.
+     * Computes missing features.
      *
      * @param numbered images, {@code name, label, number}
-     * @param seen some of them with their column {@code image}
-     * @param task what executors do
-     * @param progress receives the number of images done after each append; may throw to cancel
-     * @throws IOException if the table holds other rows than one for each crop in the end
+     * @param withImages adds the column {@code image} to some of them
+     * @param task run by executors
+     * @param progress receives the number of images done before each append and at the end; may throw to cancel
+     * @throws IOException if the table does not have exactly one row per crop in the end
      */
-    void complete(Dataset<Row> numbered, UnaryOperator<Dataset<Row>> seen, FeatureTask task, Progress progress)
+    void complete(
+            Dataset<Row> numbered,
+            UnaryOperator<Dataset<Row>> withImages,
+            FeatureTask task,
+            Consumer<TrainEvent.Collecting> progress)
             throws IOException {
         SparkSession spark = numbered.sparkSession();
         long all = numbered.count();
         long done = 0;
         Dataset<Row> missing = numbered;
-        if (!isBegun(spark)) {
-            remove(spark, new Path(path)); // part of an append, perhaps: nothing tells which images it has whole
+        if (!hasAppend(spark)) {
+            remove(spark, new Path(path)); // may hold part of an uncommitted append
         } else {
             Dataset<Row> present = rows(spark).select("number").distinct();
             done = present.count();
@@ -90,23 +90,24 @@ record FeatureStore(String path, FeatureForm form) {
         List<Long> numbers = done == all ? List.of() : bounds(missing, all - done);
         long each = Math.ceilDiv(all - done, Math.max(1, numbers.size() - 1)); // roughly
         for (int i = 0; i + 1 < numbers.size(); i++) {
-            progress.computed(new TrainEvent.Collecting("computing features", done, all));
+            progress.accept(new TrainEvent.Collecting("computing features", done, all));
             Dataset<Row> some = missing.where(
                     col("number").geq(numbers.get(i)).and(col("number").lt(numbers.get(i + 1))));
             remove(spark, new Path(path, UNCOMMITTED));
-            append(seen.apply(some)
-                    .select("name", "label", "number", "picture")
+            append(withImages
+                    .apply(some)
+                    .select("name", "label", "number", "image")
                     .repartition(tasks(spark, each))
                     .mapPartitions(task, Encoders.row(schema())));
             done = Math.min(all, done + each);
         }
         requireWhole(spark, all);
-        progress.computed(new TrainEvent.Collecting("computing features", all, all));
+        progress.accept(new TrainEvent.Collecting("computing features", all, all));
     }
 
     private void append(Dataset<Row> rows) throws IOException {
         try {
-            LateTasks.outlived(
+            ClusterOutput.runAndAwaitTasks(
                     rows.sparkSession().sparkContext(),
                     () -> rows.write()
                             .mode(SaveMode.Append)
@@ -119,16 +120,16 @@ record FeatureStore(String path, FeatureForm form) {
         }
     }
 
-    /** Counts by two narrow columns: features are not read. */
+    /** Counts rows by two narrow columns; features are not read. */
     private void requireWhole(SparkSession spark, long images) throws IOException {
         Row found = rows(spark)
                 .agg(count(lit(1)), count_distinct(col("number"), col("crop")), count(col("reason")))
                 .first();
         long unreadable = found.getLong(2);
-        long expected = (images - unreadable) * form.crops() + unreadable;
-        if (found.getLong(0) < expected && LocalPathCheck.isDoubtful(spark, path)) {
-            throw new IOException(
-                    path + ": expected " + expected + " rows, found " + found.getLong(0) + ": " + LocalPathCheck.WHY);
+        long expected = (images - unreadable) * layout.crops() + unreadable;
+        if (found.getLong(0) < expected && ClusterOutput.mayBeLocal(spark, path)) {
+            throw new IOException(path + ": expected " + expected + " rows, found " + found.getLong(0) + ": "
+                    + ClusterOutput.LOCAL_DISKS);
         }
         if (found.getLong(0) != expected || found.getLong(1) != expected) {
             throw new IOException(path + ": expected " + expected + " rows, one for each crop of " + images
@@ -139,15 +140,15 @@ record FeatureStore(String path, FeatureForm form) {
 
     private int tasks(SparkSession spark, long images) {
         long cores = Math.min(spark.sparkContext().defaultParallelism(), images);
-        return Math.toIntExact(Math.max(cores, images * form.crops() / OF_TASK));
+        return Math.toIntExact(Math.max(cores, images * layout.crops() / TASK_CROPS));
     }
 
-    /** Numbers between which about as many images are missing as one append takes. */
+    /** Returns ranges of numbers with about as many missing images as one append takes. */
     private List<Long> bounds(Dataset<Row> missing, long count) {
-        int appends = Math.toIntExact(Math.ceilDiv(count * form.crops(), APPENDED));
-        double[] shares = new double[appends - 1];
-        Arrays.setAll(shares, i -> (i + 1.0) / appends);
-        double[] inner = shares.length == 0 ? shares : missing.stat().approxQuantile("number", shares, 0.001);
+        int appends = Math.toIntExact(Math.ceilDiv(count * layout.crops(), APPEND_CROPS));
+        double[] fractions = new double[appends - 1];
+        Arrays.setAll(fractions, i -> (i + 1.0) / appends);
+        double[] inner = fractions.length == 0 ? fractions : missing.stat().approxQuantile("number", fractions, 0.001);
         long[] bounds = new long[appends + 1];
         for (int i = 0; i < inner.length; i++) {
             bounds[i + 1] = (long) inner[i];
@@ -156,8 +157,8 @@ record FeatureStore(String path, FeatureForm form) {
         return Arrays.stream(bounds).distinct().boxed().toList();
     }
 
-    /** Whether an append came to its end. */
-    private boolean isBegun(SparkSession spark) throws IOException {
+    /** Returns whether an append was committed. */
+    private boolean hasAppend(SparkSession spark) throws IOException {
         return files(spark).exists(new Path(path, "_SUCCESS"));
     }
 
@@ -177,7 +178,7 @@ record FeatureStore(String path, FeatureForm form) {
         return spark.read().schema(schema()).parquet(path);
     }
 
-    /** Numbers of the images that cannot be read, ascending. */
+    /** Returns the numbers of unreadable images, ascending. */
     long[] unreadable(SparkSession spark) {
         return rows(spark)
                 .where(col("reason").isNotNull())

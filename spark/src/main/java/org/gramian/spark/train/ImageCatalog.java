@@ -1,5 +1,7 @@
 package org.gramian.spark.train;
 
+import static org.apache.spark.sql.functions.array;
+import static org.apache.spark.sql.functions.array_position;
 import static org.apache.spark.sql.functions.broadcast;
 import static org.apache.spark.sql.functions.coalesce;
 import static org.apache.spark.sql.functions.col;
@@ -14,53 +16,72 @@ import static org.apache.spark.sql.functions.row_number;
 import static org.apache.spark.sql.functions.sum;
 import static org.apache.spark.sql.functions.when;
 import static org.apache.spark.sql.functions.xxhash64;
-import static org.gramian.spark.executor.Columns.named;
+import static org.gramian.spark.executor.ImageColumn.named;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.ml.attribute.Attribute;
+import org.apache.spark.ml.attribute.NominalAttribute;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.expressions.Window;
+import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.NumericType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.storage.StorageLevel;
 import org.gramian.basis.QuotedText;
 
 /**
- * The images of a table in an order that depends on their names alone, those that are learned from first: a number is an image's
- * place in it.
+ * Images of a table, numbered by name, the training set first.
  *
- * @param numbered {@code name STRING, label INT, held BOOLEAN, number BIGINT}, in any order, held in memory until this is closed
+ * @param numbered {@code name STRING, label INT, validation BOOLEAN, number BIGINT}, in any order, cached until closed
  * @param table {@code name STRING, image}
  * @param classes names
- * @param training how many are learned from; their numbers are below it
- * @param all how many there are
- * @param fingerprint tells this catalogue from others with other names, labels or parts
+ * @param training number of training images, whose numbers are below it
+ * @param all number of images
+ * @param fingerprint of names, labels and split
  */
 record ImageCatalog(
         Dataset<Row> numbered, Dataset<Row> table, List<String> classes, long training, long all, String fingerprint)
         implements AutoCloseable {
     private static final StructType NUMBERED =
-            StructType.fromDDL("name STRING, label INT, held BOOLEAN, number BIGINT");
+            StructType.fromDDL("name STRING, label INT, validation BOOLEAN, number BIGINT");
+
+    /** Most classes; a column of free text would have more. */
+    private static final int MOST_CLASSES = 100_000;
 
     /** Selects the validation set without a column: a fraction of every class, by hashes of the names. */
-    record Holding(double share, long seed) {}
+    record ValidationSplit(double fraction, long seed) {}
 
     /**
-     * Reads names and labels; images are not looked at.
+     * Classes of a column of labels.
      *
-     * @throws IllegalArgumentException if columns are missing or of a wrong type, names are not each its own, there are fewer than two classes, or
-     *     one of which nothing is learned from
+     * @param names of all classes, in the order of their indices
+     * @param index class index of a row, an int; null for a row without a label
      */
-    static ImageCatalog of(Dataset<Row> table, TrainingColumns columns, Holding holding) {
+    private record Classes(List<String> names, Column index) {}
+
+    /**
+     * Reads names and labels, but no images.
+     *
+     * @throws IllegalArgumentException if columns are missing or have a wrong type, names are not unique, there are fewer than two
+     *     classes, or a class has no training image
+     */
+    static ImageCatalog of(Dataset<Row> table, TrainingColumns columns, ValidationSplit split) {
         columns.requireIn(table.schema());
-        Classes classes = Classes.of(table, columns.label());
+        Classes classes = classes(table, columns.label());
         if (classes.names().size() < 2) {
             throw new IllegalArgumentException("expected at least 2 classes, found "
                     + classes.names().size() + " in the column '" + columns.label() + "'");
@@ -68,12 +89,12 @@ record ImageCatalog(
         Dataset<Row> named = table.select(
                 named(columns.name()).cast(DataTypes.StringType).as("name"),
                 classes.index().as("label"),
-                heldBack(columns).as("held"));
-        requireWhole(named, columns);
-        Dataset<Row> numbered = numbered(columns.heldBack().isEmpty() ? held(named, holding) : named);
+                validation(columns).as("validation"));
+        requireComplete(named, columns);
+        Dataset<Row> numbered = numbered(columns.validation().isEmpty() ? split(named, split) : named);
         numbered.persist(StorageLevel.MEMORY_AND_DISK());
         try {
-            requireLearnable(numbered, classes.names());
+            requireTrainingImages(numbered, classes.names());
             return of(table, columns, numbered, classes.names());
         } catch (RuntimeException failed) {
             numbered.unpersist(false);
@@ -85,21 +106,99 @@ record ImageCatalog(
             Dataset<Row> table, TrainingColumns columns, Dataset<Row> numbered, List<String> classes) {
         Row sums = numbered.agg(
                         count(lit(1)),
-                        count(when(col("held").equalTo(false), 1)),
-                        sum(xxhash64(col("name"), col("label"), col("held")).cast(DataTypes.createDecimalType(38, 0))))
+                        count(when(col("validation").equalTo(false), 1)),
+                        sum(xxhash64(col("name"), col("label"), col("validation"))
+                                .cast(DataTypes.createDecimalType(38, 0))))
                 .first();
-        Dataset<Row> looks = table.select(
+        Dataset<Row> images = table.select(
                 named(columns.name()).cast(DataTypes.StringType).as("name"),
-                named(columns.image()).as("picture"));
+                named(columns.image()).as("image"));
         String fingerprint = sums.getLong(0) + "/" + sums.getLong(1) + "/" + sums.getDecimal(2) + "/" + classes;
-        return new ImageCatalog(numbered, looks, classes, sums.getLong(1), sums.getLong(0), fingerprint);
+        return new ImageCatalog(numbered, images, classes, sums.getLong(1), sums.getLong(0), fingerprint);
     }
 
-    private static Column heldBack(TrainingColumns columns) {
-        return columns.heldBack().isEmpty() ? lit(false) : coalesce(named(columns.heldBack()), lit(false));
+    /**
+     * Finds the classes: names in alphabetical order, or class indices.
+     *
+     * @throws IllegalArgumentException if numbers are no indices, or there are too many classes
+     */
+    private static Classes classes(Dataset<Row> images, String column) {
+        StructField field = images.schema().apply(column);
+        requireLabels(field);
+        return field.dataType() instanceof NumericType ? indexedClasses(images, field) : namedClasses(images, column);
     }
 
-    private static void requireWhole(Dataset<Row> named, TrainingColumns columns) {
+    /** Throws if a column has neither names nor numbers. */
+    static void requireLabels(StructField field) {
+        if (!field.dataType().equals(DataTypes.StringType) && !(field.dataType() instanceof NumericType)) {
+            throw new IllegalArgumentException("expected labels in the column '" + field.name()
+                    + "' as string (class names) or numbers (class indices), found "
+                    + field.dataType().simpleString());
+        }
+    }
+
+    private static Classes namedClasses(Dataset<Row> images, String column) {
+        List<String> names = images
+                .select(named(column))
+                .where(named(column).isNotNull())
+                .distinct()
+                .limit(MOST_CLASSES + 1)
+                .as(Encoders.STRING())
+                .collectAsList()
+                .stream()
+                .sorted()
+                .toList();
+        if (names.size() > MOST_CLASSES) {
+            throw new IllegalArgumentException(
+                    "expected at most " + MOST_CLASSES + " classes in the column '" + column + "', found more");
+        }
+        Column all = array(names.stream().map(functions::lit).toArray(Column[]::new));
+        Column place = array_position(all, named(column)).minus(1).cast(DataTypes.IntegerType);
+        return new Classes(names, place);
+    }
+
+    private static Classes indexedClasses(Dataset<Row> images, StructField field) {
+        Column number = named(field.name());
+        Row bounds = images.agg(
+                        functions.max(number).cast(DataTypes.DoubleType),
+                        functions.count(functions.when(
+                                number.lt(0)
+                                        .or(functions
+                                                .floor(number.cast(DataTypes.DoubleType))
+                                                .notEqual(number))
+                                        .or(number.gt(MOST_CLASSES)),
+                                1)))
+                .first();
+        if (bounds.isNullAt(0) || bounds.getLong(1) > 0) {
+            throw new IllegalArgumentException("expected whole numbers from 0 to " + MOST_CLASSES + " in the column '"
+                    + field.name() + "' of labels, found "
+                    + (bounds.isNullAt(0) ? "none" : bounds.getLong(1) + " others"));
+        }
+        int highest = (int) bounds.getDouble(0);
+        List<String> names = attributed(field)
+                .orElseGet(() -> IntStream.rangeClosed(0, highest)
+                        .mapToObj(Integer::toString)
+                        .toList());
+        if (highest >= names.size()) {
+            throw new IllegalArgumentException("expected labels below " + names.size()
+                    + ", the number of class names the" + " column '" + field.name() + "' defines, found " + highest);
+        }
+        return new Classes(names, number.cast(DataTypes.IntegerType));
+    }
+
+    /** Returns the names that {@code StringIndexer} writes to the metadata of a column. */
+    private static Optional<List<String>> attributed(StructField field) {
+        Attribute attribute = Attribute.fromStructField(field);
+        return attribute instanceof NominalAttribute nominal && nominal.values().isDefined()
+                ? Optional.of(Arrays.asList(nominal.values().get()))
+                : Optional.empty();
+    }
+
+    private static Column validation(TrainingColumns columns) {
+        return columns.validation().isEmpty() ? lit(false) : coalesce(named(columns.validation()), lit(false));
+    }
+
+    private static void requireComplete(Dataset<Row> named, TrainingColumns columns) {
         Row found = named.agg(
                         count(lit(1)),
                         count(when(col("name").isNull(), 1)),
@@ -119,22 +218,22 @@ record ImageCatalog(
                 found.getLong(3) + " distinct ones");
     }
 
-    private static void requireLearnable(Dataset<Row> numbered, List<String> classes) {
-        Map<Integer, Long> judging = new HashMap<>();
-        Set<Integer> learned = new HashSet<>();
-        numbered.groupBy("label", "held").count().collectAsList().forEach(row -> {
+    private static void requireTrainingImages(Dataset<Row> numbered, List<String> classes) {
+        Map<Integer, Long> validation = new HashMap<>();
+        Set<Integer> training = new HashSet<>();
+        numbered.groupBy("label", "validation").count().collectAsList().forEach(row -> {
             if (row.getBoolean(1)) {
-                judging.put(row.getInt(0), row.getLong(2));
+                validation.put(row.getInt(0), row.getLong(2));
             } else {
-                learned.add(row.getInt(0));
+                training.add(row.getInt(0));
             }
         });
         for (int label = 0; label < classes.size(); label++) {
-            if (!learned.contains(label)) {
+            if (!training.contains(label)) {
                 throw new IllegalArgumentException("no training image of "
                         + QuotedText.text(classes.get(label))
-                        + (judging.containsKey(label)
-                                ? ": all its " + judging.get(label) + " are validation images"
+                        + (validation.containsKey(label)
+                                ? ": all its " + validation.get(label) + " are validation images"
                                 : "")
                         + "; add some, or remove the class");
             }
@@ -147,28 +246,28 @@ record ImageCatalog(
         }
     }
 
-    /** Of every class the share whose hashes are smallest, rounded; none of a class with one image. */
-    private static Dataset<Row> held(Dataset<Row> named, Holding holding) {
-        if (holding.share == 0) {
+    /** Selects of every class the fraction with the smallest hashes, rounded; none of a class with one image. */
+    private static Dataset<Row> split(Dataset<Row> named, ValidationSplit split) {
+        if (split.fraction == 0) {
             return named;
         }
         Column rank = row_number()
-                .over(Window.partitionBy("label").orderBy(xxhash64(lit(holding.seed), col("name")), col("name")));
+                .over(Window.partitionBy("label").orderBy(xxhash64(lit(split.seed), col("name")), col("name")));
         Column size = count(lit(1)).over(Window.partitionBy("label"));
         return named.withColumn("rank", rank)
                 .withColumn("size", size)
                 .withColumn(
-                        "held",
+                        "validation",
                         col("size")
                                 .gt(1)
                                 .and(col("rank")
-                                        .leq(greatest(lit(1L), round(col("size").multiply(holding.share))))))
-                .select("name", "label", "held");
+                                        .leq(greatest(lit(1L), round(col("size").multiply(split.fraction))))))
+                .select("name", "label", "validation");
     }
 
-    /** Not by a window: that would bring all names to one task. */
+    /** Numbers the images without a window, which would bring all names to one task. */
     private static Dataset<Row> numbered(Dataset<Row> named) {
-        JavaRDD<Row> rows = named.orderBy("held", "name")
+        JavaRDD<Row> rows = named.orderBy("validation", "name")
                 .javaRDD()
                 .zipWithIndex()
                 .map(pair -> RowFactory.create(
@@ -177,8 +276,8 @@ record ImageCatalog(
     }
 
     /**
-     * Some of the numbered images, a few hundred thousand at most, with their column {@code image}. Numbers follow names, so that
-     * of a table that is sorted by names Spark reads only the part between theirs; bytes of other images are nowhere sent.
+     * Adds the column {@code image} to some numbered images, a few hundred thousand at most. Numbers follow names, so Spark reads
+     * only a part of a table sorted by name, and shuffles no bytes of other images.
      */
     Dataset<Row> images(Dataset<Row> some) {
         Row ends = some.agg(min("name"), max("name")).first();

@@ -33,9 +33,9 @@ import scala.Tuple2;
  * @param rdd one shard in each partition, as {@link FeatureShard} packs it
  * @param groups number of groups
  * @param count number of crops
- * @param form layout of the features
+ * @param layout of the features
  */
-record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) implements AutoCloseable {
+record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureShard.Layout layout) implements AutoCloseable {
     /** Target size of a shard. */
     private static final long MOST_BYTES = 64L << 20;
 
@@ -63,40 +63,40 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
         long[] unreadable = Arrays.stream(store.unreadable(spark))
                 .filter(number -> number >= first)
                 .toArray();
-        FeatureForm form = store.form();
-        long count = (range.images - unreadable.length) * form.crops();
+        FeatureShard.Layout layout = store.layout();
+        long count = (range.images - unreadable.length) * layout.crops();
         if (count > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("expected at most " + Integer.MAX_VALUE + " training crops, found "
                     + count + "; use fewer crops per image");
         }
-        long ofGroup = Math.max(1, Math.ceilDiv(count * form.bytes(), mostBytes * groups));
-        ShardPartitioner partitioner = new ShardPartitioner(Math.toIntExact(groups * ofGroup), form.crops());
+        long ofGroup = Math.max(1, Math.ceilDiv(count * layout.bytes(), mostBytes * groups));
+        ShardPartitioner partitioner = new ShardPartitioner(Math.toIntExact(groups * ofGroup), layout.crops());
         JavaRDD<byte[]> shards = store.rows(spark)
                 .where(col("reason").isNull())
                 .select("number", "crop", "label", "feature")
                 .javaRDD()
-                .mapToPair(row -> crop(row, first, unreadable, form))
+                .mapToPair(row -> crop(row, first, unreadable, layout))
                 .partitionBy(partitioner)
-                .mapPartitions(crops -> List.of(shard(crops, form)).iterator(), true)
+                .mapPartitions(crops -> List.of(shard(crops, layout)).iterator(), true)
                 .persist(StorageLevel.MEMORY_AND_DISK());
-        Shards result = new Shards(shards, groups, (int) count, form);
+        Shards result = new Shards(shards, groups, (int) count, layout);
         result.grouped(result.all()).count();
         return result;
     }
 
     private static Tuple2<Integer, Tuple2<Integer, byte[]>> crop(
-            Row row, long first, long[] unreadable, FeatureForm form) {
+            Row row, long first, long[] unreadable, FeatureShard.Layout layout) {
         long number = row.getLong(0);
         int before = -1 - Arrays.binarySearch(unreadable, number); // unreadable images before this one
-        int place = Math.toIntExact((number - first - before) * form.crops() + row.getInt(1));
+        int place = Math.toIntExact((number - first - before) * layout.crops() + row.getInt(1));
         return new Tuple2<>(place, new Tuple2<>(row.getInt(2), row.<byte[]>getAs(3)));
     }
 
-    private static byte[] shard(Iterator<Tuple2<Integer, Tuple2<Integer, byte[]>>> pairs, FeatureForm form) {
+    private static byte[] shard(Iterator<Tuple2<Integer, Tuple2<Integer, byte[]>>> pairs, FeatureShard.Layout layout) {
         List<FeatureShard.Crop> crops = new ArrayList<>();
         pairs.forEachRemaining(pair -> crops.add(
                 new FeatureShard.Crop(pair._1(), pair._2()._1(), pair._2()._2())));
-        return FeatureShard.pack(crops, form);
+        return FeatureShard.pack(crops, layout);
     }
 
     /** Returns shards with one partition per group; groups without shards are omitted. */
@@ -107,7 +107,7 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
 
     /** Returns the number of images. */
     long images() {
-        return count / form.crops();
+        return count / layout.crops();
     }
 
     /** Returns all shard numbers, ascending. */
@@ -119,7 +119,7 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
     int[] holding(int[] places) {
         int shards = rdd.getNumPartitions();
         return Arrays.stream(places)
-                .map(place -> place / form.crops() % shards)
+                .map(place -> place / layout.crops() % shards)
                 .distinct()
                 .sorted()
                 .toArray();

@@ -1,7 +1,6 @@
 package org.gramian.spark.train;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.spark.sql.SparkSession;
@@ -11,66 +10,57 @@ import org.gramian.run.InitialModel;
 import org.gramian.run.config.Choices;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.DefaultsContext;
+import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.loop.TrainingContext;
 
 /**
- * Trains the new layers of a model on a cluster: features of the frozen backbone are computed once by its executors and kept as a
- * table, and every step's gradient is gathered from them. What comes out is what one machine would find with the same images,
- * settings and batches, up to the order in which gradients are added.
+ * Trains pooling and classifier on a cluster. Executors compute the features of the frozen backbone once, as a table, and the
+ * gradient of every step. The result equals that of one machine with the same images, settings and batches, up to the order in which
+ * gradients are summed.
  *
- * <p>An interrupted run resumes: existing features are not recomputed, and steps continue from the last checkpoint.
- * What a lost executor was computing, Spark has computed again by others.
+ * <p>An interrupted run resumes: existing features are not recomputed, and steps continue from the last checkpoint. Spark repeats the
+ * work of a lost executor.
  *
  * @param weights of pretrained backbones
- * @param control listeners and cancellation
+ * @param context device of the driver, listener, cancellation (checked before each step and between two appends of features) and
+ *     interval of checkpoints
+ * @param warnings receives warnings, one sentence each
  */
-public record SparkTrainer(WeightStore weights, Control control) {
-    /** Placeholders for layout and protocol, which a table does not have. */
+public record SparkTrainer(WeightStore weights, TrainingContext<TrainEvent> context, Consumer<String> warnings) {
+    /** Placeholder for the layout, which a table does not have. */
     private static final String LAYOUT = "folders";
 
-    /**
-     * Listeners and cancellation.
-     *
-     * @param events receives training events
-     * @param remarks receives warnings, one sentence each
-     * @param breaks checked before each step and between two appends of features
-     * @param keepEvery how much work may be lost when the driver fails; besides, each epoch ends with a checkpoint
-     */
-    public record Control(
-            Consumer<TrainEvent> events, Consumer<String> remarks, Cancellation breaks, Duration keepEvery) {
-        /** No listeners, no cancellation. */
-        public static final Control NONE =
-                new Control(_ -> {}, _ -> {}, Cancellation.onRequest(), Checkpointing.DEFAULT_INTERVAL);
-    }
-
     /** Returns a trainer with the default weights folder and without listeners; the driver computes on the CPU. */
-    public static SparkTrainer usual() {
-        return new SparkTrainer(WeightStore.ofProcess(), Control.NONE);
+    public static SparkTrainer create() {
+        return new SparkTrainer(WeightStore.ofProcess(), TrainingContext.of(Device.CPU), _ -> {});
     }
 
-    /** The same under control. */
-    public SparkTrainer under(Control other) {
-        return new SparkTrainer(weights, other);
+    /** Returns this trainer with another context. */
+    public SparkTrainer withContext(TrainingContext<TrainEvent> other) {
+        return new SparkTrainer(weights, other, warnings);
+    }
+
+    /** Returns this trainer with another receiver of warnings. */
+    public SparkTrainer withWarnings(Consumer<String> other) {
+        return new SparkTrainer(weights, context, other);
     }
 
     /**
-     * Trains into the folder of a job. A run that is at its end is not trained again: what it came to is returned, and a remark
-     * says so.
+     * Trains into the folder of a job. A finished run is not trained again: its outcome is returned, with a warning.
      *
      * @throws IllegalArgumentException if the table or the options are invalid; the message has advice
      * @throws IOException if the folder holds a run that may not be resumed, or one with other images or settings
      * @throws InterruptedTrainingException if cancelled before the first step
-     * @throws org.gramian.train.loop.NonFiniteLossException if the loss, or a gradient, is no number any more
+     * @throws org.gramian.train.loop.NonFiniteLossException if the loss or a gradient is not finite
      */
     public TrainingOutcome train(TrainingJob job) throws IOException {
         SparkSession spark = job.images().sparkSession();
@@ -78,12 +68,12 @@ public record SparkTrainer(WeightStore weights, Control control) {
         RunConfig config = RunConfig.of(settings);
         try (RemoteRunFolder folder = RemoteRunFolder.open(
                         job.folder(), job.resume(), spark.sessionState().newHadoopConf());
-                FrozenBackbone network = InitialModel.network(config.network(), weights, Device.CPU, control.remarks)) {
+                FrozenBackbone network = InitialModel.network(config.network(), weights, context.device(), warnings)) {
             DistributedStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
-            ImageCatalog.Holding holding = new ImageCatalog.Holding(
+            ImageCatalog.ValidationSplit split = new ImageCatalog.ValidationSplit(
                     config.data().validation(), config.recipe().seed());
-            try (ImageCatalog catalogue = ImageCatalog.of(job.images(), job.columns(), holding)) {
-                return new DistributedRun(job, settings, network, control).run(catalogue, folder);
+            try (ImageCatalog catalog = ImageCatalog.of(job.images(), job.columns(), split)) {
+                return new DistributedRun(job, settings, network, this).run(catalog, folder);
             } catch (IOException failed) {
                 throw folder.named(failed);
             }
@@ -107,11 +97,14 @@ public record SparkTrainer(WeightStore weights, Control control) {
                     + ": expected false on Spark, found true; history.csv in the run's folder has the same values");
         }
         // Executors train by gradients; a classifier in closed form would need all descriptors on the driver.
-        Settings trained =
-                requested.has(Keys.CLASSIFIER) ? requested : requested.with(Keys.CLASSIFIER, Optional.empty());
-        Settings frozen = trained.has(Keys.STAGE2_EPOCHS) ? trained : trained.with(Keys.STAGE2_EPOCHS, 0);
+        Settings trained = withDefault(requested, Keys.CLASSIFIER, Optional.empty());
+        Settings frozen = withDefault(trained, Keys.STAGE2_EPOCHS, 0);
         return Choices.complete(
-                frozen.has(Keys.STAGE1_REFIT) ? frozen : frozen.with(Keys.STAGE1_REFIT, Optional.empty()),
+                withDefault(frozen, Keys.STAGE1_REFIT, Optional.empty()),
                 new DefaultsContext(LAYOUT, Protocols.parse("holdout"), images, weights.names(), Device.Kind.CPU));
+    }
+
+    private static <T> Settings withDefault(Settings settings, Key<T> key, T value) {
+        return settings.has(key) ? settings : settings.with(key, value);
     }
 }

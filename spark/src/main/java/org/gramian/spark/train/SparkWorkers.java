@@ -21,29 +21,28 @@ import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The executors of a program as workers on a head: they hold the features, get its parameters by a broadcast for each step, and send
- * back their parts of the gradient.
+ * Workers on the executors of a Spark application: they cache the features, get the parameters of the head by a broadcast in each
+ * step, and return their parts of the gradient.
  *
- * <p>Only the groups of shards with crops of a step have a task in it, so that a step brings at most as many gradients to the driver
- * as there are cores: {@code groups · parameters · 4} bytes, which {@code spark.driver.maxResultSize} must allow. They are added up in
- * the order of the groups, in double precision: Spark's {@code treeAggregate} adds in the order in which tasks end, which would change
- * last bits from run to run. Which images make a group never changes while a program runs, whatever is lost.
+ * <p>Only groups of shards with crops of a step have a task in it, so that the driver receives at most {@code groups · parameters · 4}
+ * bytes per step, which {@code spark.driver.maxResultSize} must allow. Gradients are summed in the order of the groups, in float64:
+ * Spark's {@code treeAggregate} sums in the order in which tasks end, which would change the last bits from run to run.
  */
 final class SparkWorkers implements DistributedStage.Workers {
-    /** Images that a temperature is fitted to at most: it is one number, and their scores come to the driver. */
+    /** Most images for temperature scaling, whose scores the driver collects. */
     private static final int MOST_CALIBRATING = 20_000;
 
     private final Model model;
     private final Shards training;
-    private final @Nullable Shards heldBack;
-    private final StepWork work;
+    private final @Nullable Shards validation;
+    private final HeadTask.GradientWork work;
     private final String device;
 
-    /** @param heldBack validation set, or null */
-    SparkWorkers(Model model, Shards training, @Nullable Shards heldBack, StepWork work, String device) {
+    /** @param validation shards of the validation set, or null */
+    SparkWorkers(Model model, Shards training, @Nullable Shards validation, HeadTask.GradientWork work, String device) {
         this.model = model;
         this.training = training;
-        this.heldBack = heldBack;
+        this.validation = validation;
         this.work = work;
         this.device = device;
     }
@@ -55,75 +54,76 @@ final class SparkWorkers implements DistributedStage.Workers {
 
     @Override
     public int crops() {
-        return training.form().crops();
+        return training.layout().crops();
     }
 
     @Override
     public Tensor rows(int[] places) {
-        FeatureForm form = training.form();
+        FeatureShard.Layout layout = training.layout();
         Map<Integer, FeatureShard.Crop> found = new HashMap<>();
         training.grouped(training.holding(places))
-                .map(shard -> FeatureShard.pack(FeatureShard.open(shard).pick(places, form), form))
+                .map(shard -> FeatureShard.pack(FeatureShard.open(shard).pick(places, layout), layout))
                 .collect()
                 .forEach(picked ->
-                        FeatureShard.open(picked).pick(places, form).forEach(crop -> found.put(crop.place(), crop)));
+                        FeatureShard.open(picked).pick(places, layout).forEach(crop -> found.put(crop.place(), crop)));
         List<FeatureShard.Crop> ordered = Arrays.stream(places)
                 .mapToObj(place -> Objects.requireNonNull(found.get(place), "a feature"))
                 .toList();
-        return FeatureShard.tensor(ordered, form, model.device());
+        return FeatureShard.tensor(ordered, layout, model.device());
     }
 
     @Override
     public StepPart step(int[] places, Dropout dropout) {
-        return StepPart.sum(ordered(training, StepOrder.of(model, places, dropout), training.holding(places), work));
+        return StepPart.sum(runOn(training, StepInput.of(model, places, dropout), training.holding(places), work));
     }
 
     @Override
     public boolean hasValidation() {
-        return heldBack != null;
+        return validation != null;
     }
 
     @Override
     public ValidationScore validate() {
-        Shards shards = Objects.requireNonNull(heldBack, "the validation set");
-        return ordered(
+        Shards shards = Objects.requireNonNull(validation, "the validation set");
+        return runOn(
                         shards,
-                        StepOrder.of(model, new int[0], Dropout.NONE),
+                        StepInput.of(model, new int[0], Dropout.NONE),
                         shards.all(),
-                        new ValidationWork(work.batch()))
+                        new HeadTask.ValidationWork(work.batch()))
                 .stream()
                 .reduce(ValidationCounts.NONE, ValidationCounts::plus)
                 .score();
     }
 
-    /** Fits a temperature to the validation set; empty without one. */
+    /** Fits a temperature to the validation set; {@link Temperature#NONE} without one. */
     Temperature temperature() {
-        Shards shards = heldBack;
+        Shards shards = validation;
         if (shards == null) {
             return Temperature.NONE;
         }
-        CalibrationWork wanted = new CalibrationWork(work.batch(), Math.ceilDiv(MOST_CALIBRATING, shards.groups()));
+        HeadTask.CalibrationWork wanted =
+                new HeadTask.CalibrationWork(work.batch(), Math.ceilDiv(MOST_CALIBRATING, shards.groups()));
         List<ImagePrediction> predictions =
-                ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), wanted).stream()
+                runOn(shards, StepInput.of(model, new int[0], Dropout.NONE), shards.all(), wanted).stream()
                         .flatMap(scores -> scores.images().stream())
                         .map(scored -> new ImagePrediction("validation", scored.label(), Logits.of(scored.logits())))
                         .toList();
         return Temperature.fit(predictions);
     }
 
-    /** What comes of the groups that some shards make, in their order. */
-    private <T extends Serializable> List<T> ordered(
-            Shards shards, StepOrder order, int[] seen, HeadTask.Work<T> wanted) {
+    /** Runs work on the groups of some shards; returns the results in the order of the groups. */
+    private <T extends Serializable> List<T> runOn(
+            Shards shards, StepInput input, int[] selected, HeadTask.HeadWork<T> wanted) {
         JavaSparkContext program =
                 JavaSparkContext.fromSparkContext(shards.rdd().context());
-        Broadcast<byte[]> sent = program.broadcast(ObjectBytes.of(order));
+        Broadcast<byte[]> sent = program.broadcast(HeadTask.serialize(input));
         try {
             return shards
-                    .grouped(seen)
-                    .mapPartitions(new HeadTask<>(sent, shards.form(), device, wanted))
+                    .grouped(selected)
+                    .mapPartitions(new HeadTask<>(sent, shards.layout(), device, wanted))
                     .collect()
                     .stream()
-                    .map(bytes -> ObjectBytes.read(bytes, wanted.result()))
+                    .map(bytes -> HeadTask.deserialize(bytes, wanted.type()))
                     .toList();
         } finally {
             sent.destroy(); // not used again: broadcasts of thousands of steps would fill the memory of the executors

@@ -14,9 +14,9 @@ import org.apache.spark.sql.types.StructType;
  * @param name unique name (string); determines the order of images and their random crops
  * @param label class name (string), or class index (number) with names in the metadata of the column, as {@code StringIndexer}
  *     writes them
- * @param heldBack marks validation images (boolean); empty to select a fraction
+ * @param validation marks validation images (boolean); empty to select a fraction
  */
-public record TrainingColumns(String image, String name, String label, String heldBack) {
+public record TrainingColumns(String image, String name, String label, String validation) {
     /** Returns columns of images by path, which is also the name; a fraction becomes the validation set. */
     public static TrainingColumns of(String path, String label) {
         return new TrainingColumns(path, path, label, "");
@@ -29,20 +29,20 @@ public record TrainingColumns(String image, String name, String label, String he
      */
     public void requireIn(StructType schema) {
         List<String> there = Arrays.asList(schema.fieldNames());
-        Stream.concat(Stream.of(image, name, label), Stream.of(heldBack).filter(column -> !column.isEmpty()))
+        Stream.concat(Stream.of(image, name, label), Stream.of(validation).filter(column -> !column.isEmpty()))
                 .filter(column -> !there.contains(column))
                 .findFirst()
                 .ifPresent(column -> {
                     throw new IllegalArgumentException(
                             "expected a column '" + column + "', found " + String.join(", ", there));
                 });
-        Classes.requireLabels(schema.apply(label));
-        DataType held = heldBack.isEmpty()
+        ImageCatalog.requireLabels(schema.apply(label));
+        DataType type = validation.isEmpty()
                 ? DataTypes.BooleanType
-                : schema.apply(heldBack).dataType();
-        if (!held.equals(DataTypes.BooleanType)) {
-            throw new IllegalArgumentException("expected the column '" + heldBack
-                    + "' to mark validation images by true and false (boolean), found " + held.simpleString());
+                : schema.apply(validation).dataType();
+        if (!type.equals(DataTypes.BooleanType)) {
+            throw new IllegalArgumentException("expected the column '" + validation
+                    + "' to mark validation images by true and false (boolean), found " + type.simpleString());
         }
     }
 }

@@ -11,7 +11,7 @@ import org.gramian.run.config.Settings;
  * Dataset<Row> images = spark.read().parquet("hdfs:///photos");     // path STRING, label STRING
  * TrainingJob job = new TrainingJob(
  *         images, TrainingColumns.of("path", "label"), Settings.NONE.with(Keys.BATCH, 256), "hdfs:///runs/7", true, "auto");
- * TrainingOutcome trained = SparkTrainer.usual().train(job);          // trained.model() is a path
+ * TrainingOutcome trained = SparkTrainer.create().train(job);          // trained.model() is a path
  * }</pre>
  *
  * <p>All rows are training images, except those of the validation set. As with all estimators of Spark, the caller keeps test

@@ -7,17 +7,17 @@ import org.gramian.train.loop.Cancellation;
  * Result of a distributed training.
  *
  * @param model path of the model file; empty if interrupted: run the job again with {@code resume}
- * @param early reason of an interruption; empty if finished
+ * @param interruption reason of an early end; empty if finished
  * @param training number of training images
- * @param heldBack number of validation images
+ * @param validation number of validation images
  * @param unreadable number of unreadable images
  * @param features folder of the feature tables, {@code training} and, with a validation set, {@code held-back}; their column
  *     {@code reason} has the error of each unreadable image
  */
 public record TrainingOutcome(
         Optional<String> model,
-        Optional<Cancellation.Reason> early,
+        Optional<Cancellation.Reason> interruption,
         long training,
-        long heldBack,
+        long validation,
         long unreadable,
         String features) {}

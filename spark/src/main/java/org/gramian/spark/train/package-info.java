@@ -1,25 +1,24 @@
 /**
- * Training the new layers of a model on a cluster, over features that its executors computed: stage 1 of Algorithm 1, step for step
- * as on one machine.
+ * Training of pooling and classifier on a cluster, over features computed by its executors: stage 1 of Algorithm 1, with the steps of
+ * one machine.
  *
  * <p>A {@link org.gramian.spark.train.SparkTrainer} runs a {@link org.gramian.spark.train.TrainingJob}:
  *
  * <ol>
- *   <li>A {@code ImageCatalog} numbers the images of a table by the order of their names, and finds the classes.
- *   <li>{@code FeatureStore} has the frozen backbone's features computed by {@code FeatureTask}s and appends them to a Parquet table,
- *       some images at a time, without recomputing existing ones. Unreadable images are rows with a reason and are skipped.
- *   <li>{@code Shards} partitions the features in the memory of the executors, each partition a {@code FeatureShard};
- *       a task processes a fixed group of them.
- *   <li>{@link org.gramian.train.loop.SpreadStage} of core goes through epochs and steps, rates, judging and checkpoints, and asks
- *       {@code SparkWorkers} for the gradient of each step. These send the head's parameters ({@code StepOrder}) by a broadcast; the
- *       groups that hold crops of the step compute their parts ({@code StepWork}, run by a {@code HeadTask}), which the driver adds up
- *       in the order of the groups, in double precision, so that neither time nor lost executors change a bit. Epochs are judged by
- *       {@code ValidationWork}. What goes between driver and executors is bytes ({@code ObjectBytes}), whatever Spark's serializer is.
- *   <li>A {@code RemoteRunFolder} keeps checkpoint, history, settings and model in any file system; {@link org.gramian.spark.train.LocalPathCheck} knows
- *       of places that are not the same on every machine.
+ *   <li>{@code ImageCatalog} numbers the images of a table by name, and finds the classes.
+ *   <li>{@code FeatureStore} appends the features of the frozen backbone to a Parquet table, some images at a time, computed by {@code
+ *       FeatureTask}s. An unreadable image is a row with a reason and is skipped.
+ *   <li>{@code Shards} caches the features on the executors, each partition a {@code FeatureShard}; a task processes a fixed group of
+ *       them.
+ *   <li>{@link org.gramian.train.loop.DistributedStage} of core runs epochs, steps, validation and checkpoints, with {@code
+ *       SparkWorkers} for the gradient of each step: they broadcast the parameters of the head ({@code StepInput}), run {@code
+ *       HeadTask}s on the groups with crops of the step, and sum their parts in the order of the groups, in float64, so that neither
+ *       timing nor lost executors change a bit.
+ *   <li>{@code RemoteRunFolder} keeps checkpoint, history, settings and model in any file system; {@link
+ *       org.gramian.spark.train.ClusterOutput} detects paths that are local to each machine.
  * </ol>
  *
- * <p>What executors compute depends on features, parameters and places alone: Spark may compute any part of it again.
+ * <p>Results of executors depend on features, parameters and places alone, so Spark may recompute any of them.
  */
 @NullMarked
 package org.gramian.spark.train;

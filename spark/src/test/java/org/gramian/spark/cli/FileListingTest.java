@@ -43,7 +43,7 @@ class FileListingTest {
     }
 
     @Test
-    void theSameImagesAreListedOnThisMachineAndElsewhere() throws IOException {
+    void localAndRemoteListingsAreEqual() throws IOException {
         for (Configuration place : List.of(here, elsewhere)) {
             FileListing listing = FileListing.of(List.of(folder.toString()), place);
 
@@ -52,7 +52,7 @@ class FileListingTest {
     }
 
     @Test
-    void whatIsLeftOutIsSaid() throws IOException {
+    void skippedFilesAreReported() throws IOException {
         assertThat(FileListing.of(List.of(folder.toString()), here).remarks())
                 .hasSize(2)
                 .allMatch(remark -> remark.startsWith("1 "));
@@ -63,7 +63,7 @@ class FileListingTest {
     }
 
     @Test
-    void onThisMachineALinkToNowhereAndAnImageWithoutEndingAreListedAsByThePlainCommand() throws IOException {
+    void brokenLinkAndImageWithoutExtensionAreListedAsByGramian() throws IOException {
         Path links = Files.createDirectory(folder.resolve("deep/links"));
         Files.createSymbolicLink(links.resolve("nowhere.jpg"), folder.resolve("gone.jpg"));
         Files.createSymbolicLink(links.resolve("round"), folder);
@@ -74,7 +74,7 @@ class FileListingTest {
     }
 
     @Test
-    void aFileItselfAndWhatAPatternMatchesAreListedInTheOrderOfThePlaces() throws IOException {
+    void filesAndPatternsAreListedInOrder() throws IOException {
         String pattern = folder + "/[ab]*";
         String text = folder.resolve("notes.txt").toString();
 
@@ -83,7 +83,7 @@ class FileListingTest {
     }
 
     @Test
-    void aPlaceWithoutImagesIsRefused() throws IOException {
+    void placeWithoutImagesIsRejected() throws IOException {
         Path empty = Files.createDirectory(folder.resolve("empty"));
 
         for (Configuration place : List.of(here, elsewhere)) {

@@ -25,7 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** What the launcher makes of options before our program sees them. */
+/** Names of options, which the launcher must not take for options of spark-submit. */
 class OptionNamesTest {
     private static List<String> submits() throws IOException {
         String script = Files.readString(Path.of("..", "scripts", "spark.sh"));
@@ -35,11 +35,11 @@ class OptionNamesTest {
     }
 
     @Test
-    void noneOfOursIsCalledLikeOneOfSparkSubmitWhichTheLauncherWouldTakeAway() throws IOException {
+    void optionsDoNotClashWithSparkSubmit() throws IOException {
         List<String> submits = submits();
         assertThat(submits).contains("--name", "--master", "--keytab");
 
-        for (CommandLine command : Main.commandLine().getSubcommands().values()) {
+        for (CommandLine command : SparkMain.commandLine().getSubcommands().values()) {
             assertThat(command.getCommandSpec().optionsMap().keySet())
                     .as(command.getCommandName())
                     .doesNotContainAnyElementsOf(submits);
@@ -47,8 +47,9 @@ class OptionNamesTest {
     }
 
     @Test
-    void theKeyThatTheHelpOfTrainNamesIsThere() {
-        String help = Objects.requireNonNull(Main.commandLine().getSubcommands().get("train"))
+    void exampleKeyInTrainHelpExists() {
+        String help = Objects.requireNonNull(
+                        SparkMain.commandLine().getSubcommands().get("train"))
                 .getUsageMessage();
         Matcher example = Pattern.compile("e\\.g\\. --set\\s+(\\S+);").matcher(help);
 
@@ -57,9 +58,9 @@ class OptionNamesTest {
     }
 
     @Test
-    void trainHasTheOptionsOfTheTableThatApplyOnSpark() {
+    void trainHasAllOptionsThatApplyOnSpark() {
         CommandSpec train = Objects.requireNonNull(
-                        Main.commandLine().getSubcommands().get("train"))
+                        SparkMain.commandLine().getSubcommands().get("train"))
                 .getCommandSpec();
         for (KeyOption option : Keys.options()) {
             option.names()
@@ -84,7 +85,7 @@ class OptionNamesTest {
     }
 
     @Test
-    void anOptionSetsItsKeyOrTheCrops() {
+    void optionSetsItsKeyOrTheCrops() {
         assertThat(requested("--learning-rate=0.5", "--imgsz=96", "--set=stage1.warmup=1")
                         .values())
                 .isEqualTo(Map.of(

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class SparkCommandsTest {
-    private static final int PICTURES = 16;
+    private static final int IMAGES = 16;
     /** One of each kind. */
     private static final int BROKEN = 4;
 
@@ -47,15 +47,15 @@ class SparkCommandsTest {
     static void begin() throws IOException {
         spark = LocalSpark.session();
         model = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        images = SmallModel.images(folder.resolve("pictures").resolve("waves"), PICTURES, BROKEN);
-        Files.writeString(folder.resolve("pictures").resolve("notes.txt"), "no picture");
+        images = SmallModel.images(folder.resolve("images").resolve("waves"), IMAGES, BROKEN);
+        Files.writeString(folder.resolve("images").resolve("notes.txt"), "no image");
     }
 
     private static Ended run(Object... words) {
         StringWriter output = new StringWriter();
         StringWriter errors = new StringWriter();
         CommandLine line =
-                Main.commandLine().setOut(new PrintWriter(output, true)).setErr(new PrintWriter(errors, true));
+                SparkMain.commandLine().setOut(new PrintWriter(output, true)).setErr(new PrintWriter(errors, true));
         int code = line.execute(Arrays.stream(words).map(Object::toString).toArray(String[]::new));
         return new Ended(code, output.toString(), errors.toString());
     }
@@ -64,7 +64,7 @@ class SparkCommandsTest {
         return spark.read().parquet(place.toString()).collectAsList();
     }
 
-    private static void assertAnswers(List<Row> rows, Map<String, ImageResult> expected) {
+    private static void assertPredictions(List<Row> rows, Map<String, ImageResult> expected) {
         assertThat(rows).hasSameSizeAs(expected.keySet());
         for (Row row : rows) {
             switch (Objects.requireNonNull(expected.get(OneMachine.name(row.getAs("path"))))) {
@@ -76,11 +76,11 @@ class SparkCommandsTest {
                     assertThat(row.<Object>getAs("probabilities")).isNull();
                 }
                 case ImageResult.Computed computed -> {
-                    Prediction answer = computed.prediction().orElseThrow();
+                    Prediction prediction = computed.prediction().orElseThrow();
                     assertThat(row.<String>getAs("class"))
-                            .isEqualTo(answer.best().name());
+                            .isEqualTo(prediction.best().name());
                     assertThat(row.<Double>getAs("probability"))
-                            .isCloseTo(answer.best().probability(), within(1e-5));
+                            .isCloseTo(prediction.best().probability(), within(1e-5));
                     assertThat(row.getList(row.fieldIndex("probabilities"))).hasSize(SmallModel.CLASSES.size());
                     assertThat(row.<Object>getAs("error")).isNull();
                     assertThat(row.<Object>getAs("error_kind")).isNull();
@@ -90,13 +90,13 @@ class SparkCommandsTest {
     }
 
     @Test
-    void predictWritesARowOfEveryImageOfAFolderAsOneMachineSaysAndCountsWhatIsBroken() throws IOException {
-        Path out = folder.resolve("answers");
+    void predictWritesARowPerImageAndCountsErrors() throws IOException {
+        Path out = folder.resolve("predictions");
 
-        Ended ended = run("predict", model, folder.resolve("pictures"), "--out", out);
+        Ended ended = run("predict", model, folder.resolve("images"), "--out", out);
 
-        assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
-        assertAnswers(table(out), OneMachine.predict(model, images));
+        assertThat(ended.code()).as(ended.errors()).isEqualTo(SparkMain.DATA);
+        assertPredictions(table(out), OneMachine.predict(model, images));
         assertThat(ended.output())
                 .startsWith(out + ": 16 ")
                 .containsPattern("\\b4 of ")
@@ -113,7 +113,7 @@ class SparkCommandsTest {
     }
 
     @Test
-    void aPatternAndATableOfBytesNameTheSameImages() throws IOException {
+    void patternAndTableOfBytesGiveTheSameRows() throws IOException {
         List<Row> rows = new ArrayList<>();
         for (Path image : images) {
             rows.add(RowFactory.create(image.toString(), Files.readAllBytes(image), "kept"));
@@ -127,13 +127,13 @@ class SparkCommandsTest {
         Path fromPattern = folder.resolve("from-pattern");
 
         Ended first = run("predict", model, table, "--column", "the bytes", "--out", fromTable, "--partitions", 2);
-        Ended second = run("predict", model, folder + "/pict*/w*/0000[0-3].png", "--out", fromPattern, "--reject", 1);
+        Ended second = run("predict", model, folder + "/imag*/w*/0000[0-3].png", "--out", fromPattern, "--reject", 1);
 
-        assertThat(first.code()).as(first.errors()).isEqualTo(Main.DATA);
-        assertAnswers(table(fromTable), OneMachine.predict(model, images));
+        assertThat(first.code()).as(first.errors()).isEqualTo(SparkMain.DATA);
+        assertPredictions(table(fromTable), OneMachine.predict(model, images));
         assertThat(spark.read().parquet(fromTable.toString()).columns())
                 .containsExactly("path", "more", "class", "probability", "probabilities", "error", "error_kind");
-        assertThat(second.code()).as(second.errors()).isEqualTo(Main.DATA);
+        assertThat(second.code()).as(second.errors()).isEqualTo(SparkMain.DATA);
         assertThat(table(fromPattern).stream().map(row -> row.<Object>getAs("class")))
                 .containsExactlyInAnyOrder("unknown", "unknown", "unknown", null);
     }
@@ -142,9 +142,9 @@ class SparkCommandsTest {
     void embedWritesTheDescriptorsOfOneMachine() throws IOException {
         Path out = folder.resolve("descriptors");
 
-        Ended ended = run("embed", model, folder.resolve("pictures"), "--out", out, "--device", "cpu");
+        Ended ended = run("embed", model, folder.resolve("images"), "--out", out, "--device", "cpu");
 
-        assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
+        assertThat(ended.code()).as(ended.errors()).isEqualTo(SparkMain.DATA);
         Map<String, float[]> expected = OneMachine.describe(model, images);
         List<Row> rows = table(out);
         assertThat(rows.stream().map(row -> OneMachine.name(row.getAs("path"))))
@@ -174,7 +174,7 @@ class SparkCommandsTest {
     }
 
     @Test
-    void auditFindsWhatIsBrokenEqualAndSmall() throws IOException {
+    void auditFindsUnreadableDuplicateAndFewImages() throws IOException {
         Path labelled = folder.resolve("labelled");
         SmallModel.images(labelled.resolve("a"), 8, 4);
         Path other = Files.createDirectories(labelled.resolve("b"));
@@ -184,7 +184,7 @@ class SparkCommandsTest {
 
         Ended ended = run("audit", labelled, "--out", out);
 
-        assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
+        assertThat(ended.code()).as(ended.errors()).isEqualTo(SparkMain.DATA);
         assertThat(ended.output())
                 .containsPattern("a: 8\\D+6\\b")
                 .containsPattern("b: 2\\D+2\\b")
@@ -196,7 +196,7 @@ class SparkCommandsTest {
     }
 
     @Test
-    void trainEndsInAModelThatPredictTakes() throws IOException {
+    void trainWritesAModelForPredict() throws IOException {
         Path labelled = folder.resolve("classes");
         for (String name : List.of("a", "b")) {
             SmallModel.images(labelled.resolve(name), 6, 6);
@@ -220,34 +220,34 @@ class SparkCommandsTest {
                 "--validation",
                 0);
 
-        assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DATA);
+        assertThat(trained.code()).as(trained.errors()).isEqualTo(SparkMain.DATA);
         assertThat(trained.output()).containsPattern("\\b10\\b").containsPattern("\\b2\\b");
         assertThat(run("predict", run, labelled.resolve("a/00000.png"), "--out", out)
                         .code())
-                .isEqualTo(Main.DONE);
+                .isEqualTo(SparkMain.DONE);
     }
 
     @Test
-    void whatIsThereIsNotReplacedUnlessTold() throws IOException {
+    void existingOutputIsKeptWithoutOverwrite() throws IOException {
         Path out = Files.createDirectories(folder.resolve("there"));
         Files.writeString(out.resolve("precious"), "kept");
         Path one = images.getFirst();
 
         Ended refused = run("predict", model, one, "--out", out);
 
-        assertThat(refused.code()).isEqualTo(Main.USAGE);
+        assertThat(refused.code()).isEqualTo(SparkMain.USAGE);
         assertThat(refused.errors())
                 .startsWith("gramian spark predict: --out: ")
                 .contains(out.toString(), "--overwrite")
                 .hasLineCount(1);
         assertThat(out.resolve("precious")).exists();
         assertThat(run("predict", model, one, "--out", out, "--overwrite").code())
-                .isEqualTo(Main.DONE);
+                .isEqualTo(SparkMain.DONE);
         assertThat(table(out)).hasSize(1);
     }
 
     @Test
-    void whatIsReadIsNeverReplaced() throws IOException {
+    void inputIsNeverReplaced() throws IOException {
         Path photos = folder.resolve("to-keep");
         List<Path> kept = SmallModel.images(photos.resolve("a"), 2, 9);
         Path run = Files.createDirectories(folder.resolve("of-model"));
@@ -262,7 +262,7 @@ class SparkCommandsTest {
             more.add("--overwrite");
             Ended refused = run(more.toArray());
 
-            assertThat(refused.code()).as(refused.errors()).isEqualTo(Main.USAGE);
+            assertThat(refused.code()).as(refused.errors()).isEqualTo(SparkMain.USAGE);
             assertThat(refused.errors()).contains("--out: ", "--overwrite");
         }
         assertThat(kept).allSatisfy(image -> assertThat(image).exists());
@@ -270,7 +270,7 @@ class SparkCommandsTest {
     }
 
     @Test
-    void aTableWithColumnsOfTheResultsNamesIsRefusedAtOnceUnlessTheyGetOthers() throws IOException {
+    void tableWithResultColumnsIsRejectedWithoutPrefix() throws IOException {
         String table = folder.resolve("with-classes").toString();
         Path out = folder.resolve("with-prefix");
         spark.createDataFrame(
@@ -283,14 +283,14 @@ class SparkCommandsTest {
         Ended other = run("embed", model, table, "--column", "path", "--out", out);
         Ended done = run("predict", model, table, "--column", "path", "--out", out, "--prefix", "the.");
 
-        assertThat(refused.code()).isEqualTo(Main.USAGE);
+        assertThat(refused.code()).isEqualTo(SparkMain.USAGE);
         assertThat(refused.output()).isEmpty();
         assertThat(refused.errors())
                 .startsWith("gramian spark predict: ")
                 .contains("class, error", "--prefix")
                 .hasLineCount(1);
         assertThat(other.errors()).contains("error", "--prefix").doesNotContain("class, error");
-        assertThat(done.code()).as(done.errors()).isEqualTo(Main.DONE);
+        assertThat(done.code()).as(done.errors()).isEqualTo(SparkMain.DONE);
         assertThat(spark.read().parquet(out.toString()).columns())
                 .containsExactly(
                         "path",
@@ -305,8 +305,8 @@ class SparkCommandsTest {
     }
 
     @Test
-    void trainJudgesByTheImagesThatAColumnNamesAndRefusesWhatIsNoDeviceBeforeItBegins() throws IOException {
-        Path run = folder.resolve("judged");
+    void trainUsesValidationColumnAndRejectsInvalidOptions() throws IOException {
+        Path run = folder.resolve("validated");
         List<Row> rows = new ArrayList<>();
         for (Path image : Stripes.write(folder.resolve("stripes"), 12)) {
             int number = rows.size();
@@ -314,7 +314,7 @@ class SparkCommandsTest {
                     image.toString(), SmallModel.CLASSES.get(Stripes.label(number)), number >= 9, "x" + number));
         }
         String table = folder.resolve("labelled-table").toString();
-        spark.createDataFrame(rows, StructType.fromDDL("file STRING, kind STRING, judges BOOLEAN, id STRING"))
+        spark.createDataFrame(rows, StructType.fromDDL("file STRING, kind STRING, validation BOOLEAN, id STRING"))
                 .write()
                 .parquet(table);
         List<Object> words = List.of(
@@ -337,13 +337,13 @@ class SparkCommandsTest {
                 "--epochs",
                 1);
 
-        Ended trained = run(with(words, "--held-back-column", "judges"));
+        Ended trained = run(with(words, "--held-back-column", "validation"));
 
-        assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DONE);
+        assertThat(trained.code()).as(trained.errors()).isEqualTo(SparkMain.DONE);
         assertThat(trained.output()).containsPattern("\\b9\\D+3\\b");
         assertThat(run(with(words, "--held-back-column", "kind")).errors())
                 .contains("--validation-column: ", "boolean", "'kind'", "string");
-        assertThat(run(with(words, "--validation-column", "judges", "--validation", 0.2))
+        assertThat(run(with(words, "--validation-column", "validation", "--validation", 0.2))
                         .errors())
                 .contains("--validation-column", "--validation");
         assertThat(run(with(words, "--device", "gpu")).errors())
@@ -355,12 +355,12 @@ class SparkCommandsTest {
     }
 
     @Test
-    void aJobThatFailsLeavesNothingBehindAndSaysWhatFailed() throws IOException {
+    void failedJobLeavesNoOutputAndReportsTheError() throws IOException {
         Path out = folder.resolve("half");
 
         Ended ended = run("predict", model, images.getFirst(), "--out", out, "--device", "cuda:99");
 
-        assertThat(ended.code()).isEqualTo(Main.USAGE);
+        assertThat(ended.code()).isEqualTo(SparkMain.USAGE);
         assertThat(ended.errors()).contains("'cuda:99'");
         try (Stream<Path> left = Files.list(folder)) {
             assertThat(left.map(path -> path.getFileName().toString())).doesNotContain("half");
@@ -368,27 +368,27 @@ class SparkCommandsTest {
     }
 
     @Test
-    void whatIsTypedWrongIsSaidInASentence() {
+    void usageErrorsAreReported() {
         Path out = folder.resolve("never");
         Path missing = folder.resolve("missing");
 
         assertThat(run("predict", model, "--out", out).errors()).contains("PLACE");
         Ended nothing = run("predict", model, missing, "--out", out);
-        assertThat(nothing.code()).isEqualTo(Main.USAGE);
+        assertThat(nothing.code()).isEqualTo(SparkMain.USAGE);
         assertThat(nothing.output()).isEmpty();
         assertThat(nothing.errors())
                 .startsWith("gramian spark predict: " + missing + ": ")
                 .hasLineCount(1);
-        assertThat(run("predict", missing, folder, "--out", out).code()).isEqualTo(Main.MODEL);
+        assertThat(run("predict", missing, folder, "--out", out).code()).isEqualTo(SparkMain.MODEL);
         Ended misspelt = run("predict", model, folder, "--out", out, "--overwrit");
-        assertThat(misspelt.code()).isEqualTo(Main.USAGE);
+        assertThat(misspelt.code()).isEqualTo(SparkMain.USAGE);
         assertThat(misspelt.output()).isEmpty();
         assertThat(misspelt.errors())
                 .startsWith("gramian spark predict: ")
                 .contains("'--overwrit'", "'--overwrite'", "'gramian spark predict --help'")
                 .hasLineCount(3);
         assertThat(run("embed", model, folder, "--out", out, "--input", "delta").code())
-                .isEqualTo(Main.USAGE);
+                .isEqualTo(SparkMain.USAGE);
         assertThat(run("audit", folder, "--out", out, "--partitions", 0).errors())
                 .containsPattern("--partitions: \\D+1\\D+0");
         assertThat(out).doesNotExist();

@@ -7,10 +7,12 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.testing.Await;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent;
@@ -25,14 +27,18 @@ import picocli.CommandLine.Mixin;
 @Timeout(120)
 class TrainingProgressLogTest {
     private final StringWriter said = new StringWriter();
-    private final Cancellation breaks = Cancellation.onRequest();
+    private final Cancellation cancellation = Cancellation.onRequest();
+
+    /** Ends the tasks of a job; static, since tasks run in this JVM but are deserialized. */
+    private static CountDownLatch released;
+
     private SparkSession spark;
-    private TrainingProgressLog told;
+    private TrainingProgressLog progress;
 
     @Command(name = "train")
     private static final class Program {
         @Mixin
-        private final Console console = new Console();
+        private final SparkApplication application = new SparkApplication();
     }
 
     @BeforeEach
@@ -40,43 +46,38 @@ class TrainingProgressLogTest {
         Program program = new Program();
         new CommandLine(program).setErr(new PrintWriter(said));
         spark = LocalSpark.session();
-        told = TrainingProgressLog.begin(spark, program.console);
+        released = new CountDownLatch(1);
+        progress = TrainingProgressLog.start(spark, program.application);
     }
 
     @AfterEach
     void end() {
-        told.close();
+        progress.close();
     }
 
-    /** A job of two tasks that last so long, or until they are cancelled. */
-    private CompletableFuture<Long> job(long milliseconds) {
+    /** Starts a job of two tasks, which run until they are released or cancelled. */
+    private CompletableFuture<Long> job() {
         return CompletableFuture.supplyAsync(() -> JavaSparkContext.fromSparkContext(spark.sparkContext())
                 .parallelize(List.of(1, 2), 2)
                 .map(number -> {
-                    for (long waited = 0;
-                            waited < milliseconds && !TaskContext.get().isInterrupted();
-                            waited += 20) {
-                        Thread.sleep(20);
-                    }
+                    while (!released.await(20, TimeUnit.MILLISECONDS)
+                            && !TaskContext.get().isInterrupted()) {}
                     return number;
                 })
                 .count());
     }
 
-    private void awaitTasks() throws InterruptedException {
-        while (spark.sparkContext().statusTracker().getActiveJobIds().length == 0) {
-            Thread.sleep(10);
-        }
+    private void awaitTasks() throws Exception {
+        Await.until("a job", () -> spark.sparkContext().statusTracker().getActiveJobIds().length > 0);
     }
 
     @Test
-    void whileFeaturesAreComputedItSaysHowManyTasksAreDone() throws Exception {
-        told.tell(new TrainEvent.Collecting("computing features", 5, 1200));
+    void tasksAreCountedWhileFeaturesAreComputed() throws Exception {
+        progress.accept(new TrainEvent.Collecting("computing features", 5, 1200));
 
-        CompletableFuture<Long> features = job(1500);
-        while (said.toString().isEmpty()) {
-            Thread.sleep(20);
-        }
+        CompletableFuture<Long> features = job();
+        Await.until("a line of progress", () -> !said.toString().isEmpty());
+        released.countDown();
         features.get(60, TimeUnit.SECONDS);
 
         assertThat(said.toString().lines().findFirst().orElseThrow())
@@ -84,26 +85,27 @@ class TrainingProgressLogTest {
     }
 
     @Test
-    void featuresAreCancelledWhenItIsStopped() throws Exception {
-        told.tell(new TrainEvent.Collecting("computing features", 0, 12));
-        CompletableFuture<Long> features = job(600_000);
+    void cancelStopsFeatureJobs() throws Exception {
+        progress.accept(new TrainEvent.Collecting("computing features", 0, 12));
+        CompletableFuture<Long> features = job();
         awaitTasks();
 
-        told.stop(breaks);
+        progress.cancel(cancellation);
 
         assertThatThrownBy(() -> features.get(60, TimeUnit.SECONDS)).hasStackTraceContaining("cancel");
-        assertThat(breaks.reason()).contains(Cancellation.Reason.CANCELLED);
+        assertThat(cancellation.reason()).contains(Cancellation.Reason.CANCELLED);
     }
 
     @Test
-    void aStepEndsBeforeTrainingStops() throws Exception {
-        told.tell(new TrainEvent.StageStarted(1, 9, 40, 320));
-        CompletableFuture<Long> step = job(300);
+    void cancelLetsAStepEnd() throws Exception {
+        progress.accept(new TrainEvent.StageStarted(1, 9, 40, 320));
+        CompletableFuture<Long> step = job();
         awaitTasks();
 
-        told.stop(breaks);
+        progress.cancel(cancellation);
+        released.countDown();
 
         assertThat(step.get(60, TimeUnit.SECONDS)).isEqualTo(2);
-        assertThat(breaks.reason()).contains(Cancellation.Reason.CANCELLED);
+        assertThat(cancellation.reason()).contains(Cancellation.Reason.CANCELLED);
     }
 }

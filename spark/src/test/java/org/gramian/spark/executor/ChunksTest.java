@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class ChunksTest {
     @Test
-    void everyRowComesOnceInOrderInChunksOfBoundedNumber() {
+    void rowsKeepOrderInChunksOfBoundedSize() {
         List<Integer> sizes = new ArrayList<>();
         Iterator<Integer> rows = Stream.iterate(0, i -> i + 1).limit(600).iterator();
         Chunks<Integer> chunks = new Chunks<>(rows, _ -> 0, chunk -> {
@@ -30,7 +30,7 @@ class ChunksTest {
     }
 
     @Test
-    void largeImagesMakeSmallChunksAndOneThatExceedsThemAllIsStillTaken() {
+    void chunksAreBoundedInBytesExceptForASingleLargeRow() {
         List<List<Long>> taken = new ArrayList<>();
         Iterator<Long> rows =
                 List.of(Chunks.MOST_BYTES * 2, 1L, Chunks.MOST_BYTES, 5L).iterator();
@@ -44,16 +44,16 @@ class ChunksTest {
     }
 
     @Test
-    void allThatARowHoldsCountsNotItsImageAlone() {
+    void allColumnsOfARowCount() {
         assertThat(ImageColumn.bytes(RowFactory.create("path", new byte[100], null, 7, new byte[20])))
                 .isEqualTo(124);
-        assertThat(Attempts.isLast(2, 4)).isFalse();
-        assertThat(Attempts.isLast(3, 4)).isTrue();
-        assertThat(Attempts.isLast(0, 1)).isTrue();
+        assertThat(TaskResources.isLastAttempt(2, 4)).isFalse();
+        assertThat(TaskResources.isLastAttempt(3, 4)).isTrue();
+        assertThat(TaskResources.isLastAttempt(0, 1)).isTrue();
     }
 
     @Test
-    void nothingIsTakenBeforeItIsWanted() {
+    void rowsAreTakenLazily() {
         Iterator<Integer> endless = Stream.iterate(0, i -> i + 1).iterator();
         Chunks<Integer> chunks = new Chunks<>(endless, _ -> 0, chunk -> chunk);
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.spark.SparkContext;
+import org.gramian.spark.executor.ModelContent.SharedModel;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.tensor.Device;
@@ -17,7 +18,7 @@ class ExecutorModelsTest {
     private Path folder;
 
     @Test
-    void aModelIsLoadedOnceAndFreedWhenAnotherIsWantedAndNobodyUsesIt() throws IOException {
+    void modelIsLoadedOnceAndFreedWhenUnusedAndAnotherIsLoaded() throws IOException {
         SparkContext context = LocalSpark.session().sparkContext();
         SharedModel first = shared(context, 1);
         SharedModel second = shared(context, 2);
@@ -38,7 +39,7 @@ class ExecutorModelsTest {
     }
 
     @Test
-    void aModelIsSharedOnceWithAProgramHoweverOftenItIsAsked() throws IOException {
+    void modelIsBroadcastOncePerApplication() throws IOException {
         SparkContext context = LocalSpark.session().sparkContext();
         ModelContent content = content(4);
         SharedModel shared = content.share(context);

@@ -15,13 +15,13 @@ class TaskResourcesTest {
             Map.of("gpu", new ResourceInformation("gpu", new String[] {"3", "5"}));
 
     @Test
-    void aTaskWithoutAGpuOfItsOwnComputesOnTheProcessorWhateverIsThere() {
+    void taskWithoutAssignedGpuUsesCpu() {
         assertThat(TaskResources.device(Map.of(), "auto")).isEqualTo(Device.CPU);
         assertThat(TaskResources.device(THIRD, "cpu")).isEqualTo(Device.CPU);
     }
 
     @Test
-    void theFirstGpuThatSparkGaveIsTakenOrItsAbsenceSaid() {
+    void firstAssignedGpuIsUsedOrReportedMissing() {
         assumeTrue(Libtorch.load().cudaDevices() < 4, "skipped: this machine has the GPU that should be absent");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> TaskResources.device(THIRD, "auto"))
@@ -29,7 +29,7 @@ class TaskResourcesTest {
     }
 
     @Test
-    void operatorsOfATasksThreadUseItsCores() {
+    void operatorsUseTheCoresOfTheTask() {
         int before = Libtorch.load().threads();
         try {
             new TaskResources(1, Device.CPU).apply();

@@ -18,11 +18,11 @@ import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.gramian.model.Prediction;
 
-/** What {@code gramian predict} and {@code gramian embed} find on one machine, which Spark must find too. */
+/** Results of {@code gramian predict} and {@code gramian embed} on one machine, which Spark must equal. */
 public final class OneMachine {
     private OneMachine() {}
 
-    /** What comes of each image, by its file name. */
+    /** Returns the result of each image by file name. */
     public static Map<String, ImageResult> predict(Path model, List<Path> images) throws IOException {
         Map<String, ImageResult> results = new TreeMap<>();
         try (Classifier classifier = Classifier.load(model)) {
@@ -34,7 +34,7 @@ public final class OneMachine {
         return results;
     }
 
-    /** The descriptor of each image that can be read, by its file name. */
+    /** Returns the descriptor of each readable image by file name. */
     public static Map<String, float[]> describe(Path model, List<Path> images) throws IOException {
         Map<String, float[]> descriptors = new TreeMap<>();
         try (Classifier classifier = Classifier.load(model)) {
@@ -48,7 +48,7 @@ public final class OneMachine {
         return descriptors;
     }
 
-    /** Holds rows of {@link org.gramian.spark.GramianModel}, with the column {@code path}, against what is found here. */
+    /** Asserts that rows of {@link org.gramian.spark.GramianModel} with the column {@code path} have the expected results. */
     public static void assertSame(List<Row> rows, Map<String, ImageResult> expected) {
         assertThat(rows.stream().map(row -> name(row.getAs("path"))))
                 .containsExactlyInAnyOrderElementsOf(expected.keySet());
@@ -61,20 +61,20 @@ public final class OneMachine {
                     assertThat(row.<Object>getAs("probability")).isNull();
                 }
                 case ImageResult.Computed computed -> {
-                    Prediction answer = computed.prediction().orElseThrow();
+                    Prediction prediction = computed.prediction().orElseThrow();
                     assertThat(row.<String>getAs("error")).isNull();
                     assertThat(row.<Double>getAs("prediction"))
-                            .isEqualTo(answer.logits().top());
+                            .isEqualTo(prediction.logits().top());
                     assertThat(row.<String>getAs("predictedClass"))
-                            .isEqualTo(answer.best().name());
+                            .isEqualTo(prediction.best().name());
                     assertThat(row.<Vector>getAs("probability").toArray())
-                            .containsExactly(answer.logits().probabilities(SmallModel.TEMPERATURE), within(1e-5));
+                            .containsExactly(prediction.logits().probabilities(SmallModel.TEMPERATURE), within(1e-5));
                 }
             }
         }
     }
 
-    /** The last part of a path or address. */
+    /** Returns the last part of a path or URI. */
     public static String name(Object path) {
         String text = path.toString();
         return text.substring(text.lastIndexOf('/') + 1);

@@ -86,7 +86,7 @@ public final class SmallModel {
         byte[] spoiled = switch (way) {
             case 0 -> new byte[0];
             case 1 -> Arrays.copyOf(content, content.length / 2);
-            case 2 -> "no picture".getBytes(StandardCharsets.UTF_8);
+            case 2 -> "no image".getBytes(StandardCharsets.UTF_8);
             default -> thin();
         };
         Files.write(file, spoiled);

@@ -13,20 +13,19 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
- * A folder laid out as a distribution of Spark is, of links to the jars that Maven found: what Spark's own processes are started
- * from.
+ * Folder with the layout of a Spark distribution, with links to the jars that Maven found.
  *
  * @param folder with {@code jars} inside
  */
 public record SparkHome(Path folder) {
-    /** Lays it out below a folder, unless that was done before. */
+    /** Creates the folder, unless it exists. */
     public static SparkHome below(Path parent) throws IOException {
         Path home = parent.resolve("spark-home").toAbsolutePath();
         Path jars = Files.createDirectories(home.resolve("jars"));
         for (Path jar : sparkJars()) {
             Path link = jars.resolve(jar.getFileName());
             if (Files.notExists(link)) {
-                Files.deleteIfExists(link); // a link to what is no longer there
+                Files.deleteIfExists(link); // a broken link
                 Files.createSymbolicLink(link, jar);
             }
         }
@@ -34,11 +33,11 @@ public record SparkHome(Path folder) {
     }
 
     /**
-     * What {@code spark-submit} does in a distribution, on this machine with one core.
+     * Returns a process as {@code spark-submit} starts it, on this machine with one core.
      *
-     * @param program its main class
-     * @param jar where that is
-     * @param jars what it needs
+     * @param program main class
+     * @param jar of the main class
+     * @param jars further jars
      */
     public ProcessBuilder submit(String program, Path jar, List<Path> jars, List<String> arguments) {
         String list = jars.stream().map(Path::toString).collect(Collectors.joining(","));
@@ -49,7 +48,7 @@ public record SparkHome(Path folder) {
         return process(command);
     }
 
-    /** What Spark's launcher says of options of {@code spark-submit}, asked as the script of {@code gramian spark} does it. */
+    /** Returns the command that Spark's launcher makes of options of {@code spark-submit}, as in {@code scripts/spark.sh}. */
     public List<String> launch(List<String> arguments) throws IOException, InterruptedException {
         List<String> command = java("org.apache.spark.launcher.Main");
         command.add("org.apache.spark.deploy.SparkSubmit");
@@ -64,7 +63,7 @@ public record SparkHome(Path folder) {
         return List.of(said.substring(2, said.length() - 1).split("\0", -1));
     }
 
-    /** A command that runs a class of Spark, to which arguments may be added. */
+    /** Returns a modifiable command that runs a class of Spark. */
     List<String> java(String main) {
         return new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -77,7 +76,7 @@ public record SparkHome(Path folder) {
                 main));
     }
 
-    /** A process of this Spark, which stays on the loopback interface. */
+    /** Returns a process of this Spark on the loopback interface. */
     ProcessBuilder process(List<String> command) {
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment()
@@ -93,7 +92,7 @@ public record SparkHome(Path folder) {
         return builder;
     }
 
-    /** The jar of libtorch on this test's class path. */
+    /** Returns the jar of libtorch on the class path of this test. */
     public static Path libtorch() {
         return paths(System.getProperty("java.class.path")).stream()
                 .filter(path -> path.getFileName().toString().startsWith("pytorch-native"))
@@ -101,7 +100,7 @@ public record SparkHome(Path folder) {
                 .orElseThrow();
     }
 
-    /** What this test's class path has beside Spark: what is to be tested, and what that needs. */
+    /** Returns the class path of this test without Spark. */
     public static String ownClassPath() throws IOException {
         List<Path> own = new ArrayList<>(paths(System.getProperty("java.class.path")));
         own.removeAll(sparkJars());

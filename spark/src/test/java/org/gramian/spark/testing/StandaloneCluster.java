@@ -21,11 +21,9 @@ import org.apache.spark.SparkConf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real Spark cluster on this machine: a master and workers, each a process of its own, which start executors as they are
- * asked to. Everything stays on the loopback interface.
+ * Standalone Spark cluster on the loopback interface of this machine: a master and workers, each in its own process.
  *
- * <p>What the processes say lies in {@code target/cluster/NAME}, and of executors below {@code work} in it, until a cluster of
- * that name is started again.
+ * <p>Logs are in {@code target/cluster/NAME}, those of executors below {@code work}, until a cluster of that name is started again.
  */
 public final class StandaloneCluster implements AutoCloseable {
     private static final Path FOLDER = Path.of("target", "cluster");
@@ -45,11 +43,11 @@ public final class StandaloneCluster implements AutoCloseable {
     private int started;
 
     /**
-     * How large a cluster is.
+     * Size of a cluster.
      *
-     * @param workers how many
+     * @param workers number of workers
      * @param cores of each
-     * @param memory of each, in MiB; an executor takes all of its heap from it
+     * @param memory of each, in MiB, the heap of an executor
      */
     public record Sizes(int workers, int cores, int memory) {}
 
@@ -65,7 +63,7 @@ public final class StandaloneCluster implements AutoCloseable {
                 List.of("--host", HOST, "--port", String.valueOf(port), "--webui-port", String.valueOf(page)));
     }
 
-    /** The cluster of two workers with a core each that test classes of a process share, with all its workers. */
+    /** Returns the cluster of two workers with one core each that test classes share, with all its workers. */
     public static synchronized StandaloneCluster shared() throws IOException, InterruptedException {
         StandaloneCluster cluster = shared;
         if (cluster == null) {
@@ -73,7 +71,7 @@ public final class StandaloneCluster implements AutoCloseable {
             Runtime.getRuntime().addShutdownHook(new Thread(cluster::close));
             shared = cluster;
         }
-        LocalSpark.end(); // a process has one Spark at a time
+        LocalSpark.stop(); // a JVM has one Spark context at a time
         cluster.replaceKilled();
         return cluster;
     }
@@ -89,7 +87,7 @@ public final class StandaloneCluster implements AutoCloseable {
         Files.createDirectories(folder);
         StandaloneCluster cluster = new StandaloneCluster(folder, sizes);
         try {
-            cluster.await(0); // a worker that finds no master waits for seconds before it tries again
+            cluster.await(0); // a worker without a master waits seconds before a retry
             cluster.replaceKilled();
             return cluster;
         } catch (IOException | InterruptedException | RuntimeException failed) {
@@ -124,12 +122,12 @@ public final class StandaloneCluster implements AutoCloseable {
         return builder.start();
     }
 
-    /** What a program gives as its master. */
+    /** Returns the URL of the master. */
     public String url() {
         return "spark://" + HOST + ":" + port;
     }
 
-    /** The settings of a program that runs on all of this cluster, in which executors see the classes of this test. */
+    /** Returns the configuration of an application on all workers, with the class path of this test. */
     public SparkConf conf(String application) throws IOException {
         return new SparkConf()
                 .setMaster(url())
@@ -142,16 +140,15 @@ public final class StandaloneCluster implements AutoCloseable {
                 .set("spark.executor.extraClassPath", SparkHome.ownClassPath())
                 .set("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1")
                 .set("spark.executorEnv.OMP_WAIT_POLICY", "passive")
-                // Work begins when all executors are there, so that none is left without any; Spark counts by the most
-                // it may have.
+                // waits for all executors, which Spark counts by spark.cores.max
                 .set("spark.cores.max", String.valueOf(sizes.workers() * sizes.cores()))
                 .set("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     }
 
     /**
-     * Kills the worker of an executor with all its executors at once, as a machine that loses its power would end them.
+     * Kills the worker of an executor with all its executors at once, as a power failure would.
      *
-     * @param executor number of its process
+     * @param executor process id
      */
     public void killWorkerOf(long executor) throws InterruptedException {
         Process worker = workers.stream()
@@ -165,7 +162,7 @@ public final class StandaloneCluster implements AutoCloseable {
         worker.waitFor();
     }
 
-    /** Starts workers for those that were killed, and waits until they are ready. */
+    /** Replaces killed workers, and waits until the new ones are ready. */
     public void replaceKilled() throws IOException, InterruptedException {
         while (workers.size() < sizes.workers()) {
             workers.add(startWorker());
@@ -186,7 +183,7 @@ public final class StandaloneCluster implements AutoCloseable {
                         return;
                     }
                 } catch (IOException _) {
-                    // nobody listens yet
+                    // the page is not up yet
                 }
                 Thread.sleep(100);
             }

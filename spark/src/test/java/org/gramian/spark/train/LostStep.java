@@ -16,8 +16,8 @@ import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.gramian.spark.testing.StandaloneCluster;
 
 /**
- * A worker that is killed while its executor has a task. Tasks take milliseconds, so the executor is stopped first: what is given to it
- * then is never done, and the worker is killed once something was.
+ * Kills a worker while its executor has a task. Tasks take milliseconds, so the executor is stopped (SIGSTOP) first, and the worker is
+ * killed once it gets a task.
  */
 final class LostStep {
     private final StandaloneCluster cluster;
@@ -25,7 +25,7 @@ final class LostStep {
     private final AtomicInteger lost = new AtomicInteger();
     private CompletableFuture<Void> killed = CompletableFuture.completedFuture(null);
 
-    /** An executor: its name, and the number of its process. */
+    /** Executor with its process id. */
     record Executor(String name, long process) {}
 
     LostStep(StandaloneCluster cluster, SparkContext program) {
@@ -33,15 +33,15 @@ final class LostStep {
         this.program = program;
     }
 
-    /** Stops an executor, which is killed by another thread as soon as it is given something to do. */
-    void killInTheNext() {
+    /** Stops an executor, whose worker is killed as soon as it gets a task. */
+    void killInNextTask() {
         Executor executor = anExecutor(program);
-        CountDownLatch given = new CountDownLatch(1);
+        CountDownLatch assigned = new CountDownLatch(1);
         program.addSparkListener(new SparkListener() {
             @Override
             public void onTaskStart(SparkListenerTaskStart start) {
                 if (start.taskInfo().executorId().equals(executor.name)) {
-                    given.countDown();
+                    assigned.countDown();
                 }
             }
 
@@ -55,7 +55,7 @@ final class LostStep {
         stop(executor.process);
         killed = CompletableFuture.runAsync(() -> {
             try {
-                given.await();
+                assigned.await();
                 cluster.killWorkerOf(executor.process);
             } catch (InterruptedException interrupted) {
                 throw new IllegalStateException(interrupted);
@@ -63,13 +63,13 @@ final class LostStep {
         });
     }
 
-    /** How many tasks were lost, once the worker was killed. */
+    /** Returns the number of lost tasks, after the worker was killed. */
     int tasks() throws Exception {
         killed.get(60, TimeUnit.SECONDS);
         return lost.get();
     }
 
-    /** One that has nothing to do. */
+    /** Returns an idle executor. */
     static Executor anExecutor(SparkContext program) {
         String[] found = JavaSparkContext.fromSparkContext(program)
                 .parallelize(List.of(1), 1)

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.gramian.model.ModelFileException;
-import org.gramian.spark.testing.Elsewhere;
+import org.gramian.spark.testing.RemoteFileSystem;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,10 +16,10 @@ class RemoteRunFolderTest {
     private Path folder;
 
     @Test
-    void aFileIsReplacedInEveryFileSystemThatSparkReaches() throws IOException {
+    void filesAreReplacedInAnyFileSystem() throws IOException {
         Configuration hadoop = new Configuration();
-        Elsewhere.in(hadoop);
-        for (String scheme : new String[] {"file", Elsewhere.SCHEME}) {
+        RemoteFileSystem.in(hadoop);
+        for (String scheme : new String[] {"file", RemoteFileSystem.SCHEME}) {
             try (RemoteRunFolder run = RemoteRunFolder.open(scheme + "://" + folder.resolve(scheme), false, hadoop)) {
                 for (String text : new String[] {"first", "second"}) {
                     Path file = run.fetch(RemoteRunFolder.HISTORY);
@@ -37,7 +37,7 @@ class RemoteRunFolderTest {
     }
 
     @Test
-    void aRunKeepsItsNumberOfGroupsThoughFewerCoresAreThereWhenItGoesOn() throws IOException {
+    void resumedRunKeepsNumberOfGroupsWithFewerCores() throws IOException {
         String place = folder.resolve("groups").toString();
         for (int[] coresAndGroups : new int[][] {{4, 4}, {2, 4}, {8, 8}, {4, 8}}) {
             try (RemoteRunFolder run = RemoteRunFolder.open(place, true, new Configuration())) {
@@ -47,7 +47,7 @@ class RemoteRunFolderTest {
     }
 
     @Test
-    void whatIsWrongWithAFetchedFileIsSaidOfTheFileInTheFolder() throws IOException {
+    void errorsOfFetchedFilesNameTheRemotePath() throws IOException {
         try (RemoteRunFolder run = RemoteRunFolder.open(folder.resolve("run").toString(), true, new Configuration())) {
             Path copy = run.fetch(RemoteRunFolder.CHECKPOINT);
             IOException other = new IOException("no route to host");

@@ -20,11 +20,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ShardsTest {
     private static final int CROPS = 3;
-    private static final int PICTURES = 41;
+    private static final int IMAGES = 41;
     private static final long UNREADABLE = 8;
-    private static final int READABLE = PICTURES - 1;
-    private static final FeatureForm FORM = new FeatureForm(CROPS, new long[] {1, 1, 2}, DType.F32);
-    private static final Shards.Range ALL = new Shards.Range(0, PICTURES);
+    private static final int READABLE = IMAGES - 1;
+    private static final FeatureShard.Layout LAYOUT = new FeatureShard.Layout(CROPS, new long[] {1, 1, 2}, DType.F32);
+    private static final Shards.Range ALL = new Shards.Range(0, IMAGES);
 
     @TempDir
     private static Path folder;
@@ -35,9 +35,9 @@ class ShardsTest {
     @BeforeAll
     static void write() {
         spark = LocalSpark.session();
-        store = new FeatureStore(folder.resolve("table").toString(), FORM);
+        store = new FeatureStore(folder.resolve("table").toString(), LAYOUT);
         List<Row> rows = new ArrayList<>();
-        for (long image = 0; image < PICTURES; image++) {
+        for (long image = 0; image < IMAGES; image++) {
             boolean readable = image != UNREADABLE;
             for (int crop = 0; crop < (readable ? CROPS : 1); crop++) {
                 byte[] feature = readable
@@ -59,14 +59,14 @@ class ShardsTest {
         return spark.sparkContext().defaultParallelism();
     }
 
-    /** The crops of each group, in the order of its shards. */
+    /** Returns the crops of each group, in the order of its shards. */
     private static List<List<FeatureShard.Crop>> groups(Shards shards, int[] wanted) {
         List<List<FeatureShard.Crop>> groups = new ArrayList<>();
         for (List<byte[]> group : shards.grouped(wanted).glom().collect()) {
             List<FeatureShard.Crop> crops = new ArrayList<>();
             for (byte[] packed : group) {
                 FeatureShard shard = FeatureShard.open(packed);
-                crops.addAll(shard.pick(shard.places(), FORM));
+                crops.addAll(shard.pick(shard.places(), LAYOUT));
             }
             groups.add(crops);
         }
@@ -74,7 +74,7 @@ class ShardsTest {
     }
 
     @Test
-    void howeverManyShardsThereAreTheyMakeAsManyGroupsAsCoresAndEachImageLiesWholeInItsOwn() {
+    void shardsFormOneGroupPerCoreAndImagesAreNotSplit() {
         try (Shards shards = Shards.of(store, spark, ALL, cores(), 100)) {
             int cores = cores();
             assertThat(shards.all()).hasSizeGreaterThan(3 * cores);
@@ -101,7 +101,7 @@ class ShardsTest {
     }
 
     @Test
-    void onlyShardsWithCropsOfAStepAreLookedAt() {
+    void onlyShardsWithCropsOfAStepAreRead() {
         try (Shards shards = Shards.of(store, spark, ALL, cores(), 100)) {
             int[] places = {7 * CROPS + 2, 5 * CROPS, 7 * CROPS};
             int[] holding = shards.holding(places);
@@ -117,7 +117,7 @@ class ShardsTest {
     }
 
     @Test
-    void whatAGroupHoldsDoesNotDependOnTheSizeOfShards() {
+    void groupsDoNotDependOnShardSize() {
         try (Shards small = Shards.of(store, spark, ALL, cores(), 100);
                 Shards large = Shards.of(store, spark, ALL, cores())) {
             assertThat(large.all()).hasSize(large.groups());

@@ -29,19 +29,20 @@ import org.gramian.tensor.Device;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TwoStageTraining;
 import org.gramian.train.recipe.Schedule;
 
-/** Labelled images and a recipe for them, small enough that fifty steps take no time; trained on one machine, too. */
+/** Small dataset and recipe, trained on Spark and on one machine. */
 final class SmallDistributedTraining {
     static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
 
     private SmallDistributedTraining() {}
 
-    /** What is asked for: steps of 8 crops. */
+    /** Returns settings with a batch size of 8 crops. */
     static Settings requested(String crops, int epochs) {
         return Settings.NONE
                 .with(Keys.BACKBONE, "filters")
@@ -53,22 +54,32 @@ final class SmallDistributedTraining {
                 .with(Keys.VALIDATION, 0.0);
     }
 
-    /** A table {@code path, label, judges} of images, of which every {@code judging}-th judges; none for 0. */
-    static Dataset<Row> table(SparkSession spark, List<Path> images, int judging) {
+    /** Returns a table {@code path, label, validation}, in which every n-th image is a validation image; none for n = 0. */
+    static Dataset<Row> table(SparkSession spark, List<Path> images, int validationEvery) {
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < images.size(); i++) {
             rows.add(RowFactory.create(
-                    images.get(i).toString(), SmallModel.CLASSES.get(Stripes.label(i)), judges(i, judging)));
+                    images.get(i).toString(),
+                    SmallModel.CLASSES.get(Stripes.label(i)),
+                    isValidation(i, validationEvery)));
         }
-        return spark.createDataFrame(rows, StructType.fromDDL("path STRING, label STRING, judges BOOLEAN"))
+        return spark.createDataFrame(rows, StructType.fromDDL("path STRING, label STRING, validation BOOLEAN"))
                 .repartition(3);
     }
 
-    private static boolean judges(int image, int judging) {
-        return judging > 0 && image % judging == judging - 1;
+    private static boolean isValidation(int image, int validationEvery) {
+        return validationEvery > 0 && image % validationEvery == validationEvery - 1;
     }
 
-    /** The loss of each step. */
+    /** Returns a trainer with a listener and a cancellation. */
+    static SparkTrainer trainer(Consumer<TrainEvent> listener, Cancellation cancellation) {
+        return SparkTrainer.create()
+                .withContext(TrainingContext.<TrainEvent>of(Device.CPU)
+                        .withListener(listener)
+                        .withCancellation(cancellation));
+    }
+
+    /** Collects the loss of each step. */
     static final class Losses {
         private final List<Double> losses = new ArrayList<>();
         private double sum;
@@ -93,12 +104,12 @@ final class SmallDistributedTraining {
         }
     }
 
-    /** The losses of training on one machine with the very code of the command line. */
-    static double[] onOneMachine(List<Path> images, int judging, RunConfig config) throws IOException {
-        return onOneMachine(images, judging, config, _ -> {});
+    /** Returns the losses of training on one machine with the code of the command line. */
+    static double[] onOneMachine(List<Path> images, int validationEvery, RunConfig config) throws IOException {
+        return onOneMachine(images, validationEvery, config, _ -> {});
     }
 
-    /** Changes the last bit of one number of every parameter of the head: what rounding in another order does, and less. */
+    /** Changes the last bit of one value of every parameter of the head, less than another order of summation does. */
     static void nudge(Model model) {
         for (Parameter parameter : model.headParameters().all()) {
             MemorySegment numbers = parameter.value().data();
@@ -106,15 +117,15 @@ final class SmallDistributedTraining {
         }
     }
 
-    /** The same of a model that something was done to before the first step. */
-    static double[] onOneMachine(List<Path> images, int judging, RunConfig config, Consumer<Model> begun)
+    /** Returns the losses after a change of the model before the first step. */
+    static double[] onOneMachine(List<Path> images, int validationEvery, RunConfig config, Consumer<Model> begun)
             throws IOException {
         Losses losses = new Losses();
         List<Sample> training = new ArrayList<>();
-        List<Sample> heldBack = new ArrayList<>();
+        List<Sample> validation = new ArrayList<>();
         for (int i = 0; i < images.size(); i++) {
             Sample sample = new Sample(images.get(i).toString(), Stripes.label(i), images.get(i));
-            (judges(i, judging) ? heldBack : training).add(sample);
+            (isValidation(i, validationEvery) ? validation : training).add(sample);
         }
         try (FrozenBackbone network =
                         InitialModel.network(config.network(), WeightStore.ofProcess(), Device.CPU, _ -> {});
@@ -126,7 +137,7 @@ final class SmallDistributedTraining {
             FeatureExtractor extractor = new FeatureExtractor(
                     network, FeatureExtractor.DEFAULT_BATCH, config.data().featureType());
             TrainingData material = new TrainingData(
-                    new TrainingData.Parts(training, heldBack, List.of()),
+                    new TrainingData.Parts(training, validation, List.of()),
                     config.data().crops().training(config.recipe().seed()),
                     config.data().crops().testing(),
                     new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty()));

@@ -1,0 +1,184 @@
+package org.gramian.spark.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.InvalidPathException;
+import org.apache.hadoop.util.ShutdownHookManager;
+import org.apache.spark.SparkClassNotFoundException;
+import org.apache.spark.SparkException;
+import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.backbone.weights.MissingWeightsException;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.basis.NearestWord;
+import org.gramian.model.ModelFileException;
+import org.gramian.tensor.DeviceException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
+
+/** Main class of {@code gramian spark}, which {@code spark-submit} runs. */
+@Command(
+        name = "gramian spark",
+        mixinStandardHelpOptions = true,
+        description = "Runs Gramian's commands on Spark: images in, tables out.",
+        synopsisSubcommandLabel = "COMMAND",
+        footer = {
+            "",
+            "Options of spark-submit can be mixed in: --master (default: local[*], this machine), --conf KEY=VALUE,",
+            "--executor-memory, --executor-cores, --num-executors, --jars, --packages, --deploy-mode, --name and"
+                    + " others.",
+            "Exit codes: 0 success; 1 the program or the job failed; 2 usage: wrong options or paths; 3 unreadable"
+                    + " images",
+            "(rows with an error), or errors in an audit (0 with --deploy-mode cluster, where a non-zero code",
+            "means a failed program); 4 missing or unusable model or weights; 130 Ctrl-C, 143 SIGTERM.",
+            "Environment: SPARK_HOME uses that Spark instead of Maven's; GRAMIAN_DEBUG=1 prints stack traces."
+        },
+        subcommands = {
+            SparkPredictCommand.class,
+            SparkEmbedCommand.class,
+            SparkAuditCommand.class,
+            SparkTrainCommand.class
+        })
+public final class SparkMain implements Runnable {
+    /** Exit codes of all commands, the same as those of {@code gramian}. */
+    static final int DONE = 0;
+
+    static final int FAILED = 1;
+    static final int USAGE = 2;
+    static final int DATA = 3;
+    static final int MODEL = 4;
+    static final int INTERRUPTED = 5;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    private SparkMain() {}
+
+    /** Prints the help. */
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+    }
+
+    /** Runs one command and ends the program with its exit code. */
+    public static void main(String[] arguments) {
+        int code = commandLine().execute(arguments);
+        SparkSession.getDefaultSession().foreach(session -> {
+            session.stop();
+            return null;
+        });
+        if (code != DONE) {
+            System.exit(code); // a cluster takes any call of exit for a failure
+        }
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new SparkMain())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpWidth(120)
+                .setParameterExceptionHandler(SparkMain::misused)
+                .setExecutionExceptionHandler(SparkMain::failed);
+    }
+
+    /** Reports a wrong command line: the error, a suggestion, and how to get help. */
+    private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
+        PrintWriter err = wrong.getCommandLine().getErr();
+        CommandSpec command = wrong.getCommandLine().getCommandSpec();
+        err.println(command.qualifiedName() + ": " + wrong.getMessage());
+        if (wrong instanceof CommandLine.UnmatchedArgumentException unmatched) {
+            String typed = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
+            NearestWord.of(
+                            typed,
+                            typed.startsWith("-")
+                                    ? command.optionsMap().keySet()
+                                    : command.subcommands().keySet())
+                    .ifPresent(name -> err.println("did you mean '" + name + "'?"));
+        }
+        err.println("try '" + command.qualifiedName() + " --help'");
+        err.flush();
+        return USAGE;
+    }
+
+    /**
+     * Reports an exception of a command and returns the exit code. Spark wraps exceptions of its tasks, sometimes several times: the
+     * first cause with advice for the user is shown.
+     */
+    static int failed(Exception exception, CommandLine line, ParseResult parsed) {
+        PrintWriter err = line.getErr();
+        if (System.getenv("GRAMIAN_DEBUG") != null) {
+            exception.printStackTrace(err);
+        }
+        if (ShutdownHookManager.get().isShutdownInProgress()) {
+            err.println(line.getCommandSpec().qualifiedName() + ": interrupted");
+            err.flush();
+            return INTERRUPTED;
+        }
+        Throwable known = known(exception);
+        err.println(line.getCommandSpec().qualifiedName() + ": "
+                + (known == null ? "the job failed: " + firstLine(innermost(exception)) : message(known)));
+        if (known == null) {
+            err.println("see the logs of driver and executors; GRAMIAN_DEBUG=1 prints the stack trace");
+        }
+        err.flush();
+        return known == null ? FAILED : code(known);
+    }
+
+    /**
+     * Returns the outermost cause with an exit code of its own. Exceptions of tasks are not usage errors, except for a model or a
+     * device, which an executor is the first to open.
+     */
+    private static @Nullable Throwable known(Throwable failed) {
+        boolean inTask = false;
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            inTask |= cause instanceof SparkException;
+            boolean counts = !inTask || cause instanceof ModelFileException || cause instanceof DeviceException;
+            if (counts && code(cause) != FAILED) {
+                return cause;
+            }
+        }
+        return null;
+    }
+
+    /** Returns the exit code of an exception on the driver. */
+    private static int code(Throwable failed) {
+        return switch (failed) {
+            case ModelFileException _, MissingWeightsException _, UnusableWeightsException _ -> MODEL;
+            // missing table, column or format
+            case AnalysisException _, SparkClassNotFoundException _ -> USAGE;
+            case IOException _, IllegalArgumentException _ -> USAGE;
+            default -> FAILED;
+        };
+    }
+
+    private static String message(Throwable failed) {
+        return failed instanceof InvalidPathException wrong
+                ? wrong.getInput() + ": not a path: " + wrong.getReason()
+                : firstLine(failed);
+    }
+
+    /** Returns the innermost exception of Gramian, whose message has advice, else the root cause. */
+    private static Throwable innermost(Throwable failed) {
+        Throwable root = failed;
+        @Nullable Throwable ours = null;
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            root = cause;
+            if (cause.getClass().getName().startsWith("org.gramian.")) {
+                ours = cause;
+            }
+        }
+        return ours == null ? root : ours;
+    }
+
+    /** Returns the first line of a message: Spark appends plans and stack traces. */
+    private static String firstLine(Throwable failed) {
+        String message = failed.getMessage();
+        return message == null
+                ? failed.toString()
+                : message.strip().lines().findFirst().orElse(failed.toString());
+    }
+}

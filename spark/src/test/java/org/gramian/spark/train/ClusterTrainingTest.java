@@ -1,0 +1,147 @@
+package org.gramian.spark.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+import org.apache.spark.serializer.KryoSerializer;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.run.config.ConfigFile;
+import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.Settings;
+import org.gramian.spark.testing.StandaloneCluster;
+import org.gramian.spark.testing.Stripes;
+import org.gramian.train.loop.Cancellation;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Training on a standalone cluster of two workers with the Kryo serializer, compared with one machine. */
+class ClusterTrainingTest {
+    private static final boolean FULL = Boolean.getBoolean("gramian.full");
+    private static final int IMAGES = FULL ? 400 : 40;
+    private static final String CROPS = FULL ? "paper:64" : "center:48";
+
+    /** 50 steps, or 750 at full size. */
+    private static final int EPOCHS = FULL ? 1 : 10;
+
+    /** Steps whose losses are compared one by one: SGD amplifies the rounding of another order of summation with every step. */
+    private static final int SAME_STEPS = FULL ? 100 : 50;
+
+    private static StandaloneCluster cluster;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void begin() throws IOException, InterruptedException {
+        cluster = StandaloneCluster.shared();
+    }
+
+    @Test
+    @Timeout(900)
+    void lossesOfTwoWorkersEqualOneMachineAndKilledWorkerChangesNoBit() throws Exception {
+        List<Path> images = Stripes.write(folder.resolve("images"), IMAGES);
+        Settings requested = SmallDistributedTraining.requested(CROPS, EPOCHS);
+        try (SparkSession spark = SparkSession.builder()
+                .config(cluster.conf("train")
+                        .set("spark.serializer", KryoSerializer.class.getName())
+                        .set("spark.sql.shuffle.partitions", "2"))
+                .getOrCreate()) {
+            double[] losses = train(spark, images, requested, folder.resolve("left-alone"), _ -> {});
+            RunConfig config =
+                    RunConfig.of(ConfigFile.read(folder.resolve("left-alone").resolve("config.yaml")));
+
+            assertThat(losses).hasSizeGreaterThanOrEqualTo(50);
+            double[] alone = SmallDistributedTraining.onOneMachine(images, 0, config);
+            assertThat(losses).hasSameSizeAs(alone);
+            assertThat(Arrays.copyOf(losses, SAME_STEPS))
+                    .containsExactly(Arrays.copyOf(alone, SAME_STEPS), within(1e-4));
+            assertThat(last(losses, 50)).isCloseTo(last(alone, 50), withinPercentage(10));
+            if (FULL) {
+                double[] nudged =
+                        SmallDistributedTraining.onOneMachine(images, 0, config, SmallDistributedTraining::nudge);
+                assertThat(furthest(losses, alone))
+                        .as("one machine does not come nearer to itself after a last bit is changed")
+                        .isLessThan(3 * furthest(nudged, alone));
+            }
+            assertThat(last(losses, 5))
+                    .as("learned something")
+                    .isLessThan(0.8 * Arrays.stream(losses).limit(5).average().orElseThrow());
+
+            LostStep lost = new LostStep(cluster, spark.sparkContext());
+            double[] broken = train(spark, images, requested, folder.resolve("killed"), step -> {
+                if (step == 15) {
+                    lost.killInNextTask();
+                } else if (step == 30) {
+                    kill(spark);
+                }
+            });
+            assertThat(lost.tasks())
+                    .as("tasks that were running when their worker was killed")
+                    .isPositive();
+            assertThat(broken).containsExactly(losses);
+            assertThat(model("killed")).isEqualTo(model("left-alone"));
+        }
+    }
+
+    private static double furthest(double[] some, double[] others) {
+        return IntStream.range(0, some.length)
+                .mapToDouble(i -> Math.abs(some[i] - others[i]))
+                .max()
+                .orElseThrow();
+    }
+
+    /** Returns the mean of the last losses. */
+    private static double last(double[] losses, int count) {
+        return Arrays.stream(losses).skip(losses.length - count).average().orElseThrow();
+    }
+
+    private byte[] model(String run) throws IOException {
+        return Files.readAllBytes(folder.resolve(run).resolve("model.safetensors"));
+    }
+
+    private static double[] train(
+            SparkSession spark, List<Path> images, Settings requested, Path run, IntConsumer stepped)
+            throws IOException {
+        SmallDistributedTraining.Losses losses = new SmallDistributedTraining.Losses();
+        SparkTrainer trainer = SmallDistributedTraining.trainer(
+                event -> {
+                    int before = losses.count();
+                    losses.accept(event);
+                    if (losses.count() > before) {
+                        stepped.accept(losses.count());
+                    }
+                },
+                Cancellation.onRequest());
+        TrainingJob job = new TrainingJob(
+                SmallDistributedTraining.table(spark, images, 0),
+                TrainingColumns.of("path", "label"),
+                requested,
+                run.toString(),
+                false,
+                "auto");
+        TrainingOutcome trained = trainer.train(job);
+        assertThat(trained.model()).isPresent();
+        assertThat(trained.unreadable()).isZero();
+        return losses.all();
+    }
+
+    /** Kills a worker between two steps, after the first killed one was replaced. */
+    private static void kill(SparkSession spark) {
+        try {
+            cluster.replaceKilled();
+            cluster.killWorkerOf(LostStep.anExecutor(spark.sparkContext()).process());
+        } catch (IOException | InterruptedException failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 package org.gramian.autodiff;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +12,7 @@ import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
+import org.gramian.tensor.Window.Pair;
 import org.jspecify.annotations.Nullable;
 
 /** Differentiable functions of feature maps {@code [n, c, h, w]}: convolution, pooling, response normalization. */
@@ -129,5 +130,40 @@ public final class FeatureMaps {
         Var denominators =
                 Arithmetic.pow(Arithmetic.shift(Arithmetic.scale(means, norm.alpha()), norm.k()), norm.beta());
         return Arithmetic.div(input, Shapes.reshape(denominators, x.shape().sizes()));
+    }
+
+    /**
+     * Filters of a convolution.
+     *
+     * @param weight {@code [filters, channels / groups, height, width]}
+     * @param bias {@code [filters]}, or null
+     */
+    public record Filters(Var weight, @Nullable Var bias) {
+        /** Returns the input of the convolution and the filters as inputs of one node. */
+        List<Var> with(Var input) {
+            return bias == null ? List.of(input, weight) : List.of(input, weight, bias);
+        }
+    }
+
+    /**
+     * Constants of local response normalization, {@code x / (k + α·mean(x²))^β}.
+     *
+     * @param size number of neighbouring channels, odd
+     * @param alpha weight of the mean square
+     * @param beta exponent
+     * @param k constant added
+     */
+    public record ResponseNorm(int size, double alpha, double beta, double k) {
+        public ResponseNorm {
+            if (size < 1 || size % 2 == 0) {
+                throw new IllegalArgumentException(
+                        "local response norm needs an odd number of channels, found " + size);
+            }
+        }
+
+        /** A window of {@code size} rows over channels laid out as rows. */
+        Window window() {
+            return new Window(new Pair(size, 1), new Pair(1, 1), new Pair(size / 2, 0), false);
+        }
     }
 }

@@ -18,7 +18,7 @@
  * }</pre>
  *
  * <p>A new function is a call of {@link org.gramian.autodiff.Tape#apply}: it computes the value, names the tensors that
- * going backwards needs, and gives the {@link org.gramian.autodiff.Adjoint}. {@link
+ * going backwards needs, and gives the {@link org.gramian.autodiff.Result.Adjoint}. {@link
  * org.gramian.autodiff.GradientCheck} then compares that adjoint with central differences in double precision; use it
  * on your own layers.
  *

@@ -1,6 +1,7 @@
 package org.gramian.backbone;
 
 import java.util.List;
+import org.gramian.backbone.BackboneInfo.Licence;
 import org.gramian.backbone.Network.Cuts;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;

@@ -4,7 +4,7 @@ import java.util.List;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.Filters;
+import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;

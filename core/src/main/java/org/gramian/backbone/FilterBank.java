@@ -7,7 +7,7 @@ import java.util.function.DoubleBinaryOperator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.Filters;
+import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Shapes;

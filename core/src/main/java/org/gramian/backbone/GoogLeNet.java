@@ -1,7 +1,12 @@
 package org.gramian.backbone;
 
 import java.util.List;
-import org.gramian.autodiff.ResponseNorm;
+import org.gramian.autodiff.FeatureMaps.ResponseNorm;
+import org.gramian.backbone.NetworkLayer.Branches;
+import org.gramian.backbone.NetworkLayer.Chain;
+import org.gramian.backbone.NetworkLayer.Dense;
+import org.gramian.backbone.NetworkLayer.Pool;
+import org.gramian.backbone.NetworkLayer.ResponseNormalization;
 import org.gramian.tensor.Activation;
 
 /**

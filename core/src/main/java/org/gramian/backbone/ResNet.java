@@ -2,6 +2,10 @@ package org.gramian.backbone;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.gramian.backbone.NetworkLayer.Chain;
+import org.gramian.backbone.NetworkLayer.Dense;
+import org.gramian.backbone.NetworkLayer.Pool;
+import org.gramian.backbone.NetworkLayer.Residual;
 import org.gramian.tensor.Activation;
 
 /**

@@ -2,6 +2,9 @@ package org.gramian.backbone;
 
 import java.util.List;
 import org.gramian.backbone.ConvolutionKernel.Border;
+import org.gramian.backbone.NetworkLayer.Branches;
+import org.gramian.backbone.NetworkLayer.Chain;
+import org.gramian.backbone.NetworkLayer.Pool;
 
 /**
  * SqueezeNet 1.1: fire modules, each a 1×1 convolution to few maps and 1×1 and 3×3 convolutions back to many (figure 2).

@@ -11,6 +11,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.NetworkLayer.Chain;
 import org.gramian.tensor.Shape;
 
 /**

@@ -9,7 +9,7 @@ import org.gramian.autodiff.Var;
 import org.gramian.pooling.Normalization;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Rbf;
-import org.gramian.spd.Sigma;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;

@@ -8,6 +8,7 @@ import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
+import org.gramian.pooling.PoolingStage.Context;
 
 /**
  * Cross-convolutional-layer pooling, {@code v = vec(A Bᵀ / N)} of the maps {@code A [n, a, N]} of one layer and {@code B [n,
@@ -67,7 +68,7 @@ public record Cross(OptionalInt first) implements Aggregation {
      *     the end of the first layer is unknown; or if the given number is not that of the first layer
      */
     @Override
-    public Cross settled(PoolingContext place) {
+    public Cross settled(Context place) {
         if (place.backbone().isEmpty()) {
             return this;
         }

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.gramian.basis.EnumWords;
+import org.gramian.pooling.PoolingParser.Brackets;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Rbf;
 

@@ -45,7 +45,7 @@ import org.gramian.tensor.Tensor;
  * @param components K
  * @param withWeights whether the part of the weights is there
  */
-public record FisherVector(int components, boolean withWeights) implements Aggregation {
+public record FisherVector(int components, boolean withWeights) implements Codebook {
     static final Words.Rule RULE = new Words.Rule(
             "fisher",
             "fisher:<components>[,weights=false|true]",
@@ -72,11 +72,6 @@ public record FisherVector(int components, boolean withWeights) implements Aggre
                 Vocabulary.unset("weights", Role.FITTED, components),
                 Vocabulary.unset("means", Role.FITTED, components, channels),
                 Vocabulary.unset("deviations", Role.FITTED, components, channels));
-    }
-
-    @Override
-    public int fittedTo() {
-        return Fitting.USUAL_IMAGES;
     }
 
     @Override

@@ -12,6 +12,8 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.pooling.PoolingParser.Brackets;
+import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
@@ -113,7 +115,7 @@ public record Join(List<Pooling> branches) implements Aggregation {
     }
 
     @Override
-    public Join settled(PoolingContext place) {
+    public Join settled(Context place) {
         return new Join(branches.stream().map(branch -> branch.settled(place)).toList());
     }
 

@@ -34,7 +34,7 @@ import org.gramian.tensor.Window.Pair;
  *
  * @param words K of each vocabulary
  */
-public record MultiScaleOrderless(int words) implements Aggregation {
+public record MultiScaleOrderless(int words) implements Codebook {
     static final Words.Rule RULE = new Words.Rule(
             "mop",
             "mop:<words>",
@@ -106,11 +106,6 @@ public record MultiScaleOrderless(int words) implements Aggregation {
         return List.of(
                 Vocabulary.unset(Level.HALF.parameter, Role.FITTED, words, channels),
                 Vocabulary.unset(Level.QUARTER.parameter, Role.FITTED, words, channels));
-    }
-
-    @Override
-    public int fittedTo() {
-        return Fitting.USUAL_IMAGES;
     }
 
     @Override

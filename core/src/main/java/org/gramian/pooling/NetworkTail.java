@@ -9,6 +9,8 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Tail;
+import org.gramian.pooling.PoolingStage.Context;
+import org.gramian.pooling.Reduction.LayerChannels;
 import org.gramian.tensor.Shape;
 
 /**
@@ -106,7 +108,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
 
     /** @throws IllegalArgumentException if it is said to be of another network than the backbone, or of another cut */
     @Override
-    public NetworkTail settled(PoolingContext place) {
+    public NetworkTail settled(Context place) {
         if (place.backbone().isEmpty()) {
             return this;
         }

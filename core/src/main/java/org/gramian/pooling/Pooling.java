@@ -16,7 +16,9 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
-import org.gramian.spd.TriangleKernels;
+import org.gramian.pooling.PoolingStage.Context;
+import org.gramian.pooling.Reduction.LayerChannels;
+import org.gramian.spd.UpperTriangle.Kernels;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -31,7 +33,7 @@ import org.gramian.tensor.Tensor;
  * @param normalizations normalizations of the vector, in order
  */
 public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<Normalization> normalizations) {
-    /** Normalizations that {@link TriangleKernels#unitRoots} fuses with triu: root and l2. */
+    /** Normalizations that {@link Kernels#unitRoots} fuses with triu: root and l2. */
     private static final int UNIT_ROOTS = 2;
 
     public Pooling {
@@ -213,12 +215,12 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param images number of training images
      */
     public Pooling settled(Backbone backbone, int images) {
-        return settled(PoolingContext.on(backbone, images));
+        return settled(Context.on(backbone, images));
     }
 
     /** Returns this pooling with all open choices made behind other stages, as in a branch of a {@link Join}. */
-    Pooling settled(PoolingContext start) {
-        PoolingContext place = start;
+    Pooling settled(Context start) {
+        Context place = start;
         List<Reduction> before = new ArrayList<>();
         for (Reduction reduction : withLayerOfTail(start)) {
             Reduction decided = reduction.settled(place);
@@ -239,7 +241,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     /**
      * Returns the reductions. Before the network's own tail on the channels of several layers, selects the last layer.
      */
-    private List<Reduction> withLayerOfTail(PoolingContext start) {
+    private List<Reduction> withLayerOfTail(Context start) {
         List<String> layers = start.backbone().map(Backbone::cutLayers).orElse(List.of());
         boolean selects =
                 aggregation instanceof NetworkTail && reductions.isEmpty() && !start.mixed() && layers.size() > 1;
@@ -254,7 +256,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param images number of images to fit to
      */
     public Pooling settled(long channels, int images) {
-        return settled(new PoolingContext(Optional.empty(), channels, false, images));
+        return settled(new Context(Optional.empty(), channels, false, images));
     }
 
     /** Returns whether gradients reach the features; otherwise everything before the pooling stays untrained. */
@@ -302,9 +304,9 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     private Var unitRoots(SecondOrder secondOrder, Var features, Bindings parameters) {
         Var matrices = secondOrder.matrices(reduce(features, parameters), parameters);
         Var transformed = secondOrder.transform(matrices, parameters);
-        if (TriangleKernels.suit(transformed)) {
+        if (Kernels.suit(transformed)) {
             double epsilon = ((Normalization.Root) normalizations.getFirst()).epsilon();
-            Var unit = TriangleKernels.unitRoots(transformed, epsilon, Normalization.L2.SMALLEST_NORM);
+            Var unit = Kernels.unitRoots(transformed, epsilon, Normalization.L2.SMALLEST_NORM);
             return normalizeFrom(UNIT_ROOTS, unit, parameters);
         }
         return normalizeFrom(0, secondOrder.vectorize(transformed, parameters), parameters);

@@ -1,8 +1,10 @@
 package org.gramian.pooling;
 
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
 import org.gramian.tensor.Tensor;
 
 /** One step of a {@link Pooling}: a layer with a text form and a known number of output channels. */
@@ -53,7 +55,27 @@ public interface PoolingStage extends Layer {
      * @param place position in the pooling
      * @throws IllegalArgumentException if the stage cannot be used there
      */
-    default PoolingStage settled(PoolingContext place) {
+    default PoolingStage settled(Context place) {
         return this;
+    }
+
+    /**
+     * Where a stage stands when what its text leaves open is decided.
+     *
+     * @param backbone the network under the pooling, if it is known: what only it can decide stays open otherwise
+     * @param entering number of channels, or length of the vectors, that enter the stage
+     * @param mixed whether these are no longer the backbone's own, one for one: a stage before has mixed them
+     * @param images how many there are to train on
+     */
+    record Context(Optional<Backbone> backbone, long entering, boolean mixed, int images) {
+        /** At the backbone itself. */
+        public static Context on(Backbone backbone, int images) {
+            return new Context(Optional.of(backbone), backbone.channels(), false, images);
+        }
+
+        /** Behind a stage that is decided. */
+        public Context after(PoolingStage stage) {
+            return new Context(backbone, stage.outputs(entering), true, images);
+        }
     }
 }

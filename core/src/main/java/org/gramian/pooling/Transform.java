@@ -1,6 +1,7 @@
 package org.gramian.pooling;
 
 import java.util.List;
+import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
@@ -12,11 +13,16 @@ import org.gramian.spd.SpdTransform;
 import org.gramian.spd.Spectral;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.Stiefel;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 
 /** Transform of symmetric matrices: {@code [n, C, C]} to {@code [n, C', C']}. */
 public sealed interface Transform extends PoolingStage
-        permits Transform.Spd, Transform.Relu, Transform.Spectrum, Transform.Isqrt, FreeTransform {
+        permits Transform.Spd, Transform.Relu, Transform.Spectrum, Transform.Isqrt, Transform.Free {
     /** Initialization of W in {@link Spd}. */
     enum Start {
         /** Q factor of a Gaussian matrix: a random point of the manifold. */
@@ -162,6 +168,51 @@ public sealed interface Transform extends PoolingStage
         @Override
         public Var apply(Var matrices, Bindings parameters) {
             return NewtonSchulz.squareRoot(matrices, iterations);
+        }
+    }
+
+    /**
+     * The second-order transformation {@code Y = WᵀKW} with any {@code weight [C, size]}, trained like other weights
+     * (Yu, Salzmann, "Second-order Convolutional Neural Networks", 2017): {@link Transform.Spd} without its manifold.
+     *
+     * @param size rows of Y; they may be more than those of K
+     */
+    record Free(int size) implements Transform {
+        static final Words.Rule RULE =
+                new Words.Rule("o2t", "o2t:<size>", "Y = W^T K W, W unconstrained", a -> new Free(a.count("size")));
+
+        public Free {
+            if (size < 1) {
+                throw new IllegalArgumentException("o2t: expected a size of at least 1, found " + size);
+            }
+        }
+
+        @Override
+        public String text() {
+            return "o2t:" + size;
+        }
+
+        @Override
+        public long outputs(long channels) {
+            return size;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long channels) {
+            return List.of(new ParameterSpec("weight", Shape.of(channels, size), Role.WEIGHT, Free::scaled));
+        }
+
+        /** Gaussian of variance 1/C: {@code wᵀKw} is the mean of K's diagonal on average, since no ReLU halves it. */
+        static Tensor scaled(RandomGenerator random, Shape shape, DType type) {
+            try (Scope scope = Scope.open()) {
+                Tensor gaussian = Tensors.gaussian(random, shape, type);
+                return scope.keep(Elementwise.mulInPlace(gaussian, Math.sqrt(1.0 / shape.at(0))));
+            }
+        }
+
+        @Override
+        public Var apply(Var matrices, Bindings parameters) {
+            return SpdTransform.free(matrices, parameters.get("weight"));
         }
     }
 }

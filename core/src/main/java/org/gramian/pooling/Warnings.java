@@ -2,6 +2,7 @@ package org.gramian.pooling;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.gramian.pooling.Transform.Free;
 
 /** Finds what is allowed in a {@link Pooling} but probably not meant. */
 final class Warnings {
@@ -69,7 +70,7 @@ final class Warnings {
                 case Transform.Relu _ -> {
                     return false;
                 }
-                case Transform.Spd _, FreeTransform _ -> {
+                case Transform.Spd _, Free _ -> {
                     return true;
                 }
                 default -> {} // a function of eigenvalues turns with the matrix

@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.pooling.Cross;
-import org.gramian.pooling.GeneralizedMean;
+import org.gramian.pooling.FirstOrder.GeneralizedMean;
+import org.gramian.pooling.FirstOrder.Sum;
+import org.gramian.pooling.FirstOrder.Weighted;
 import org.gramian.pooling.Pyramid;
-import org.gramian.pooling.Sum;
-import org.gramian.pooling.Weighted;
 import org.gramian.tensor.Shape;
 
 /**

@@ -2,10 +2,10 @@ package org.gramian.export.graph;
 
 import java.util.List;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.pooling.DescriptorPca;
-import org.gramian.pooling.LayerChannels;
 import org.gramian.pooling.Normalization;
+import org.gramian.pooling.Normalization.Pca;
 import org.gramian.pooling.Reduction;
+import org.gramian.pooling.Reduction.LayerChannels;
 
 /**
  * Reductions of maps and normalizations of vectors as operators.
@@ -46,7 +46,7 @@ record VectorLowering(Algebra algebra) {
             case Normalization.L2 _ -> unit(vectors);
             case Normalization.Scale _ ->
                 algebra.scale(vectors, Math.exp(parameters.get("log").value().item()));
-            case DescriptorPca _ -> {
+            case Pca _ -> {
                 Value mean = algebra.graph().parameter(parameters.get("mean"));
                 Value components = algebra.graph().parameter(parameters.get("components"));
                 yield algebra.matmul(algebra.sub(vectors, mean), algebra.transpose(components));

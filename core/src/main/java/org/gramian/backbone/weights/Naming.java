@@ -1,10 +1,10 @@
 package org.gramian.backbone.weights;
 
-import static org.gramian.backbone.weights.format.WeightFormat.CAFFE;
-import static org.gramian.backbone.weights.format.WeightFormat.KERAS;
-import static org.gramian.backbone.weights.format.WeightFormat.SAFETENSORS;
-import static org.gramian.backbone.weights.format.WeightFormat.TORCH_LEGACY;
-import static org.gramian.backbone.weights.format.WeightFormat.TORCH_ZIP;
+import static org.gramian.backbone.weights.format.WeightFile.Format.CAFFE;
+import static org.gramian.backbone.weights.format.WeightFile.Format.KERAS;
+import static org.gramian.backbone.weights.format.WeightFile.Format.SAFETENSORS;
+import static org.gramian.backbone.weights.format.WeightFile.Format.TORCH_LEGACY;
+import static org.gramian.backbone.weights.format.WeightFile.Format.TORCH_ZIP;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -14,12 +14,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.gramian.backbone.BackboneInfo.Licence;
 import org.gramian.backbone.weights.format.TensorLayout;
-import org.gramian.backbone.weights.format.WeightFormat;
+import org.gramian.backbone.weights.format.WeightFile.Format;
+import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
 
@@ -33,8 +36,8 @@ import org.gramian.tensor.file.StoredTensor;
  * @param formats file formats the publisher uses
  * @param origins tensor of the file for each parameter
  */
-record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<String, Origin> origins) {
-    private static final Set<WeightFormat> TORCH = Set.of(TORCH_ZIP, TORCH_LEGACY, SAFETENSORS);
+record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Origin> origins) {
+    private static final Set<Format> TORCH = Set.of(TORCH_ZIP, TORCH_LEGACY, SAFETENSORS);
     private static final Rearrangement SAME = new Rearrangement.None();
     private static final Pattern CONVOLUTION = Pattern.compile("conv(\\d)_(\\d)");
     private static final Pattern FIRE = Pattern.compile("fire(\\d)/(squeeze|expand)(\\dx\\d)");
@@ -61,7 +64,7 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
         Origin origin(String layer, String parameter);
     }
 
-    static Naming of(Publisher publisher, ExpectedParameters blueprint, Set<WeightFormat> formats, Rule rule) {
+    static Naming of(Publisher publisher, ExpectedParameters blueprint, Set<Format> formats, Rule rule) {
         SequencedMap<String, Origin> origins = new LinkedHashMap<>();
         for (String name : blueprint.parameters().keySet()) {
             int dot = name.lastIndexOf('.');
@@ -93,7 +96,7 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
         return namings;
     }
 
-    private static Naming same(Publisher publisher, ExpectedParameters blueprint, Set<WeightFormat> formats) {
+    private static Naming same(Publisher publisher, ExpectedParameters blueprint, Set<Format> formats) {
         return of(publisher, blueprint, formats, (layer, parameter) -> new Origin(layer + "." + parameter, SAME));
     }
 
@@ -294,6 +297,42 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
                         List.of(out, channels, (long) side, (long) side),
                         List.of(1L, out, side * channels * out, channels * out));
             }
+        }
+    }
+
+    /**
+     * Publisher of weights, which determines preprocessing and licence.
+     *
+     * @param label name for messages, such as {@code torchvision}
+     * @param file description of the published file, such as {@code torchvision's .pth}
+     * @param preprocessing preprocessing of images; empty if only the file can state it
+     * @param licence licence of the weights; empty if only the file can state it
+     */
+    record Publisher(String label, String file, Optional<Preprocessing> preprocessing, Optional<String> licence) {
+        static final Publisher TORCHVISION =
+                of("torchvision", "torchvision's .pth", Preprocessing.TORCHVISION, Licence.TORCHVISION);
+        static final Publisher KERAS = of("Keras", "Keras' .h5", Preprocessing.VGG_CAFFE, Licence.VGG_AUTHORS);
+        static final Publisher VGG_CAFFE = of(
+                "Caffe (VGG group, Oxford)", "the authors' .caffemodel", Preprocessing.VGG_CAFFE, Licence.VGG_AUTHORS);
+        static final Publisher BVLC = of(
+                "Caffe (BVLC)",
+                "bvlc_googlenet.caffemodel of the BVLC Caffe model zoo",
+                Preprocessing.CAFFE,
+                Licence.BVLC);
+        static final Publisher DEEPSCALE =
+                of("Caffe (DeepScale)", "squeezenet_v1.1.caffemodel", Preprocessing.CAFFE, Licence.DEEPSCALE);
+
+        /** File with Gramian's own names: only the file can state more. */
+        static final Publisher OWN_NAMES =
+                new Publisher("Gramian's tensor names", "a .safetensors file", Optional.empty(), Optional.empty());
+
+        /** Returns this publisher without a licence, for a file that is recognized by its names only. */
+        Publisher supposed() {
+            return new Publisher(label, file, preprocessing, Optional.empty());
+        }
+
+        private static Publisher of(String label, String file, Preprocessing preprocessing, Licence licence) {
+            return new Publisher(label, file, Optional.of(preprocessing), Optional.of(licence.text()));
         }
     }
 }

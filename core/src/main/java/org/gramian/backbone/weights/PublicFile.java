@@ -2,7 +2,7 @@ package org.gramian.backbone.weights;
 
 import java.util.List;
 import java.util.Optional;
-import org.gramian.backbone.Licence;
+import org.gramian.backbone.BackboneInfo.Licence;
 
 /**
  * Public weight file of torchvision, with the first digits of its SHA-256 in its name.

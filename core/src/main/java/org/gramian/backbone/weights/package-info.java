@@ -4,7 +4,7 @@
  * <p>Start at {@link org.gramian.backbone.weights.WeightStore}, the folder of weights that are ready for use. A
  * {@link org.gramian.backbone.weights.WeightName} such as {@code vgg16} or {@code vgg16-keras} leads to
  * {@link org.gramian.backbone.weights.Weights}: tensors under this program's names, what they expect of images, and their
- * {@link org.gramian.backbone.weights.Provenance}, whose fingerprint is good for cache keys.
+ * {@link org.gramian.backbone.weights.Weights.Provenance}, whose fingerprint is good for cache keys.
  *
  * <pre>{@code
  * try (Arena arena = Arena.ofShared()) {

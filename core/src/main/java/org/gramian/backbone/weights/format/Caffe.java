@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
+import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.StoredTensor;
@@ -101,7 +102,7 @@ final class Caffe {
         if (tensors.isEmpty()) {
             throw new TensorFileException(path, "expected a Caffe network with trained layers, found none");
         }
-        return new WeightFile(new TensorFile(path, tensors, new LinkedHashMap<>()), WeightFormat.CAFFE, List.of());
+        return new WeightFile(new TensorFile(path, tensors, new LinkedHashMap<>()), Format.CAFFE, List.of());
     }
 
     private void layer(CodedInputStream input, int outer, Layers kind) throws IOException {

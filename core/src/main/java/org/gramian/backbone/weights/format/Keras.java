@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
@@ -72,7 +73,7 @@ final class Keras {
             Keras keras = new Keras(path, arena);
             keras.root(file);
             TensorFile content = new TensorFile(path, keras.tensors, new LinkedHashMap<>());
-            return new WeightFile(content, WeightFormat.KERAS, keras.remarks);
+            return new WeightFile(content, Format.KERAS, keras.remarks);
         } catch (RuntimeException | StackOverflowError e) {
             // The library takes a file at its word, so that a damaged one ends in any of these.
             throw new TensorFileException(

@@ -2,7 +2,7 @@
  * Weight files as they are published, read into named tensors: safetensors, PyTorch, Keras, Caffe.
  *
  * <p>Start at {@link org.gramian.backbone.weights.format.WeightFile#read}: it looks at the first bytes, not at the
- * file's name, lets {@link org.gramian.backbone.weights.format.WeightFormat} choose the reader, and gives the tensors
+ * file's name, lets {@link org.gramian.backbone.weights.format.WeightFile.Format} choose the reader, and gives the tensors
  * under the file's own names, in the file's own layout.
  *
  * <pre>{@code

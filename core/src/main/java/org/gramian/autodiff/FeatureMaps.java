@@ -97,12 +97,7 @@ public final class FeatureMaps {
 
     /** Computes the mean of each window, padding counted as zeros. */
     public static Var averagePool(Var input, Window window) {
-        return input.tape()
-                .apply(
-                        List.of(input),
-                        () -> Result.of(
-                                window.average(input.value()),
-                                (g, wanted) -> list(window.averageBackward(g, input.value()))));
+        return Arithmetic.unary(input, window::average, (g, y) -> window.averageBackward(g, input.value()));
     }
 
     /** Averages each channel: {@code [n, c, h, w]} to {@code [n, c, 1, 1]}. */

@@ -1,8 +1,5 @@
 package org.gramian.autodiff;
 
-import static org.gramian.autodiff.Result.Adjoint.list;
-
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.tensor.DType;
@@ -79,12 +76,10 @@ public final class Interpolation {
         Tensor x = maps.value();
         Tensor rows = matrix(shape.at(2), height, inverse, x);
         Tensor columns = matrix(shape.at(3), width, inverse, x);
-        return maps.tape()
-                .apply(
-                        List.of(maps),
-                        () -> Result.of(
-                                product(rows, x, columns),
-                                (g, wanted) -> list(product(Views.transpose(rows), g, Views.transpose(columns)))));
+        return Arithmetic.unary(
+                maps,
+                v -> product(rows, v, columns),
+                (g, y) -> product(Views.transpose(rows), g, Views.transpose(columns)));
     }
 
     /** Computes {@code A·X·Bᵀ} for each map. */

@@ -9,6 +9,7 @@ import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
@@ -145,8 +146,8 @@ public sealed interface NetworkLayer
                             name + ".weight",
                             Shape.of(channels, entering * side * side),
                             Role.WEIGHT,
-                            Initializers.he()),
-                    new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initializers.constant(0)));
+                            Initializer.he()),
+                    new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initializer.constant(0)));
         }
 
         @Override

@@ -152,7 +152,7 @@ public final class LayerCheck {
         check("conv2d in groups", convolve.apply(grouped), maps, gaussian(4, 2, 3, 3), gaussian(4));
         check(
                 "conv2d and relu",
-                x -> FeatureMaps.convolveRelu(x.get(0), x.get(1), x.get(2), strided),
+                x -> FeatureMaps.convolve(x.get(0), new Filters(x.get(1), x.get(2)), strided, Activation.RELU),
                 maps,
                 gaussian(3, 4, 3, 3),
                 gaussian(3));

@@ -8,13 +8,11 @@ import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Pooling;
-import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Tensors;
 
 /**
  * What stands on a backbone: features {@code [n, c, h, w]} to descriptors {@code [n, d]} to scores {@code [n, k]}.
@@ -52,11 +50,7 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
         pooling.parameters(channels).forEach(spec -> all.add(spec.under("pooling")));
         Shape weight = Shape.of(classes, pooling.descriptorSize(channels));
         Shape one = Shape.of(classes);
-        all.add(new ParameterSpec(
-                CLASSIFIER + ".weight",
-                weight,
-                Role.WEIGHT,
-                (random, shape, type) -> Elementwise.mul(Tensors.gaussian(random, shape, type), SPREAD)));
+        all.add(new ParameterSpec(CLASSIFIER + ".weight", weight, Role.WEIGHT, Initializer.gaussian(SPREAD)));
         all.add(constant(CLASSIFIER + ".bias", one, Role.BIAS, 0));
         if (normalized) {
             all.add(constant("norm.weight", one, Role.BIAS, 1));
@@ -78,8 +72,7 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
     }
 
     private static ParameterSpec constant(String name, Shape shape, Role role, double value) {
-        return new ParameterSpec(
-                name, shape, role, (random, sizes, type) -> Tensors.full(value, sizes, type, Device.CPU));
+        return new ParameterSpec(name, shape, role, Initializer.constant(value));
     }
 
     /** Descriptors {@code [n, d]}. */

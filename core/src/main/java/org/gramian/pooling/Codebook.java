@@ -8,11 +8,8 @@ import static org.gramian.autodiff.Matrices.matmul;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
-import java.util.Map;
 import java.util.random.RandomGenerator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -28,8 +25,10 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Pooling by a codebook of K codewords, which is fitted to local features of training images by k-means or a Gaussian
- * mixture.
+ * Pooling by a codebook of K codewords: positions are assigned to codewords, {@code [n, c, N]} to {@code [n, d]}.
+ *
+ * <p>The codebook is fitted to local features of training images by k-means or, for {@link FisherVector}, as a Gaussian
+ * mixture. Vectors of the codewords are concatenated in their order.
  */
 public sealed interface Codebook extends Aggregation
         permits Codebook.BagOfWords,
@@ -44,12 +43,11 @@ public sealed interface Codebook extends Aggregation
     }
 
     /**
-     * The bag of words: which share of the positions is nearest to each word, {@code h_k = |{p : NN(x_p) = k}| / N}.
+     * Bag of visual words: the fraction of positions nearest to each codeword, {@code h_k = |{p : NN(x_p) = k}| / N},
+     * {@code d = K}.
      *
-     * <p>K numbers with sum 1. The {@code words [K, C]} are fitted by k-means. It is constant almost everywhere: no
-     * gradient reaches the features.
-     *
-     * <p>G. Csurka, C. Dance, L. Fan, J. Willamowski, C. Bray: Visual Categorization with Bags of Keypoints, ECCV
+     * <p>The {@code words [K, C]} are fitted by k-means. The result is piecewise constant, so no gradient reaches the
+     * features. Reference: Csurka, Dance, Fan, Willamowski, Bray, "Visual Categorization with Bags of Keypoints", ECCV
      * Workshop on Statistical Learning in Computer Vision, 2004.
      *
      * @param words K
@@ -104,17 +102,14 @@ public sealed interface Codebook extends Aggregation
     }
 
     /**
-     * VLAD: for each word, the sum of residuals of the positions that are nearest to it.
+     * VLAD: the sum of residuals to the nearest codeword, {@code V_k = Σ_{p: NN(x_p) = k} (x_p − c_k)}, {@code d = K·C}.
      *
-     * <p>{@code V_k = Σ_{p: NN(x_p) = k} (x_p − c_k)}, each of length 1 with {@code intra=true}, the default, word by
-     * word in one vector of {@code K·C} numbers. The {@code words [K, C]} are fitted by k-means and not trained. The
-     * gradient is that of the residuals: which word is nearest counts as constant, as it is almost everywhere.
-     *
-     * <p>H. Jégou, M. Douze, C. Schmid, P. Pérez: Aggregating Local Descriptors into a Compact Image Representation,
-     * CVPR 2010; intra-normalization: R. Arandjelović, A. Zisserman: All about VLAD, CVPR 2013.
+     * <p>The {@code words [K, C]} are fitted by k-means and not trained. The assignment counts as constant in the
+     * backward pass. References: Jégou, Douze, Schmid, Pérez, "Aggregating Local Descriptors into a Compact Image
+     * Representation", CVPR 2010; intra-normalization: Arandjelović, Zisserman, "All about VLAD", CVPR 2013.
      *
      * @param words K
-     * @param intra whether the residuals of each word are brought to length 1
+     * @param intra whether each {@code V_k} is L2-normalized; default true
      */
     record Vlad(int words, boolean intra) implements Codebook {
         static final Words.Rule RULE = new Words.Rule(
@@ -152,29 +147,23 @@ public sealed interface Codebook extends Aggregation
             Var codebook = parameters.get("words");
             Fitting.requireFitted("vlad", codebook);
             Var residuals = Vocabulary.residuals(Vocabulary.nearest(maps, codebook), maps, codebook);
-            Var encoded = intra ? new Normalization.L2().apply(residuals, Bindings.of(Map.of())) : residuals;
-            return Vocabulary.flat(encoded);
+            return Vocabulary.flat(intra ? Normalization.L2.apply(residuals) : residuals);
         }
     }
 
     /**
-     * NetVLAD: residuals to words, softly assigned by a linear function that is learned apart from the words.
+     * NetVLAD: residuals to codewords with a learned soft assignment, {@code V_k = Σ_p ā_k(x_p) (x_p − c_k)} with {@code
+     * ā = softmax_k(⟨a_k, x⟩ + b_k)}, each {@code V_k} L2-normalized, {@code d = K·C}.
      *
-     * <p>{@code V_k = Σ_p ā_k(x_p) (x_p − c_k)}, {@code ā = softmax_k(⟨a_k, x⟩ + b_k)}, each {@code V_k} of length 1
-     * (intra-normalization), word by word in one vector of {@code K·C} numbers. The length 1 of the whole, which is
-     * part of the published layer, is the normalization {@code l2} after it. With {@code unit=true}, the default and as
-     * published, the features of each position have length 1 before anything else.
-     *
-     * <p>All of {@code assignWeight [K, C]}, {@code assignBias [K]} and {@code centroids [K, C]} are trained. They
-     * begin with k-means of training features: {@code a_k = 2αc_k}, {@code b_k = −α‖c_k‖²}, so that assignments are
-     * {@code ∝ exp(−α‖x − c_k‖²)}. α is taken from the same features: at the mean difference of squared distances, the
-     * second nearest word weighs a hundredth of the nearest.
-     *
-     * <p>R. Arandjelović, P. Gronat, A. Torii, T. Pajdla, J. Sivic: NetVLAD: CNN Architecture for Weakly Supervised
-     * Place Recognition, CVPR 2016, equations (3) and (4).
+     * <p>The published layer also L2-normalizes the whole vector: write {@code l2} after it. Parameters {@code
+     * assignWeight [K, C]}, {@code assignBias [K]} and {@code centroids [K, C]} are trained. They are initialized by
+     * k-means with {@code a_k = 2αc_k}, {@code b_k = −α‖c_k‖²}, so that {@code ā ∝ exp(−α‖x − c_k‖²)}; α is chosen so
+     * that at the mean gap of squared distances the second nearest codeword weighs a hundredth of the nearest.
+     * Reference: Arandjelović, Gronat, Torii, Pajdla, Sivic, "NetVLAD: CNN Architecture for Weakly Supervised Place
+     * Recognition", CVPR 2016, equations (3) and (4).
      *
      * @param words K
-     * @param unit whether the features of each position are brought to length 1 first
+     * @param unit whether the features of each position are L2-normalized first; default true, as published
      */
     record NetVlad(int words, boolean unit) implements Codebook {
         static final Words.Rule RULE = new Words.Rule(
@@ -182,8 +171,6 @@ public sealed interface Codebook extends Aggregation
                 "netvlad:<words>[,unit=true|false]",
                 "residuals to learned codewords, soft assignment",
                 a -> new NetVlad(a.count("words"), a.flag("unit", true)));
-
-        private static final Bindings NONE = Bindings.of(Map.of());
 
         public NetVlad {
             Vocabulary.requireWords("netvlad", words);
@@ -204,7 +191,8 @@ public sealed interface Codebook extends Aggregation
             return List.of(
                     Vocabulary.unset("assignWeight", Role.WEIGHT, words, channels),
                     Vocabulary.unset("assignBias", Role.BIAS, words),
-                    Vocabulary.unset("centroids", Role.BIAS, words, channels)); // decay would pull words off the data
+                    // no weight decay, which would move centroids off the data
+                    Vocabulary.unset("centroids", Role.BIAS, words, channels));
         }
 
         @Override
@@ -221,9 +209,7 @@ public sealed interface Codebook extends Aggregation
         }
 
         private Var entering(Var maps) {
-            return unit
-                    ? Shapes.transpose(new Normalization.L2().apply(Shapes.transpose(maps, 1, 2), NONE), 1, 2)
-                    : maps;
+            return unit ? Shapes.transpose(Normalization.L2.apply(Shapes.transpose(maps, 1, 2)), 1, 2) : maps;
         }
 
         @Override
@@ -232,25 +218,20 @@ public sealed interface Codebook extends Aggregation
             Fitting.requireFitted("netvlad", weight);
             Var x = entering(maps);
             Var bias = Shapes.reshape(parameters.get("assignBias"), words, 1);
-            Var assignments = Vocabulary.softly(Arithmetic.add(Matrices.matmul(weight, x), bias));
+            Var assignments = Vocabulary.softmax(add(matmul(weight, x), bias));
             Var residuals = Vocabulary.residuals(assignments, x, parameters.get("centroids"));
-            return Vocabulary.flat(new Normalization.L2().apply(residuals, NONE));
+            return Vocabulary.flat(Normalization.L2.apply(residuals));
         }
     }
 
     /**
-     * The residual encoding of Deep-TEN: residuals to learned codewords, softly assigned with a learned smoothing each.
+     * Residual encoding of Deep-TEN, {@code E_k = Σ_p a_k(x_p) (x_p − c_k)} with {@code a = softmax_k(s_k ‖x − c_k‖²)},
+     * {@code d = K·C}.
      *
-     * <p>{@code E_k = Σ_p a_k(x_p) (x_p − c_k)}, {@code a = softmax_k(s_k ‖x − c_k‖²)}, word by word in one vector of
-     * {@code K·C} numbers. {@code codewords [K, C]} and {@code smoothing [K]} are trained; {@code s_k} is the negative
-     * of the paper's smoothing factor, as in the released code.
-     *
-     * <p>What differs from the publication: there, codewords and smoothing begin at random, uniform in {@code ±1/√(KC)}
-     * and (−1, 0), behind a 1×1 convolution with batch norm that gives features the scale this suits. Here codewords
-     * begin with k-means of what enters, and every {@code s_k} with the sharpness at which the second nearest word
-     * weighs a hundredth of the nearest on the mean, so that no batch norm is needed before.
-     *
-     * <p>H. Zhang, J. Xue, K. Dana: Deep TEN: Texture Encoding Network, CVPR 2017, equations (2) to (4).
+     * <p>{@code codewords [K, C]} and {@code smoothing [K]} are trained; {@code s_k} is the negative of the paper's
+     * smoothing factor, as in the released code. Unlike the publication, which initializes both at random behind a 1×1
+     * convolution with batch norm, codewords are initialized by k-means and {@code s_k} as in {@link NetVlad}. Reference:
+     * Zhang, Xue, Dana, "Deep TEN: Texture Encoding Network", CVPR 2017, equations (2) to (4).
      *
      * @param words K
      */
@@ -277,7 +258,7 @@ public sealed interface Codebook extends Aggregation
 
         @Override
         public List<ParameterSpec> parameters(long channels) {
-            return List.of( // decay would pull words off the data
+            return List.of( // no weight decay, which would move codewords off the data
                     Vocabulary.unset("codewords", Role.BIAS, words, channels),
                     Vocabulary.unset("smoothing", Role.BIAS, words));
         }
@@ -298,7 +279,7 @@ public sealed interface Codebook extends Aggregation
             Var squares = add(sum(mul(maps, maps), 1), sum(mul(codewords, codewords), 1)); // [n, K, N]
             Var distances = add(squares, scale(matmul(codewords, maps), -2));
             Var smoothing = Shapes.reshape(parameters.get("smoothing"), words, 1);
-            Var assignments = Vocabulary.softly(mul(distances, smoothing));
+            Var assignments = Vocabulary.softmax(mul(distances, smoothing));
             return Vocabulary.flat(Vocabulary.residuals(assignments, maps, codewords));
         }
     }

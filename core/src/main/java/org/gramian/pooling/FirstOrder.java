@@ -8,12 +8,12 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
@@ -24,9 +24,7 @@ import org.gramian.tensor.Views;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 
-/**
- * First-order pooling: one statistic per channel, {@code [n, c, N]} to {@code [n, c]}.
- */
+/** First-order pooling: one statistic per channel, {@code [n, c, N]} to {@code [n, c]}. */
 public sealed interface FirstOrder extends Aggregation {
     @Override
     default long outputs(long channels) {
@@ -79,48 +77,35 @@ public sealed interface FirstOrder extends Aggregation {
     }
 
     /**
-     * The sum of each map, {@code v_i = Σ_p a(p) f_i(p)}: sum-pooled convolutional features (SPoC).
+     * Sum pooling, {@code v_i = Σ_p a(p) f_i(p)}: sum-pooled convolutional features (SPoC).
      *
-     * <p>Without a prior {@code a(p) = 1}. With {@link Prior#CENTER}, which assumes that what matters lies in the
-     * middle, at row y and column x of h×w, counted from 0:
+     * <p>{@code a(p) = 1} without a prior; with {@link Prior#CENTER}, at row y and column x of h×w, from 0:
      *
      * <pre>{@code a = exp(-((y - (h-1)/2)^2 + (x - (w-1)/2)^2) / 2s^2),  s = min(h, w) / 6}</pre>
      *
-     * <p>s is a third of the way from the centre to the nearest border, as the authors have it. They whiten the sums by
-     * PCA; {@code pca:<channels>} before this word turns and shortens the features so, without dividing by the spread.
+     * <p>The authors also whiten the sums by PCA; {@code pca:<channels>} before this stage projects without whitening.
+     * Reference: Babenko, Lempitsky, "Aggregating Deep Convolutional Features for Image Retrieval", ICCV 2015.
      *
-     * <p>Babenko, Lempitsky: Aggregating Deep Convolutional Features for Image Retrieval, ICCV 2015.
-     *
-     * @param prior how much each position counts
+     * @param prior weights of the positions
      */
     record Sum(Prior prior) implements FirstOrder {
         static final Words.Rule RULE = new Words.Rule(
                 "sum",
                 "sum[:prior=none|center]",
                 "sum of each feature map, first order; center: centre-weighted",
-                a -> new Sum(Prior.parse(a.text("prior", Prior.NONE.text()))));
+                a -> new Sum(EnumWords.parse(Prior.class, "the prior", a.text("prior", "none"))));
 
-        /** How much each position counts. */
+        /** Weights of the positions. */
         public enum Prior {
-            /** All the same. */
+            /** Uniform. */
             NONE,
-            /** The centre most, by a Gaussian. */
-            CENTER;
-
-            /** The word, as {@code center}. */
-            public String text() {
-                return EnumWords.text(this);
-            }
-
-            /** Reads {@link #text} back. */
-            public static Prior parse(String text) {
-                return EnumWords.parse(Prior.class, "the prior", text);
-            }
+            /** Gaussian around the centre. */
+            CENTER
         }
 
         @Override
         public String text() {
-            return prior == Prior.NONE ? "sum" : "sum:prior=" + prior.text();
+            return prior == Prior.NONE ? "sum" : "sum:prior=" + EnumWords.text(prior);
         }
 
         @Override
@@ -139,22 +124,18 @@ public sealed interface FirstOrder extends Aggregation {
             int width = Math.toIntExact(maps.shape().at(3));
             Var flat = Shapes.reshape(maps, images, channels, (long) height * width);
             Var sums = maps.tape().apply(List.of(flat), () -> {
-                Tensor weights = weights(height, width, flat.value());
+                double[] a = centred(height, width);
+                Tensor x = flat.value();
+                Tensor weights = Tensors.to(Tensors.of(a, Shape.of(a.length, 1), x.type()), x.device());
                 return Result.of(
-                        Products.matmul(flat.value(), weights),
+                        Products.matmul(x, weights),
                         (g, wanted) -> list(Products.matmul(g, Views.transpose(weights))),
                         weights);
             });
             return Shapes.reshape(sums, images, channels);
         }
 
-        /** The column {@code a [h·w, 1]}, of the maps' type and device. */
-        private static Tensor weights(int height, int width, Tensor maps) {
-            double[] weights = centred(height, width);
-            return Tensors.to(Tensors.of(weights, Shape.of(weights.length, 1), maps.type()), maps.device());
-        }
-
-        /** How much each position counts with {@link Prior#CENTER}, row by row. */
+        /** Returns the weights of {@link Prior#CENTER}, {@code [h·w]}. */
         public static double[] centred(int height, int width) {
             double[] weights = new double[height * width];
             double spread = Math.min(height, width) / 6.0;
@@ -170,50 +151,41 @@ public sealed interface FirstOrder extends Aggregation {
     }
 
     /**
-     * The generalized mean of each map (GeM), between the average (p = 1) and the maximum (p to infinity):
+     * Generalized mean (GeM), between the average (p = 1) and the maximum (p → ∞):
      *
      * <pre>{@code v_i = (mean_p y_i(p)^p)^(1/p),  y = max(f, 1e-6)}</pre>
      *
      * <p>It is computed as {@code m·s^(1/p)} with {@code m = max y}, {@code a = exp(p·log(y/m))} and {@code s = mean
-     * a}, so that no power leaves single precision. Backward, N the number of positions:
+     * a}, so that no power overflows float32. Backward, N the number of positions:
      *
      * <pre>{@code
      * dv/df      = v·a / (s·N·y) where f > 1e-6, else 0
      * dv/dlog(p) = v·(mean(a·log(y/m))/s - log(s)/p)
      * }</pre>
      *
-     * <p>What is learned is {@code logP}, one number for all maps, so that p stays positive.
+     * <p>The parameter {@code logP [1]} is learned, so that p stays positive. Reference: Radenović, Tolias, Chum,
+     * "Fine-tuning CNN Image Retrieval with No Human Annotation", PAMI 2018.
      *
-     * <p>Radenović, Tolias, Chum: Fine-tuning CNN Image Retrieval with No Human Annotation, PAMI 2018.
-     *
-     * @param p the exponent, where it starts if it is learned
-     * @param learned whether training moves it
+     * @param p exponent, the initial one if it is learned
+     * @param learned whether p is trained
      */
     record GeneralizedMean(double p, boolean learned) implements FirstOrder {
-        /** No response counts as smaller: powers of it stay positive. */
+        /** Lower bound of the features, which keeps powers positive. */
         public static final double SMALLEST = 1e-6;
 
-        private static final double USUAL = 3; // where the authors start
+        private static final double INITIAL_P = 3; // as published
 
-        /** Always with p, since {@code gem} alone is the name of a method that normalizes, too. */
+        /** The text form has p always, since {@code gem} alone is the name of a method. */
         static final Words.Rule RULE = new Words.Rule(
                 "gem",
                 "gem[:p=3,learn=true|false]",
                 "generalized mean of each map: p=1 average, large p maximum; p is learned",
-                a -> new GeneralizedMean(a.number("p", USUAL), learn(a)));
+                a -> new GeneralizedMean(a.number("p", INITIAL_P), a.flag("learn", true)));
 
         public GeneralizedMean {
             if (!(p > 0) || Double.isInfinite(p)) {
                 throw new IllegalArgumentException("gem: p must be a number above 0, found " + p);
             }
-        }
-
-        private static boolean learn(WordArguments arguments) {
-            String text = arguments.text("learn", "true");
-            if (!text.equals("true") && !text.equals("false")) {
-                throw arguments.wrong("learn", "true or false", text);
-            }
-            return text.equals("true");
         }
 
         @Override
@@ -223,12 +195,10 @@ public sealed interface FirstOrder extends Aggregation {
 
         @Override
         public List<ParameterSpec> parameters(long channels) {
-            ParameterSpec exponent = new ParameterSpec(
-                    "logP",
-                    Shape.of(1),
-                    Role.BIAS, // decay would pull p towards 1
-                    (random, shape, type) -> Tensors.full(Math.log(p), shape, type, Device.CPU));
-            return learned ? List.of(exponent) : List.of();
+            // no weight decay, which would pull p towards 1
+            return learned
+                    ? List.of(new ParameterSpec("logP", Shape.of(1), Role.BIAS, Initializer.constant(Math.log(p))))
+                    : List.of();
         }
 
         @Override
@@ -276,32 +246,25 @@ public sealed interface FirstOrder extends Aggregation {
     }
 
     /**
-     * The sum of each map with positions and channels weighted by what the maps show: cross-dimensional weighting
-     * (CroW).
+     * Cross-dimensional weighting (CroW): sum pooling with weights of positions and channels.
      *
      * <pre>{@code
      * v_i = b_i Σ_p s(p) f_i(p)
-     * s   = sqrt(S / ‖S‖),                 S(p) = Σ_k max(f_k(p), 0)
-     * b_i = log((C·e + Σ_k Q_k) / (e + Q_i)), Q_i the share of positions at which f_i is positive, e = 1e-6
+     * s   = sqrt(S / ‖S‖),                    S(p) = Σ_k max(f_k(p), 0)
+     * b_i = log((C·e + Σ_k Q_k) / (e + Q_i)), Q_i the fraction of positions at which f_i is positive, e = 1e-6
      * }</pre>
      *
-     * <p>So a position counts more where more responds, and a channel more if it seldom responds. The authors' features
-     * follow a ReLU; of features that may be negative, what is negative counts in neither weight, but in the sum.
-     *
-     * <p>On the way back b is a constant: it counts, and a small change of the features changes no count. The gradient
-     * goes through s; where S is 0, s has none.
-     *
-     * <p>Kalantidis, Mellina, Osindero: Cross-dimensional Weighting for Aggregated Deep Convolutional Features, ECCV
-     * 2016 workshops; their exponents a = b = 2.
+     * <p>In the backward pass b, which depends on counts, is constant; where S is 0, s has no gradient. Reference:
+     * Kalantidis, Mellina, Osindero, "Cross-dimensional Weighting for Aggregated Deep Convolutional Features", ECCV 2016
+     * workshops, with a = b = 2.
      */
     record Weighted() implements FirstOrder {
-        /** e, so that a channel that never responds has a finite weight. */
+        /** e, which keeps the weight of a dead channel finite. */
         public static final double MARGIN = 1e-6;
 
-        private static final Normalization LENGTH = new Normalization.L2();
         private static final Normalization ROOT = new Normalization.Root(0);
 
-        /** Not {@code crow}, which is the name of the method that normalizes, too. */
+        /** Not {@code crow}, which is the name of a method. */
         static final Words.Rule RULE = new Words.Rule(
                 "weighted", "weighted", "sum of each map, positions and channels weighted (CroW)", a -> new Weighted());
 
@@ -315,7 +278,7 @@ public sealed interface FirstOrder extends Aggregation {
             long images = maps.shape().at(0);
             long positions = maps.shape().at(2);
             Var responses = Shapes.reshape(Arithmetic.sum(Arithmetic.relu(maps), 1), images, positions);
-            Var s = ROOT.apply(LENGTH.apply(responses, parameters), parameters);
+            Var s = ROOT.apply(Normalization.L2.apply(responses), parameters);
             Var sums = Matrices.matmul(maps, Shapes.reshape(s, images, positions, 1));
             Var weighted = maps.tape().apply(List.of(sums), () -> {
                 Tensor b = channelWeights(maps.value());
@@ -324,7 +287,7 @@ public sealed interface FirstOrder extends Aggregation {
             return Shapes.reshape(weighted, images, maps.shape().at(1));
         }
 
-        /** {@code b [n, c, 1]} of maps {@code [n, c, N]}. */
+        /** Computes {@code b [n, c, 1]}. */
         private static Tensor channelWeights(Tensor maps) {
             Tensor positive = Elementwise.sign(Elementwise.relu(maps));
             Tensor share = Elementwise.mul(Reductions.sum(positive, 2), 1.0 / maps.size(2));

@@ -11,18 +11,17 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
 import org.gramian.pooling.PoolingStage.Context;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /** Normalization of vectors {@code [n, d]}; only {@link Pca} changes d. */
 public sealed interface Normalization extends PoolingStage
@@ -50,12 +49,12 @@ public sealed interface Normalization extends PoolingStage
         /** Constant of the authors' code that keeps the slope at 0 finite. */
         public static final double AUTHORS_MARGIN = 0.03;
 
-        /** The word, as {@code authors}. */
+        /** Returns the name, such as {@code authors}. */
         public String text() {
             return EnumWords.text(this);
         }
 
-        /** Reads {@link #text} back. */
+        /** Parses the result of {@link #text}. */
         public static Slope parse(String text) {
             return EnumWords.parse(Slope.class, "the gradient", text);
         }
@@ -132,6 +131,11 @@ public sealed interface Normalization extends PoolingStage
 
         @Override
         public Var apply(Var vectors, Bindings parameters) {
+            return apply(vectors);
+        }
+
+        /** Normalizes along the last dimension. */
+        static Var apply(Var vectors) {
             Tensor v = vectors.value();
             return vectors.tape().apply(List.of(vectors), () -> {
                 Tensor norm =
@@ -181,11 +185,7 @@ public sealed interface Normalization extends PoolingStage
 
         @Override
         public List<ParameterSpec> parameters(long entering) {
-            return List.of(new ParameterSpec(
-                    "log",
-                    Shape.of(1),
-                    Role.BIAS,
-                    (random, shape, type) -> Tensors.full(Math.log(start), shape, type, Device.CPU)));
+            return List.of(new ParameterSpec("log", Shape.of(1), Role.BIAS, Initializer.constant(Math.log(start))));
         }
 
         @Override
@@ -195,21 +195,19 @@ public sealed interface Normalization extends PoolingStage
     }
 
     /**
-     * Projection of descriptors on their first principal axes, {@code P(v − μ)}: {@code [n, d]} to {@code [n, k]},
-     * without whitening.
+     * Principal component analysis of descriptors without whitening, {@code P(v − μ)}: {@code [n, d]} to {@code [n, k]}.
      *
-     * <p>{@code mean [d]} and {@code components [k, d]} are fitted to the descriptors of training images, at most
-     * {@code max(k, 4096) + 1} of them, and not trained. n descriptors spread in n − 1 directions at most, so k is
-     * smaller than n. {@code pca:most} stands for as many as there can be up to 4096, {@code min(4096, n − 1, d)}, and
-     * is decided when the training images are known; the text in a model has the number. Axes along which the sample
-     * does not spread at all, as when images are repeated, are rows of zeros: their coordinate is 0.
+     * <p>{@code mean [d]} and {@code components [k, d]} are fitted to the descriptors of at most {@code max(k, 4096) +
+     * 1} training images and not trained. The centred descriptors of n images have rank n − 1 at most, so k is smaller
+     * than n. {@code pca:most} is {@code min(4096, n − 1, d)}; model files record the number. Axes without variance, as
+     * for repeated images, are rows of zeros.
      *
-     * @param axes k; nothing for {@code most}
+     * @param axes k; empty for {@code most}
      */
     record Pca(OptionalInt axes) implements Normalization {
         static final String MOST = "most";
 
-        /** The size that Fisher vectors are published with. */
+        /** Size of the published Fisher vectors. */
         static final int LARGEST_MOST = 4096;
 
         public Pca {

@@ -71,18 +71,18 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @throws IllegalArgumentException if the pooling does not support that number of channels
      */
     public long descriptorSize(long channels) {
-        long size = aggregation.outputs(reduced(channels));
-        for (Normalization normalization : normalizations) {
-            size = normalization.outputs(size);
-        }
-        return size;
+        return outputs(stages(), channels);
     }
 
     /** Returns the number of channels after all reductions. */
     long reduced(long channels) {
+        return outputs(reductions, channels);
+    }
+
+    private static long outputs(List<? extends PoolingStage> stages, long channels) {
         long size = channels;
-        for (Reduction reduction : reductions) {
-            size = reduction.outputs(size);
+        for (PoolingStage stage : stages) {
+            size = stage.outputs(size);
         }
         return size;
     }
@@ -120,7 +120,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     /** Returns the parameters that are initialized from the backbone's weights: own name to name in the network. */
     public Map<String, String> pretrained() {
         Map<String, String> all = new LinkedHashMap<>();
-        aggregation.pretrained().forEach((own, networks) -> all.put(aggregation.word() + "." + own, networks));
+        aggregation.pretrained().forEach((own, name) -> all.put(aggregation.word() + "." + own, name));
         return all;
     }
 
@@ -131,22 +131,14 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      */
     public List<ParameterSpec> parameters(long channels) {
         List<ParameterSpec> all = new ArrayList<>();
+        List<PoolingStage> stages = stages();
         long size = channels;
-        for (int i = 0; i < reductions.size(); i++) {
-            for (ParameterSpec spec : reductions.get(i).parameters(size)) {
-                all.add(spec.under(reductionName(i)));
-            }
-            size = reductions.get(i).outputs(size);
-        }
-        for (ParameterSpec spec : aggregation.parameters(size)) {
-            all.add(aggregation instanceof SecondOrder ? spec : spec.under(aggregation.word()));
-        }
-        size = aggregation.outputs(size);
-        for (int i = 0; i < normalizations.size(); i++) {
-            for (ParameterSpec spec : normalizations.get(i).parameters(size)) {
-                all.add(spec.under(normalizationName(i)));
-            }
-            size = normalizations.get(i).outputs(size);
+        for (int i = 0; i < stages.size(); i++) {
+            Optional<String> prefix = prefix(i);
+            stages.get(i)
+                    .parameters(size)
+                    .forEach(spec -> all.add(prefix.map(spec::under).orElse(spec)));
+            size = stages.get(i).outputs(size);
         }
         return all;
     }
@@ -165,15 +157,18 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
                         && !pretrained.contains(spec.name()));
     }
 
-    private String reductionName(int index) {
-        return name(reductions, index);
+    /** Returns the prefix of the parameters of a stage; the parts of a {@link SecondOrder} have their own. */
+    private Optional<String> prefix(int index) {
+        if (index < reductions.size()) {
+            return Optional.of(name(reductions, index));
+        }
+        if (index == reductions.size()) {
+            return aggregation instanceof SecondOrder ? Optional.empty() : Optional.of(aggregation.word());
+        }
+        return Optional.of("descriptor." + name(normalizations, index - reductions.size() - 1));
     }
 
-    private String normalizationName(int index) {
-        return "descriptor." + name(normalizations, index);
-    }
-
-    /** Returns the parameter prefix of a stage: its word, numbered from its second occurrence on. */
+    /** Returns the word of a stage, numbered from its second occurrence on. */
     private static String name(List<? extends PoolingStage> stages, int index) {
         String word = stages.get(index).word();
         long before = stages.subList(0, index).stream()
@@ -195,17 +190,11 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param index index in {@link #stages}
      */
     public ParameterSet own(ParameterSet parameters, int index) {
-        if (index < reductions.size()) {
-            return parameters.under(reductionName(index));
-        }
-        if (index == reductions.size()) {
-            return aggregation instanceof SecondOrder ? parameters : parameters.under(aggregation.word());
-        }
-        return parameters.under(normalizationName(index - reductions.size() - 1));
+        return prefix(index).map(parameters::under).orElse(parameters);
     }
 
-    private Bindings own(Bindings parameters) {
-        return aggregation instanceof SecondOrder ? parameters : parameters.under(aggregation.word());
+    private Bindings own(Bindings parameters, int index) {
+        return prefix(index).map(parameters::under).orElse(parameters);
     }
 
     /**
@@ -285,7 +274,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     public Var apply(Var features, Bindings parameters) {
         return aggregation instanceof SecondOrder secondOrder && hasUnitRoots()
                 ? unitRoots(secondOrder, features, parameters)
-                : trace(features, parameters, (stage, value) -> {});
+                : trace(features, parameters, (_, _) -> {});
     }
 
     /** Returns whether the vector is {@code triu/root/l2}, optionally scaled, with a root that is smooth at 0. */
@@ -330,21 +319,13 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         Var maps = reduce(features, parameters, listener);
         Var x = switch (aggregation) {
             case SecondOrder secondOrder -> secondOrder.trace(maps, parameters, listener);
-            case Join join -> join.trace(maps, own(parameters), listener);
-            default ->
-                reported(listener, "aggregation " + aggregation.text(), aggregation.apply(maps, own(parameters)));
+            case Join join -> join.trace(maps, own(parameters, reductions.size()), listener);
+            default -> reported(listener, "aggregation " + aggregation.text(), aggregate(maps, parameters));
         };
         for (int i = 0; i < normalizations.size(); i++) {
             x = reported(listener, "normalization " + normalizations.get(i).text(), normalize(i, x, parameters));
         }
         return x;
-    }
-
-    /** Reshapes maps {@code [n, C, N]} to {@code [n, C, h, w]} if the aggregation is spatial. */
-    Var seen(Var maps, long height, long width) {
-        return aggregation.isSpatial()
-                ? Shapes.reshape(maps, maps.shape().at(0), maps.shape().at(1), height, width)
-                : maps;
     }
 
     /**
@@ -353,7 +334,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param maps result of {@link #reduce}
      */
     public Var aggregate(Var maps, Bindings parameters) {
-        return aggregation.apply(maps, own(parameters));
+        return aggregation.apply(maps, own(parameters, reductions.size()));
     }
 
     /**
@@ -362,7 +343,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param index index in {@link #normalizations}
      */
     public Var normalize(int index, Var vectors, Bindings parameters) {
-        return normalizations.get(index).apply(vectors, parameters.under(normalizationName(index)));
+        return normalizations.get(index).apply(vectors, own(parameters, reductions.size() + 1 + index));
     }
 
     /**
@@ -379,10 +360,12 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         Var x = Shapes.reshape(features, mapSizes("pooling", features.value()));
         for (int i = 0; i < reductions.size(); i++) {
             Reduction reduction = reductions.get(i);
-            x = reported(
-                    listener, "reduction " + reduction.text(), reduction.apply(x, parameters.under(reductionName(i))));
+            x = reported(listener, "reduction " + reduction.text(), reduction.apply(x, own(parameters, i)));
         }
-        return seen(x, features.shape().at(2), features.shape().at(3));
+        Shape shape = features.shape();
+        return aggregation.isSpatial()
+                ? Shapes.reshape(x, shape.at(0), x.shape().at(1), shape.at(2), shape.at(3))
+                : x;
     }
 
     static Var reported(BiConsumer<String, Var> listener, String stage, Var value) {

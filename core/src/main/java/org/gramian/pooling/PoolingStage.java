@@ -60,20 +60,20 @@ public interface PoolingStage extends Layer {
     }
 
     /**
-     * Where a stage stands when what its text leaves open is decided.
+     * Position of a stage in a pooling, from which open choices are made.
      *
-     * @param backbone the network under the pooling, if it is known: what only it can decide stays open otherwise
-     * @param entering number of channels, or length of the vectors, that enter the stage
-     * @param mixed whether these are no longer the backbone's own, one for one: a stage before has mixed them
-     * @param images how many there are to train on
+     * @param backbone backbone that computes the features, if known
+     * @param entering number of channels, or length of the vectors, at the input of the stage
+     * @param mixed whether an earlier stage has mixed the backbone's channels
+     * @param images number of training images
      */
     record Context(Optional<Backbone> backbone, long entering, boolean mixed, int images) {
-        /** At the backbone itself. */
+        /** Returns the position of the first stage. */
         public static Context on(Backbone backbone, int images) {
             return new Context(Optional.of(backbone), backbone.channels(), false, images);
         }
 
-        /** Behind a stage that is decided. */
+        /** Returns the position after a stage without open choices. */
         public Context after(PoolingStage stage) {
             return new Context(backbone, stage.outputs(entering), true, images);
         }

@@ -2,7 +2,6 @@ package org.gramian.pooling;
 
 import static org.gramian.autodiff.Result.Adjoint.list;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -11,6 +10,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Shapes;
@@ -23,7 +23,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -100,21 +99,8 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
         public List<ParameterSpec> parameters(long entering) {
             long leaving = outputs(entering);
             return List.of(
-                    new ParameterSpec("weight", Shape.of(leaving, entering, 1, 1), Role.WEIGHT, Conv::he),
-                    new ParameterSpec(
-                            "bias",
-                            Shape.of(leaving),
-                            Role.BIAS,
-                            (random, shape, type) ->
-                                    Tensors.of(repeated(initialBias, Math.toIntExact(leaving)), shape, type)));
-        }
-
-        /** He initialization: normal with variance 2/c (He et al., 2015). */
-        private static Tensor he(RandomGenerator random, Shape shape, DType type) {
-            try (Scope scope = Scope.open()) {
-                Tensor gaussian = Tensors.gaussian(random, shape, type);
-                return scope.keep(Elementwise.mulInPlace(gaussian, Math.sqrt(2.0 / shape.at(1))));
-            }
+                    new ParameterSpec("weight", Shape.of(leaving, entering, 1, 1), Role.WEIGHT, Initializer.he()),
+                    new ParameterSpec("bias", Shape.of(leaving), Role.BIAS, Initializer.constant(initialBias)));
         }
 
         @Override
@@ -215,21 +201,14 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
         }
     }
 
-    private static double[] repeated(double value, int count) {
-        double[] values = new double[count];
-        Arrays.fill(values, value);
-        return values;
-    }
-
     /**
-     * Selects the channels of one layer of a {@link Backbone} that is cut at several: maps {@code [n, c, N]} become
-     * {@code [n, to − from, N]}, the channels {@code from} (included) to {@code to} (excluded), unchanged.
+     * Channels of one feature layer of a {@link Backbone} with several: {@code [n, c, N]} to {@code [n, to − from, N]}.
      *
-     * <p>The text {@code layer:block29} leaves the range open until the pooling stands on a backbone cut at that layer;
-     * then it is {@code layer:block29,from=160,to=608}. A slash in a layer's name is written as a colon.
+     * <p>The text {@code layer:block29} leaves the range open until the backbone is known; then it is {@code
+     * layer:block29,from=160,to=608}. A slash in a layer's name is written as a colon.
      *
      * @param layer name of the layer
-     * @param range its channels; empty while no backbone is known
+     * @param range its channels; empty while the backbone is unknown
      */
     record LayerChannels(String layer, Optional<Range> range) implements Reduction {
         static final Words.Rule RULE = new Words.Rule(
@@ -239,10 +218,10 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
                 LayerChannels::read);
 
         /**
-         * A range of channels.
+         * Range of channels.
          *
          * @param from first channel, from 0
-         * @param to channel behind the last
+         * @param to end, exclusive
          */
         public record Range(int from, int to) {
             public Range {
@@ -261,7 +240,7 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
             }
         }
 
-        /** Of a backbone that is not known yet. */
+        /** Creates the channels of a layer while the backbone is unknown. */
         public LayerChannels(String layer) {
             this(layer, Optional.empty());
         }
@@ -280,12 +259,12 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
             return new LayerChannels(layer, Optional.of(new Range(first, arguments.count("to"))));
         }
 
-        /** The name of a layer from its form in a pooling's text, where a slash separates stages. */
+        /** Returns the name of a layer from its form in a pooling's text, where slashes separate stages. */
         static String name(String word) {
             return word.replace(':', '/');
         }
 
-        /** The form of a layer's name in a pooling's text. */
+        /** Returns the form of a layer's name in a pooling's text. */
         static String word(String layer) {
             return layer.replace('/', ':');
         }

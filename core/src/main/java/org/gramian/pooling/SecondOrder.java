@@ -120,7 +120,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        return trace(maps, parameters, (stage, value) -> {});
+        return trace(maps, parameters, (_, _) -> {});
     }
 
     /** Applies the kernel: {@code [n, C, N]} to {@code [n, C, C]}. */
@@ -130,7 +130,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     /** Applies the transforms: {@code [n, C, C]} to {@code [n, C', C']}. */
     public Var transform(Var matrices, Bindings parameters) {
-        return transform(matrices, parameters, (stage, value) -> {});
+        return transform(matrices, parameters, (_, _) -> {});
     }
 
     /** Applies the vectorization: {@code [n, C', C']} to {@code [n, d]}. */

@@ -1,10 +1,10 @@
 package org.gramian.pooling;
 
 import java.util.List;
-import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
@@ -13,16 +13,16 @@ import org.gramian.spd.SpdTransform;
 import org.gramian.spd.Spectral;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.Stiefel;
-import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /** Transform of symmetric matrices: {@code [n, C, C]} to {@code [n, C', C']}. */
 public sealed interface Transform extends PoolingStage
         permits Transform.Spd, Transform.Relu, Transform.Spectrum, Transform.Isqrt, Transform.Free {
+    @Override
+    default long outputs(long channels) {
+        return channels;
+    }
+
     /** Initialization of W in {@link Spd}. */
     enum Start {
         /** Q factor of a Gaussian matrix: a random point of the manifold. */
@@ -50,9 +50,7 @@ public sealed interface Transform extends PoolingStage
      */
     record Spd(int size, Start start) implements Transform {
         public Spd {
-            if (size < 1) {
-                throw new IllegalArgumentException("spd: expected a size of at least 1, found " + size);
-            }
+            Words.requireSize("spd", size);
         }
 
         /** Creates a transform that is initialized on the manifold. */
@@ -82,7 +80,7 @@ public sealed interface Transform extends PoolingStage
 
         @Override
         public List<ParameterSpec> parameters(long channels) {
-            ParameterSpec.Initializer first = switch (start) {
+            Initializer first = switch (start) {
                 case ORTHONORMAL -> Stiefel::random;
                 case XAVIER -> Stiefel::xavier;
             };
@@ -103,11 +101,6 @@ public sealed interface Transform extends PoolingStage
         @Override
         public String text() {
             return "relu";
-        }
-
-        @Override
-        public long outputs(long channels) {
-            return channels;
         }
 
         @Override
@@ -134,11 +127,6 @@ public sealed interface Transform extends PoolingStage
         }
 
         @Override
-        public long outputs(long channels) {
-            return channels;
-        }
-
-        @Override
         public Var apply(Var matrices, Bindings parameters) {
             return Spectral.apply(matrices, function);
         }
@@ -161,18 +149,13 @@ public sealed interface Transform extends PoolingStage
         }
 
         @Override
-        public long outputs(long channels) {
-            return channels;
-        }
-
-        @Override
         public Var apply(Var matrices, Bindings parameters) {
             return NewtonSchulz.squareRoot(matrices, iterations);
         }
     }
 
     /**
-     * The second-order transformation {@code Y = WᵀKW} with any {@code weight [C, size]}, trained like other weights
+     * Second-order transformation {@code Y = WᵀKW} with an unconstrained {@code weight [C, size]}
      * (Yu, Salzmann, "Second-order Convolutional Neural Networks", 2017): {@link Transform.Spd} without its manifold.
      *
      * @param size rows of Y; they may be more than those of K
@@ -182,9 +165,12 @@ public sealed interface Transform extends PoolingStage
                 new Words.Rule("o2t", "o2t:<size>", "Y = W^T K W, W unconstrained", a -> new Free(a.count("size")));
 
         public Free {
-            if (size < 1) {
-                throw new IllegalArgumentException("o2t: expected a size of at least 1, found " + size);
-            }
+            Words.requireSize("o2t", size);
+        }
+
+        /** Gaussian of variance 1/C: {@code wᵀKw} is the mean of the diagonal of K on average. */
+        static Initializer unitVariance(long channels) {
+            return Initializer.gaussian(Math.sqrt(1.0 / channels));
         }
 
         @Override
@@ -199,15 +185,7 @@ public sealed interface Transform extends PoolingStage
 
         @Override
         public List<ParameterSpec> parameters(long channels) {
-            return List.of(new ParameterSpec("weight", Shape.of(channels, size), Role.WEIGHT, Free::scaled));
-        }
-
-        /** Gaussian of variance 1/C: {@code wᵀKw} is the mean of K's diagonal on average, since no ReLU halves it. */
-        static Tensor scaled(RandomGenerator random, Shape shape, DType type) {
-            try (Scope scope = Scope.open()) {
-                Tensor gaussian = Tensors.gaussian(random, shape, type);
-                return scope.keep(Elementwise.mulInPlace(gaussian, Math.sqrt(1.0 / shape.at(0))));
-            }
+            return List.of(new ParameterSpec("weight", Shape.of(channels, size), Role.WEIGHT, unitVariance(channels)));
         }
 
         @Override

@@ -72,9 +72,8 @@ public sealed interface Vectorization extends PoolingStage
     }
 
     /**
-     * A vector of learned forms of the matrix, {@code v_j = w_jᵀ Y w_j}, the columns of {@code weight [C, d]}: as short
-     * as one likes, and not negative where Y is positive semidefinite (Yu, Salzmann, "Second-order Convolutional Neural
-     * Networks", 2017).
+     * Parametric vectorization, {@code v_j = w_jᵀ Y w_j} with the columns of the learned {@code weight [C, d]}; not
+     * negative if Y is positive semidefinite (Yu, Salzmann, "Second-order Convolutional Neural Networks", 2017).
      *
      * @param size d
      */
@@ -83,9 +82,7 @@ public sealed interface Vectorization extends PoolingStage
                 new Words.Rule("pv", "pv:<size>", "v_j = w_j^T Y w_j, W learned", a -> new Parametric(a.count("size")));
 
         public Parametric {
-            if (size < 1) {
-                throw new IllegalArgumentException("pv: expected a size of at least 1, found " + size);
-            }
+            Words.requireSize("pv", size);
         }
 
         @Override
@@ -100,7 +97,8 @@ public sealed interface Vectorization extends PoolingStage
 
         @Override
         public List<ParameterSpec> parameters(long channels) {
-            return List.of(new ParameterSpec("weight", Shape.of(channels, size), Role.WEIGHT, Free::scaled));
+            return List.of(
+                    new ParameterSpec("weight", Shape.of(channels, size), Role.WEIGHT, Free.unitVariance(channels)));
         }
 
         @Override
@@ -115,11 +113,10 @@ public sealed interface Vectorization extends PoolingStage
      * signs, the columns of {@code w1 [C, d]} and {@code w2 [C, d]}, drawn once and never trained (Gao, Beijbom, Zhang,
      * Darrell, "Compact Bilinear Pooling", CVPR 2016).
      *
-     * <p>Of {@code K = Σ_p x_p x_pᵀ} it is the published sum over positions of {@code (w1_k·x_p)(w2_k·x_p)/√d}. Inner
-     * products are kept on average over the draw: {@code E⟨v(x), v(y)⟩ = ⟨x, y⟩²} for {@code K = xxᵀ} and {@code yyᵀ}.
-     *
-     * <p>The signs travel in the model: 32 MiB at C = 512, d = 8192 in single precision. Each image takes {@code 2dC²}
-     * operations, d/N times those of K itself; {@link TensorSketch} needs {@code C²}.
+     * <p>For {@code K = Σ_p x_p x_pᵀ} this equals the published sum over positions of {@code (w1_k·x_p)(w2_k·x_p)/√d}.
+     * Inner products are preserved in expectation: {@code E⟨v(x), v(y)⟩ = ⟨x, y⟩²} for {@code K = xxᵀ} and {@code yyᵀ}.
+     * The signs are stored in the model: 32 MiB in float32 for C = 512, d = 8192. An image takes {@code 2dC²}
+     * operations; {@link TensorSketch} needs {@code C²}.
      *
      * @param size d
      */
@@ -131,9 +128,7 @@ public sealed interface Vectorization extends PoolingStage
                 a -> new RandomMaclaurin(a.count("size")));
 
         public RandomMaclaurin {
-            if (size < 1) {
-                throw new IllegalArgumentException("maclaurin: expected a size of at least 1, found " + size);
-            }
+            Words.requireSize("maclaurin", size);
         }
 
         @Override
@@ -171,14 +166,13 @@ public sealed interface Vectorization extends PoolingStage
     }
 
     /**
-     * Compact bilinear pooling by a tensor sketch: each element of K is added, with a random sign, to one of d bins,
-     * {@code v_k = Σ s1_i s2_j K_ij} over all i, j with {@code (h1_i + h2_j) mod d = k} (Gao, Beijbom, Zhang, Darrell,
+     * Compact bilinear pooling by a tensor sketch: adds each element of K with a random sign to one of d bins, {@code v_k = Σ s1_i s2_j K_ij} over all i, j with {@code (h1_i + h2_j) mod d = k} (Gao, Beijbom, Zhang, Darrell,
      * "Compact Bilinear Pooling", CVPR 2016; Pham, Pagh, KDD 2013).
      *
-     * <p>Of {@code K = Σ_p x_p x_pᵀ} it is the published sum over positions of circular convolutions of two count
-     * sketches of {@code x_p}, without their Fourier transforms, {@code [n, d, N]} numbers: sketches are linear. Bins
-     * {@code h [2, C]} and signs {@code s [2, C]} are drawn once, travel in the model, and are never trained. Inner
-     * products are kept on average over the draw: {@code E⟨v(x), v(y)⟩ = ⟨x, y⟩²} for {@code K = xxᵀ} and {@code yyᵀ}.
+     * <p>Sketches are linear, so for {@code K = Σ_p x_p x_pᵀ} this equals the published sum over positions of circular
+     * convolutions of two count sketches of {@code x_p}, without their Fourier transforms. Bins {@code h [2, C]} and
+     * signs {@code s [2, C]} are drawn once, stored in the model and never trained. Inner products are preserved in
+     * expectation: {@code E⟨v(x), v(y)⟩ = ⟨x, y⟩²} for {@code K = xxᵀ} and {@code yyᵀ}.
      *
      * @param size d
      */
@@ -190,9 +184,7 @@ public sealed interface Vectorization extends PoolingStage
                 a -> new TensorSketch(a.count("size")));
 
         public TensorSketch {
-            if (size < 1) {
-                throw new IllegalArgumentException("sketch: expected a size of at least 1, found " + size);
-            }
+            Words.requireSize("sketch", size);
         }
 
         @Override
@@ -213,7 +205,7 @@ public sealed interface Vectorization extends PoolingStage
                     new ParameterSpec("s", shape, Role.FITTED, RandomMaclaurin::signs));
         }
 
-        /** Whole numbers below d, which single precision holds exactly: a size has six digits at most. */
+        /** Integers below d, which float32 represents exactly: a size has at most six digits. */
         private Tensor bins(RandomGenerator random, Shape shape, DType type) {
             double[] bins =
                     random.ints(shape.elements(), 0, size).asDoubleStream().toArray();

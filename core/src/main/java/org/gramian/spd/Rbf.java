@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
@@ -64,20 +65,14 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     @Override
     public List<ParameterSpec> parameters(long channels) {
         return switch (sigma) {
-            case Sigma.Learned l ->
-                List.of(new ParameterSpec(
-                        "logSigma",
-                        Shape.of(1),
-                        Role.BIAS,
-                        (random, shape, type) -> Tensors.of(new double[] {INITIAL_LOG_SIGMA}, shape, type)));
-            case Sigma.Estimate e ->
-                List.of(new ParameterSpec(
-                        "sigma",
-                        Shape.of(1),
-                        Role.FITTED,
-                        (random, shape, type) -> Tensors.of(new double[] {Double.NaN}, shape, type)));
+            case Sigma.Learned _ -> List.of(width("logSigma", Role.BIAS, INITIAL_LOG_SIGMA));
+            case Sigma.Estimate _ -> List.of(width("sigma", Role.FITTED, Double.NaN));
             default -> List.of();
         };
+    }
+
+    private static ParameterSpec width(String name, Role role, double initial) {
+        return new ParameterSpec(name, Shape.of(1), role, Initializer.constant(initial));
     }
 
     /**

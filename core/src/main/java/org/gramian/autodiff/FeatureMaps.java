@@ -5,12 +5,12 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 import java.util.Arrays;
 import java.util.List;
 import org.gramian.tensor.Activation;
-import org.gramian.tensor.ChannelsLast;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 import org.jspecify.annotations.Nullable;
@@ -31,11 +31,6 @@ public final class FeatureMaps {
         return convolve(input, new Filters(weight, bias), convolution, Activation.NONE);
     }
 
-    /** Computes convolution and ReLU in one node. */
-    public static Var convolveRelu(Var input, Var weight, Var bias, Convolution convolution) {
-        return convolve(input, new Filters(weight, bias), convolution, Activation.RELU);
-    }
-
     /**
      * Computes convolution and activation in one node, which keeps only the activated maps, half of what two nodes
      * keep.
@@ -48,7 +43,7 @@ public final class FeatureMaps {
         Var bias = filters.bias();
         DType exact = weight.value().type();
         return input.tape().apply(filters.with(input), () -> {
-            Tensor x = ChannelsLast.onTensorCores(input.value());
+            Tensor x = Views.forTensorCores(input.value());
             Tensor w = convolution.prepared(weight.value(), x);
             Tensor y = convolution.apply(x, w, bias == null ? null : bias.value(), activation);
             return Result.of(
@@ -77,8 +72,8 @@ public final class FeatureMaps {
         return a.tape().apply(List.of(a, b), () -> {
             Tensor y = activation.inPlace(Elementwise.add(a.value(), b.value()));
             return Result.of(y, (g, wanted) -> {
-                // a gradient in another order would keep it, and have it changed in every block below
-                Tensor both = activation.backward(ChannelsLast.onTensorCores(g), y);
+                // otherwise the gradient would be converted in every block below
+                Tensor both = activation.backward(Views.forTensorCores(g), y);
                 return list(both, both);
             });
         });

@@ -55,8 +55,10 @@ public record ParameterSpec(String name, Shape shape, Role role, Initializer ini
          * al., "Delving Deep into Rectifiers", ICCV 2015).
          */
         static Initializer he() {
-            return (random, shape, type) ->
-                    gaussian(Math.sqrt(2.0 / (shape.elements() / shape.at(0)))).make(random, shape, type);
+            return (random, shape, type) -> {
+                long fanIn = shape.elements() / shape.at(0);
+                return gaussian(Math.sqrt(2.0 / fanIn)).make(random, shape, type);
+            };
         }
     }
 

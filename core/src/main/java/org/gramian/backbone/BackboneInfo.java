@@ -29,10 +29,10 @@ public record BackboneInfo(String title, String citation, int size, Preprocessin
         }
     }
 
-    /** The terms under which publishers of weights give them away. */
+    /** Licences of published weights. */
     public enum Licence {
         TORCHVISION("BSD-3-Clause"),
-        /** Of the authors of VGG, also as Keras converted them. */
+        /** Of the authors of VGG, also for the weights converted by Keras. */
         VGG_AUTHORS("CC BY 4.0"),
         TORCHVISION_OR_VGG(TORCHVISION.terms + "; the authors' licence: " + VGG_AUTHORS.terms),
         BVLC("unrestricted use"),
@@ -47,7 +47,7 @@ public record BackboneInfo(String title, String citation, int size, Preprocessin
             this.terms = terms;
         }
 
-        /** The publisher's terms, and that the images they were trained on have their own. */
+        /** Returns the publisher's terms, with a note on the terms of ImageNet. */
         public String text() {
             return terms + ON_IMAGENET;
         }

@@ -32,7 +32,6 @@ import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.Retraction;
 import org.gramian.spd.SpdTransform;
-import org.gramian.spd.Spectral;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.SpectralFunction.Log;
 import org.gramian.spd.SpectralFunction.Power;
@@ -132,7 +131,7 @@ final class GoldenLayers {
     }
 
     private static void spectral(String file, SpectralFunction function) {
-        layer(file, List.of("S"), "Y", x -> Spectral.apply(x.getFirst(), function));
+        layer(file, List.of("S"), "Y", x -> function.apply(x.getFirst()));
     }
 
     /** All but the first input as parameters of the given names. */

@@ -10,7 +10,6 @@ import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
 import org.gramian.spd.NewtonSchulz;
 import org.gramian.spd.SpdTransform;
-import org.gramian.spd.Spectral;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.Shape;
@@ -128,7 +127,7 @@ public sealed interface Transform extends PoolingStage
 
         @Override
         public Var apply(Var matrices, Bindings parameters) {
-            return Spectral.apply(matrices, function);
+            return function.apply(matrices);
         }
     }
 

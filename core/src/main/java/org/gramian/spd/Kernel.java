@@ -74,12 +74,10 @@ public sealed interface Kernel extends Layer
         public Var apply(Var maps, Bindings parameters) {
             Kernel.requireMaps("bilinear", maps);
             double factor = 1.0 / maps.shape().at(2);
-            return maps.tape()
-                    .apply(
-                            List.of(maps),
-                            () -> Result.of(
-                                    Gram.of(maps.value(), factor, jitter),
-                                    (g, wanted) -> list(Gram.backward(g, maps.value(), factor))));
+            return maps.tape().apply(List.of(maps), () -> {
+                Tensor k = Gram.of(maps.value(), factor, jitter);
+                return Result.of(k, (g, wanted) -> list(Gram.backward(g, maps.value(), factor)));
+            });
         }
     }
 
@@ -180,7 +178,7 @@ public sealed interface Kernel extends Layer
     }
 
     /**
-     * The exponential kernel {@code K_ij = exp(−‖f_i − f_j‖/σ)}, plus {@code εI}.
+     * Laplacian (exponential) kernel, {@code K_ij = exp(−‖f_i − f_j‖/σ)}, plus {@code εI}.
      *
      * <p>{@code dL/dD_ij = −g_ij K_ij/(2σ d_ij)}, and 0 where the maps are equal.
      *
@@ -215,10 +213,10 @@ public sealed interface Kernel extends Layer
     }
 
     /**
-     * The polynomial kernel {@code K_ij = (a⟨f_i, f_j⟩ + b)^p}, plus {@code εI}; {@code dL/d⟨f_i, f_j⟩ =
+     * Polynomial kernel, {@code K_ij = (a⟨f_i, f_j⟩ + b)^p}, plus {@code εI}; {@code dL/d⟨f_i, f_j⟩ =
      * g_ij·a·p·(a⟨f_i, f_j⟩ + b)^(p−1)}.
      *
-     * @param degree p, a whole number
+     * @param degree p
      * @param scale a
      * @param offset b
      * @param jitter ε

@@ -28,13 +28,10 @@ import org.gramian.tensor.Views;
 public final class UpperTriangle {
     private record Key(long size, DType type, Device device, Backward backward) {}
 
-    /**
-     * Where each element of the vector lies in the flattened matrix, where each of the matrix lies in the vector, and the
-     * factors of both directions.
-     */
+    /** Indices from vector to flattened matrix and back, and the factors of both directions. */
     private record Layout(Tensor toVector, Tensor toMatrix, Tensor factors, Tensor gradientFactors) {}
 
-    /** A process uses few sizes; each is made once and kept. */
+    /** Layouts by size; a process uses few sizes. */
     private static final Map<Key, Layout> LAYOUTS = new ConcurrentHashMap<>();
 
     private UpperTriangle() {}
@@ -68,17 +65,13 @@ public final class UpperTriangle {
         long n = y.size(0);
         long size = y.size(1);
         Layout layout = LAYOUTS.computeIfAbsent(new Key(size, y.type(), y.device(), backward), UpperTriangle::layout);
-        return matrices.tape()
-                .apply(
-                        List.of(matrices),
-                        () -> Result.of(
-                                Elementwise.mulInPlace(
-                                        Views.select(Views.reshape(y, n, size * size), 1, layout.toVector()),
-                                        layout.factors()),
-                                (g, wanted) -> {
-                                    Tensor half = Elementwise.mul(g, layout.gradientFactors());
-                                    return list(Views.reshape(Views.select(half, 1, layout.toMatrix()), n, size, size));
-                                }));
+        return matrices.tape().apply(List.of(matrices), () -> {
+            Tensor elements = Views.select(Views.reshape(y, n, size * size), 1, layout.toVector());
+            return Result.of(Elementwise.mulInPlace(elements, layout.factors()), (g, wanted) -> {
+                Tensor half = Elementwise.mul(g, layout.gradientFactors());
+                return list(Views.reshape(Views.select(half, 1, layout.toMatrix()), n, size, size));
+            });
+        });
     }
 
     private static Layout layout(Key key) {
@@ -116,9 +109,8 @@ public final class UpperTriangle {
     }
 
     /**
-     * {@link UpperTriangle}, the smoothed root {@code v/(√(|v|+ε) + √ε)} and division by the norm at once, on a GPU:
-     * what the three compute one after the other, in CUDA kernels that read the triangle in place and write the vector
-     * once.
+     * CUDA kernels that fuse {@link UpperTriangle}, the smoothed root {@code v/(√(|v|+ε) + √ε)} and L2 normalization, reading
+     * the triangle in place and writing the vector once.
      */
     public static final class Kernels {
         private static final class Program {
@@ -129,16 +121,16 @@ public final class UpperTriangle {
 
         private Kernels() {}
 
-        /** Whether matrices lie where these can be used. */
+        /** Returns whether the kernels can process the matrices. */
         public static boolean suit(Var matrices) {
             return CudaProgram.suits(matrices.value());
         }
 
         /**
-         * Vectors {@code [n, C(C+1)/2]} of unit length from symmetric matrices {@code [n, C, C]}.
+         * Computes unit vectors {@code [n, C(C+1)/2]} of symmetric matrices {@code [n, C, C]}.
          *
-         * @param epsilon ε, more than 0
-         * @param smallest no norm counts as smaller
+         * @param epsilon ε > 0
+         * @param smallest lower bound of the norm
          */
         public static Var unitRoots(Var matrices, double epsilon, double smallest) {
             return matrices.tape().apply(List.of(matrices), () -> apply(matrices.value(), epsilon, smallest));

@@ -194,11 +194,11 @@ record WeightConversion(
             }
             dropKnown(extra);
             refuse(missing, misshapen, extra);
-            sayOfClassifier(headless, replaced);
+            noteClassifier(headless, replaced);
             return tensors;
         }
 
-        private void sayOfClassifier(List<String> absent, List<String> replaced) {
+        private void noteClassifier(List<String> absent, List<String> replaced) {
             if (!absent.isEmpty()) {
                 remarks.add("the file has no classifier (" + NameList.some(absent)
                         + "): usable for features, not for class scores");

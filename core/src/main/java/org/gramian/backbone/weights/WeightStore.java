@@ -301,13 +301,13 @@ public record WeightStore(Path folder) {
             return metadata;
         }
 
-        /** The licence that a file states. */
+        /** Returns the licence stated in a file. */
         static Optional<String> licence(WeightFile file) {
             Map<String, String> metadata = file.content().metadata();
             return Optional.ofNullable(metadata.get(LICENCE)).or(() -> Optional.ofNullable(metadata.get("license")));
         }
 
-        /** The provenance that a file of the store states; empty if this program did not write the file. */
+        /** Returns the provenance stated in a file; empty if Gramian did not write it. */
         static Optional<Provenance> provenance(WeightFile file) {
             Map<String, String> metadata = file.content().metadata();
             String fingerprint = metadata.get(FINGERPRINT);

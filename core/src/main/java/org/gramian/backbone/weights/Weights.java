@@ -129,15 +129,15 @@ public record Weights(
     }
 
     /**
-     * Where weights came from, for cache keys, model files and reports.
+     * Origin of weights, for cache keys, model files and reports.
      *
-     * @param fingerprint SHA-256 of names, types, shapes and elements in the network's order, whatever the file
-     * @param source the name of the file that was imported or opened
+     * @param fingerprint SHA-256 of names, types, shapes and elements in the network's order, independent of the file format
+     * @param source name of the imported or opened file
      * @param sourceSha256 SHA-256 of that file, or {@code unknown}
-     * @param licence of the weights, or that the file does not state one
+     * @param licence licence of the weights, or a note that the file states none
      */
     public record Provenance(String fingerprint, String source, String sourceSha256, String licence) {
-        /** For a source that was not hashed. */
+        /** SHA-256 of a source that was not hashed. */
         static final String UNKNOWN = "unknown";
     }
 }

@@ -31,23 +31,24 @@ import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * The state dictionary inside a pickled object: taken out of a checkpoint that wraps it, freed of a wrapper's prefix.
+ * State dictionary in a pickled object, unwrapped from a checkpoint and without the prefix of a wrapper module; {@link
+ * TorchZip} and {@link TorchLegacy} read the two file formats of {@code torch.save}.
  *
  * @param file for messages
- * @param memory the bytes of a storage
+ * @param memory bytes of a storage
  */
 record TorchState(Path file, Memory memory) {
     private static final List<String> WRAPPERS = List.of("state_dict", "model_state_dict", "model");
     private static final int MAX_WRAPPERS = 4;
     private static final String PARALLEL = "module.";
 
-    /** Where the bytes of a storage are found. */
+    /** Finds the bytes of a storage. */
     @FunctionalInterface
     interface Memory {
         MemorySegment of(Storage storage) throws TensorFileException;
     }
 
-    /** All tensors of the object, in its order. */
+    /** Returns all tensors in the order of the object. */
     WeightFile read(PickledValue object, Format format, Arena arena) throws TensorFileException {
         List<String> remarks = new ArrayList<>();
         SequencedMap<String, View> views = views(unwrapped(object, remarks), remarks);
@@ -123,7 +124,7 @@ record TorchState(Path file, Memory memory) {
     }
 
     /**
-     * Reads PyTorch's zip format: {@code NAME/data.pkl} is a pickle that refers to the storages {@code NAME/data/0},
+     * PyTorch's zip format: {@code NAME/data.pkl} is a pickle that refers to the storages {@code NAME/data/0},
      * {@code NAME/data/1}, …, whose bytes lie uncompressed in the archive; {@code NAME/byteorder}, if present, states
      * {@code little}.
      *
@@ -203,12 +204,12 @@ record TorchState(Path file, Memory memory) {
     }
 
     /**
-     * Reads PyTorch's format of before 1.6: five pickles in a row (a magic number, the version 1001, facts about the
+     * PyTorch's format before 1.6: five pickles in a row (a magic number, the version 1001, facts about the
      * machine, the object, and the keys of its storages), then for each key the number of elements in eight bytes, and
      * the elements.
      */
     static final class TorchLegacy {
-        /** The magic number as its pickle begins: a whole number of ten bytes. */
+        /** Start of the pickle of the magic number: an integer of ten bytes. */
         static final byte[] MAGIC_OPCODES = {
             (byte) 0x8a, 10, 0x6c, (byte) 0xfc, (byte) 0x9c, 0x46, (byte) 0xf9, 0x20, 0x6a, (byte) 0xa8, 0x50, 0x19
         };

@@ -14,11 +14,11 @@ import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * The tensors of a weight file of any format, under the names and in the layout that the file gives them.
+ * Tensors of a weight file of any format, with the names and layout of the file.
  *
- * @param content the tensors and, where the format has some, metadata
- * @param format what the file turned out to be
- * @param remarks what was left out or changed while reading, one sentence each
+ * @param content tensors and metadata, if the format has some
+ * @param format detected format
+ * @param remarks notes on skipped or changed content, one sentence each
  */
 public record WeightFile(TensorFile content, Format format, List<String> remarks) {
     public WeightFile {
@@ -33,13 +33,17 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
      */
     public static WeightFile read(Path path, Arena arena) throws TensorFileException {
         try {
-            return Format.of(path).read(path, arena);
+            return Format.of(path).reader.read(path, arena);
         } catch (OutOfMemoryError e) {
             throw tooLarge(path, e);
         }
     }
 
-    /** What is to be said of a file for which the memory does not suffice. */
+    private static WeightFile ofSafetensors(Path path, Arena arena) throws TensorFileException {
+        return new WeightFile(Safetensors.read(path, arena), Format.SAFETENSORS, List.of());
+    }
+
+    /** Returns the exception for a file that needs more memory than there is. */
     public static TensorFileException tooLarge(Path path, OutOfMemoryError cause) {
         return new TensorFileException(
                 path,
@@ -51,40 +55,21 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
     /** Format of a published weight file, detected by its first bytes. */
     public enum Format {
         /** Named tensors and metadata, see {@link Safetensors}. */
-        SAFETENSORS("safetensors") {
-            @Override
-            WeightFile read(Path path, Arena arena) throws TensorFileException {
-                return new WeightFile(Safetensors.read(path, arena), this, List.of());
-            }
-        },
-        /** A state dictionary as {@code torch.save} writes it since version 1.6. */
-        TORCH_ZIP("PyTorch zip") {
-            @Override
-            WeightFile read(Path path, Arena arena) throws TensorFileException {
-                return TorchZip.read(path, arena);
-            }
-        },
+        SAFETENSORS("safetensors", WeightFile::ofSafetensors),
+        /** State dictionary as {@code torch.save} writes it since version 1.6. */
+        TORCH_ZIP("PyTorch zip", TorchZip::read),
         /** State dictionary in the format of {@code torch.save} before version 1.6. */
-        TORCH_LEGACY("PyTorch legacy") {
-            @Override
-            WeightFile read(Path path, Arena arena) throws TensorFileException {
-                return TorchLegacy.read(path, arena);
-            }
-        },
+        TORCH_LEGACY("PyTorch legacy", TorchLegacy::read),
         /** Weights of a Keras model in HDF5. */
-        KERAS("Keras HDF5") {
-            @Override
-            WeightFile read(Path path, Arena arena) throws TensorFileException {
-                return Keras.read(path, arena);
-            }
-        },
-        /** A trained Caffe network: a {@code NetParameter} message. */
-        CAFFE("Caffe") {
-            @Override
-            WeightFile read(Path path, Arena arena) throws TensorFileException {
-                return Caffe.read(path, arena);
-            }
-        };
+        KERAS("Keras HDF5", Keras::read),
+        /** Trained Caffe network: a {@code NetParameter} message. */
+        CAFFE("Caffe", Caffe::read);
+
+        /** Reader of a format. */
+        @FunctionalInterface
+        interface Reader {
+            WeightFile read(Path path, Arena arena) throws TensorFileException;
+        }
 
         private static final int SNIFFED = 265;
         private static final long MAX_SAFETENSORS_HEADER = 100_000_000;
@@ -93,26 +78,28 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
         private static final byte[] TAR = "ustar".getBytes(StandardCharsets.US_ASCII);
         private static final int TAR_AT = 257;
         private static final int PICKLE = 0x80;
-        /** Where a pickle's first value stands from protocol 4 on: behind the protocol and a frame's length. */
+        /** Offset of a pickle's first value from protocol 4 on: after the protocol and a frame's length. */
         private static final int FRAMED = 11;
 
-        /** The first fields of a network: its name, an old layer, a layer; field numbers with wire type 2. */
+        /** First fields of a network: its name, an old layer, a layer; field numbers with wire type 2. */
         private static final List<Integer> CAFFE_STARTS = List.of(0x0a, 0x12, 0xa2);
 
         private final String label;
 
-        Format(String label) {
+        @SuppressWarnings("ImmutableEnumChecker") // a method reference
+        private final Reader reader;
+
+        Format(String label, Reader reader) {
             this.label = label;
+            this.reader = reader;
         }
 
-        abstract WeightFile read(Path path, Arena arena) throws TensorFileException;
-
-        /** The format's name, for messages. */
+        /** Returns the name of the format, for messages. */
         public String label() {
             return label;
         }
 
-        /** The format that a file's first bytes tell. */
+        /** Detects the format of a file by its first bytes. */
         static Format of(Path path) throws TensorFileException {
             try (InputFile file = InputFile.open(path)) {
                 ByteBuffer start = file.read(0, (int) Math.min(SNIFFED, file.size()), "the first bytes");

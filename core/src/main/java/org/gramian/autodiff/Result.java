@@ -24,18 +24,18 @@ public record Result(Tensor value, List<Tensor> saved, Adjoint adjoint) {
         return new Result(value, List.of(saved), adjoint);
     }
 
-    /** Backward pass of one function, from the gradient of its value to the gradients of its inputs. */
+    /** Backward pass of a function: from the gradient of its value to the gradients of its inputs. */
     @FunctionalInterface
     public interface Adjoint {
         /**
-         * Gradients of the inputs, in their order.
+         * Computes the gradients of the inputs, in their order.
          *
-         * @param upstream gradient of the final number with respect to the function's result, of the result's shape
-         * @param wanted which inputs want a gradient; for others the answer is ignored and may be null
+         * @param upstream gradient of the loss with respect to the value, of its shape
+         * @param wanted which inputs need a gradient; others are ignored and may be null
          */
         List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted);
 
-        /** A list of gradients in which some may be absent. */
+        /** Returns a list of gradients, some of which may be null. */
         static List<@Nullable Tensor> list(@Nullable Tensor... gradients) {
             return Arrays.asList(gradients);
         }

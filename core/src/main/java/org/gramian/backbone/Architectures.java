@@ -25,9 +25,9 @@ final class Architectures {
     private Architectures() {}
 
     /**
-     * Returns VGG (Simonyan and Zisserman, "Very Deep Convolutional Networks for Large-Scale Image Recognition", ICLR 2015,
-     * table 1): layers {@code conv1_1}, …, {@code pool5}, {@code fc6}, {@code fc7}, {@code logits} (parameters {@code
-     * fc8}). The fully connected layers fit images of 224×224 only; dropout is omitted.
+     * Returns VGG (Simonyan and Zisserman, "Very Deep Convolutional Networks for Large-Scale Image Recognition", ICLR
+     * 2015, table 1): layers {@code conv1_1}, …, {@code pool5}, {@code fc6}, {@code fc7}, {@code logits} (parameters
+     * {@code fc8}). The fully connected layers fit images of 224×224 only; dropout is omitted.
      *
      * @param convolutions number of 3×3 convolutions in each of the five groups
      */
@@ -46,10 +46,10 @@ final class Architectures {
     }
 
     /**
-     * Returns a ResNet (He, Zhang, Ren and Sun, "Deep Residual Learning for Image Recognition", CVPR 2016, table 1), with the
-     * stride in the 3×3 convolution of a bottleneck as in torchvision: layers {@code conv1} (with norm and ReLU), {@code
-     * maxpool}, the blocks {@code layer1.0}, …, {@code avgpool} and {@code logits} (parameters {@code fc}). The last block
-     * of each group has the name of the group, such as {@code layer4}.
+     * Returns a ResNet (He, Zhang, Ren and Sun, "Deep Residual Learning for Image Recognition", CVPR 2016, table 1),
+     * with the stride in the 3×3 convolution of a bottleneck as in torchvision: layers {@code conv1} (with norm and
+     * ReLU), {@code maxpool}, the blocks {@code layer1.0}, …, {@code avgpool} and {@code logits} (parameters {@code
+     * fc}). The last block of each group has the name of the group, such as {@code layer4}.
      *
      * @param bottlenecks whether blocks are bottlenecks (ResNet-50) or basic blocks (ResNet-18)
      * @param blocks number of blocks in each of the four groups
@@ -103,9 +103,9 @@ final class Architectures {
     }
 
     /**
-     * Returns GoogLeNet (Szegedy et al., "Going Deeper with Convolutions", CVPR 2015, table 1) as in the BVLC Caffe model
-     * zoo: pooling rounds up, two local response normalizations, no auxiliary classifiers. {@code pool5} is global average
-     * pooling, {@code logits} has the parameters {@code loss3/classifier}.
+     * Returns GoogLeNet (Szegedy et al., "Going Deeper with Convolutions", CVPR 2015, table 1) as in the BVLC Caffe
+     * model zoo: pooling rounds up, two local response normalizations, no auxiliary classifiers. {@code pool5} is
+     * global average pooling, {@code logits} has the parameters {@code loss3/classifier}.
      */
     static List<NetworkLayer> googLeNet() {
         return List.of(
@@ -156,9 +156,9 @@ final class Architectures {
     }
 
     /**
-     * Returns SqueezeNet 1.1 (Iandola et al., "SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and &lt;0.5MB
-     * model size", arXiv:1602.07360, figure 2), under the authors' Caffe names; {@code logits} is the mean of each map of
-     * {@code conv10}.
+     * Returns SqueezeNet 1.1 (Iandola et al., "SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and
+     * &lt;0.5MB model size", arXiv:1602.07360, figure 2), under the authors' Caffe names; {@code logits} is the mean of
+     * each map of {@code conv10}.
      */
     static List<NetworkLayer> squeezeNet() {
         return List.of(
@@ -190,10 +190,11 @@ final class Architectures {
     }
 
     /**
-     * Returns EfficientNet-Lite4 (Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks",
-     * ICML 2019; Lite by Liu, 2020): inverted bottlenecks with depthwise convolutions, ReLU6, TensorFlow's SAME padding and
-     * batch norms folded into the convolutions; no squeeze-and-excitation. Layers {@code block0_conv0} (the stem), {@code
-     * block0} to {@code block29}, {@code head_conv}, {@code avgpool} and {@code logits} (parameters {@code dense}).
+     * Returns EfficientNet-Lite4 (Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural
+     * Networks", ICML 2019; Lite by Liu, 2020): inverted bottlenecks with depthwise convolutions, ReLU6, TensorFlow's
+     * SAME padding and batch norms folded into the convolutions; no squeeze-and-excitation. Layers {@code block0_conv0}
+     * (the stem), {@code block0} to {@code block29}, {@code head_conv}, {@code avgpool} and {@code logits} (parameters
+     * {@code dense}).
      */
     static List<NetworkLayer> efficientNetLite4() {
         int[][] table = { // blocks, output channels, kernel size, stride of the first block
@@ -215,7 +216,10 @@ final class Architectures {
         return stages;
     }
 
-    /** Returns 1×1 expansion by 6 (none in block 0), depthwise convolution and projection; residual if shapes are equal. */
+    /**
+     * Returns 1×1 expansion by 6 (none in block 0), depthwise convolution and projection; residual if shapes are
+     * equal.
+     */
     private static NetworkLayer invertedBottleneck(String name, int entering, int leaving, int size, int stride) {
         List<NetworkLayer> body = new ArrayList<>();
         boolean first = name.equals("block0");

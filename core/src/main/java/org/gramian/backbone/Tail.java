@@ -187,7 +187,10 @@ public final class Tail {
         return 31 * network().hashCode() + layer().hashCode();
     }
 
-    /** What it is, as {@code the tail of googlenet after inception_4e: pool4/3x3_s2, inception_5a, inception_5b, pool5}. */
+    /**
+     * What it is, as {@code the tail of googlenet after inception_4e: pool4/3x3_s2, inception_5a, inception_5b,
+     * pool5}.
+     */
     @Override
     public String toString() {
         return "the tail of " + network() + " after " + layer()

@@ -15,12 +15,13 @@ import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Shape;
 
 /**
- * Pooling and linear classifier on a backbone: features {@code [n, c, h, w]} to descriptors {@code [n, d]} to scores {@code
- * [n, k]}.
+ * Pooling and linear classifier on a backbone: features {@code [n, c, h, w]} to descriptors {@code [n, d]} to scores
+ * {@code [n, k]}.
  *
- * <p>Scores are {@code z = v·Wᵀ + b}, optionally batch-normalized, as in the authors' code but not in the paper. Parameters:
- * those of the pooling under {@code pooling}, {@code classifier.weight [k, d]} and {@code classifier.bias [k]}, and {@code
- * norm.weight}, {@code norm.bias}, {@code norm.running_mean}, {@code norm.running_var}, each {@code [k]}.
+ * <p>Scores are {@code z = v·Wᵀ + b}, optionally batch-normalized, as in the authors' code but not in the paper.
+ * Parameters: those of the pooling under {@code pooling}, {@code classifier.weight [k, d]} and {@code classifier.bias
+ * [k]}, and {@code norm.weight}, {@code norm.bias}, {@code norm.running_mean}, {@code norm.running_var}, each {@code
+ * [k]}.
  *
  * @param pooling features to descriptor
  * @param classes number of classes k
@@ -63,8 +64,8 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
     }
 
     /**
-     * Returns the parameters that are initialized from the backbone's weights, own name to name in the network, see {@link
-     * Pooling#pretrained}.
+     * Returns the parameters that are initialized from the backbone's weights, own name to name in the network, see
+     * {@link Pooling#pretrained}.
      */
     public Map<String, String> pretrained() {
         Map<String, String> all = new LinkedHashMap<>();

@@ -9,7 +9,8 @@ import org.gramian.tensor.Device;
 /**
  * Backbone and head with their parameters on one device, in float32.
  *
- * <p>The model owns the parameters; training changes their values. {@link ModelFile} stores it with its {@link ModelCard}.
+ * <p>The model owns the parameters; training changes their values. {@link ModelFile} stores it with its {@link
+ * ModelCard}.
  *
  * @param backbone images to features
  * @param backboneParameters parameters under the backbone's names

@@ -29,8 +29,8 @@ import org.gramian.tensor.file.TensorFileException;
 /**
  * Reads and writes a model and its card as one safetensors file.
  *
- * <p>Every parameter is a float32 tensor, {@code backbone.NAME} or {@code head.NAME}, fixed ones included. Architecture and
- * card are metadata, see {@link ModelHeader}. Equal models give equal bytes.
+ * <p>Every parameter is a float32 tensor, {@code backbone.NAME} or {@code head.NAME}, fixed ones included. Architecture
+ * and card are metadata, see {@link ModelHeader}. Equal models give equal bytes.
  *
  * <p>Files are untrusted: a file is read only if it has exactly the tensors of its architecture, with their shapes and
  * finite values. This is checked before memory is allocated.

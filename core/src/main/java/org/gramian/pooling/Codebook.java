@@ -102,7 +102,8 @@ public sealed interface Codebook extends Aggregation
     }
 
     /**
-     * VLAD: the sum of residuals to the nearest codeword, {@code V_k = Σ_{p: NN(x_p) = k} (x_p − c_k)}, {@code d = K·C}.
+     * VLAD: the sum of residuals to the nearest codeword, {@code V_k = Σ_{p: NN(x_p) = k} (x_p − c_k)}, {@code d =
+     * K·C}.
      *
      * <p>The {@code words [K, C]} are fitted by k-means and not trained. The assignment counts as constant in the
      * backward pass. References: Jégou, Douze, Schmid, Pérez, "Aggregating Local Descriptors into a Compact Image
@@ -152,8 +153,8 @@ public sealed interface Codebook extends Aggregation
     }
 
     /**
-     * NetVLAD: residuals to codewords with a learned soft assignment, {@code V_k = Σ_p ā_k(x_p) (x_p − c_k)} with {@code
-     * ā = softmax_k(⟨a_k, x⟩ + b_k)}, each {@code V_k} L2-normalized, {@code d = K·C}.
+     * NetVLAD: residuals to codewords with a learned soft assignment, {@code V_k = Σ_p ā_k(x_p) (x_p − c_k)} with
+     * {@code ā = softmax_k(⟨a_k, x⟩ + b_k)}, each {@code V_k} L2-normalized, {@code d = K·C}.
      *
      * <p>The published layer also L2-normalizes the whole vector: write {@code l2} after it. Parameters {@code
      * assignWeight [K, C]}, {@code assignBias [K]} and {@code centroids [K, C]} are trained. They are initialized by
@@ -230,8 +231,8 @@ public sealed interface Codebook extends Aggregation
      *
      * <p>{@code codewords [K, C]} and {@code smoothing [K]} are trained; {@code s_k} is the negative of the paper's
      * smoothing factor, as in the released code. Unlike the publication, which initializes both at random behind a 1×1
-     * convolution with batch norm, codewords are initialized by k-means and {@code s_k} as in {@link NetVlad}. Reference:
-     * Zhang, Xue, Dana, "Deep TEN: Texture Encoding Network", CVPR 2017, equations (2) to (4).
+     * convolution with batch norm, codewords are initialized by k-means and {@code s_k} as in {@link NetVlad}.
+     * Reference: Zhang, Xue, Dana, "Deep TEN: Texture Encoding Network", CVPR 2017, equations (2) to (4).
      *
      * @param words K
      */

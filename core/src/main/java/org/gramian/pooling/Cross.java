@@ -11,13 +11,14 @@ import org.gramian.backbone.Backbone;
 import org.gramian.pooling.PoolingStage.Context;
 
 /**
- * Cross-convolutional-layer pooling, {@code v = vec(A Bᵀ / N)} of the maps {@code A [n, a, N]} of one layer and {@code B
- * [n, b, N]} of a later one.
+ * Cross-convolutional-layer pooling, {@code v = vec(A Bᵀ / N)} of the maps {@code A [n, a, N]} of one layer and {@code
+ * B [n, b, N]} of a later one.
  *
- * <p>The input is both layers concatenated, {@code [n, a + b, N]}, the features of a {@link Backbone} cut at {@code a+b}.
- * The text {@code cross} leaves a open until the backbone is known; then it is {@code cross:528}. Reference: Liu, Shen, van
- * den Hengel, "The Treasure beneath Convolutional Layers: Cross-convolutional-layer Pooling for Image Classification", CVPR
- * 2015: {@code P_k = Σ_p a_k(p) x(p)} is row k of A Bᵀ; the factor 1/N makes it independent of the image size.
+ * <p>The input is both layers concatenated, {@code [n, a + b, N]}, the features of a {@link Backbone} cut at {@code
+ * a+b}. The text {@code cross} leaves a open until the backbone is known; then it is {@code cross:528}. Reference: Liu,
+ * Shen, van den Hengel, "The Treasure beneath Convolutional Layers: Cross-convolutional-layer Pooling for Image
+ * Classification", CVPR 2015: {@code P_k = Σ_p a_k(p) x(p)} is row k of A Bᵀ; the factor 1/N makes it independent of
+ * the image size.
  *
  * @param first number of channels a of the first layer; empty while the backbone is unknown
  */

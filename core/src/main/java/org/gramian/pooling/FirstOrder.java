@@ -255,8 +255,8 @@ public sealed interface FirstOrder extends Aggregation {
      * }</pre>
      *
      * <p>In the backward pass b, which depends on counts, is constant; where S is 0, s has no gradient. Reference:
-     * Kalantidis, Mellina, Osindero, "Cross-dimensional Weighting for Aggregated Deep Convolutional Features", ECCV 2016
-     * workshops, with a = b = 2.
+     * Kalantidis, Mellina, Osindero, "Cross-dimensional Weighting for Aggregated Deep Convolutional Features", ECCV
+     * 2016 workshops, with a = b = 2.
      */
     record Weighted() implements FirstOrder {
         /** e, which keeps the weight of a dead channel finite. */

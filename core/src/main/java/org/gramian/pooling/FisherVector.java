@@ -34,9 +34,9 @@ import org.gramian.tensor.Tensor;
  * deviations:  1/(N √2w_k) Σ_p γ_k(x_p) ((x_p − μ_k)²/σ_k² − 1)
  * </pre>
  *
- * <p>in this order, {@code d = 2KC} or {@code 2KC + K}, computed from {@code Σγ}, {@code Σγx} and {@code Σγx²} by matrix
- * products. The mixture, {@code weights [K]}, {@code means [K, C]} and {@code deviations [K, C]}, is fitted to training
- * features and not trained; gradients reach the features. The improved Fisher vector is {@code
+ * <p>in this order, {@code d = 2KC} or {@code 2KC + K}, computed from {@code Σγ}, {@code Σγx} and {@code Σγx²} by
+ * matrix products. The mixture, {@code weights [K]}, {@code means [K, C]} and {@code deviations [K, C]}, is fitted to
+ * training features and not trained; gradients reach the features. The improved Fisher vector is {@code
  * fisher:<K>/root:eps=0/l2}.
  *
  * <p>References: Perronnin, Sánchez, Mensink, "Improving the Fisher Kernel for Large-Scale Image Classification", ECCV

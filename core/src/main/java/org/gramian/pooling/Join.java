@@ -19,10 +19,10 @@ import org.gramian.tensor.Tensor;
 /**
  * Several poolings of the same feature maps with concatenated descriptors, {@code v = (v_1, …, v_k)}.
  *
- * <p>Written {@code [A+B]}, such as {@code [bilinear/triu/root/l2+tail/l2]/l2}: each branch is a whole pooling or the name
- * of a method, applied to the maps {@code [n, c, h, w]}. Parameters are {@code join.0.NAME}, {@code join.1.NAME}, …
- * Example: FV-FC-CNN, which concatenates fully connected features and Fisher vectors (Cimpoi, Maji, Kokkinos, Vedaldi,
- * "Deep Filter Banks for Texture Recognition, Description, and Segmentation", IJCV 2016).
+ * <p>Written {@code [A+B]}, such as {@code [bilinear/triu/root/l2+tail/l2]/l2}: each branch is a whole pooling or the
+ * name of a method, applied to the maps {@code [n, c, h, w]}. Parameters are {@code join.0.NAME}, {@code join.1.NAME},
+ * … Example: FV-FC-CNN, which concatenates fully connected features and Fisher vectors (Cimpoi, Maji, Kokkinos,
+ * Vedaldi, "Deep Filter Banks for Texture Recognition, Description, and Segmentation", IJCV 2016).
  *
  * @param branches at least two poolings
  */

@@ -17,16 +17,16 @@ import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 
 /**
- * Multi-scale orderless pooling (MOP) on feature maps: the mean over all positions, and VLAD of the means over windows of
- * half and of a quarter of each side, each L2-normalized, {@code d = C + 2KC}.
+ * Multi-scale orderless pooling (MOP) on feature maps: the mean over all positions, and VLAD of the means over windows
+ * of half and of a quarter of each side, each L2-normalized, {@code d = C + 2KC}.
  *
  * <p>Windows slide by an eighth of the side, as 128 and 64 of 256 pixels by 32 in the publication. The codebooks {@code
  * half [K, C]} and {@code quarter [K, C]} are fitted by k-means.
  *
- * <p>Unlike the publication, which passes each window of the image through the network, reduces by PCA to 500 and assigns
- * to the five nearest codewords, this uses windows of the feature maps of one pass, no PCA and the nearest codeword.
- * Reference: Gong, Wang, Guo, Lazebnik, "Multi-scale Orderless Pooling of Deep Convolutional Activation Features", ECCV
- * 2014.
+ * <p>Unlike the publication, which passes each window of the image through the network, reduces by PCA to 500 and
+ * assigns to the five nearest codewords, this uses windows of the feature maps of one pass, no PCA and the nearest
+ * codeword. Reference: Gong, Wang, Guo, Lazebnik, "Multi-scale Orderless Pooling of Deep Convolutional Activation
+ * Features", ECCV 2014.
  *
  * @param words K of each codebook
  */

@@ -14,15 +14,15 @@ import org.gramian.pooling.Reduction.LayerChannels;
 import org.gramian.tensor.Shape;
 
 /**
- * The layers of the backbone's network after the feature layer, up to the one before the class scores: feature maps {@code
- * [n, c, h, w]} to {@code [n, d]}, see {@link Tail}. For VGG-16 these are the paper's rows "VGG-16" (Simonyan and
- * Zisserman, ICLR 2015), d = 4096; for GoogLeNet d = 1024.
+ * The layers of the backbone's network after the feature layer, up to the one before the class scores: feature maps
+ * {@code [n, c, h, w]} to {@code [n, d]}, see {@link Tail}. For VGG-16 these are the paper's rows "VGG-16" (Simonyan
+ * and Zisserman, ICLR 2015), d = 4096; for GoogLeNet d = 1024.
  *
  * <p>The text {@code tail} leaves the network open until the backbone is known; then it is {@code
- * tail:network=googlenet,layer=inception_4e}, with colons for slashes in layer names. For a backbone with several feature
- * layers it follows the last one, which {@code layer:} selects before it; {@code grid=} names the first one if its maps
- * have another size. Parameters are {@code tail.NAME} under the network's names: initialized from its weights, frozen with
- * the backbone and trained at its learning rate.
+ * tail:network=googlenet,layer=inception_4e}, with colons for slashes in layer names. For a backbone with several
+ * feature layers it follows the last one, which {@code layer:} selects before it; {@code grid=} names the first one if
+ * its maps have another size. Parameters are {@code tail.NAME} under the network's names: initialized from its weights,
+ * frozen with the backbone and trained at its learning rate.
  *
  * @param tail the layers; empty while the network is unknown
  */

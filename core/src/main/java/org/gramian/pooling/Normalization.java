@@ -195,7 +195,8 @@ public sealed interface Normalization extends PoolingStage
     }
 
     /**
-     * Principal component analysis of descriptors without whitening, {@code P(v − μ)}: {@code [n, d]} to {@code [n, k]}.
+     * Principal component analysis of descriptors without whitening, {@code P(v − μ)}: {@code [n, d]} to {@code [n,
+     * k]}.
      *
      * <p>{@code mean [d]} and {@code components [k, d]} are fitted to the descriptors of at most {@code max(k, 4096) +
      * 1} training images and not trained. The centred descriptors of n images have rank n − 1 at most, so k is smaller

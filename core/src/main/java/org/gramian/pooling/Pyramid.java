@@ -25,8 +25,8 @@ import org.gramian.tensor.Window;
  * second, in row-major order and level by level: {@code d = C·(4^levels − 1)/3}. The gradient of a maximum goes to its
  * first position in row-major order.
  *
- * <p>References: Lazebnik, Schmid, Ponce, "Beyond Bags of Features: Spatial Pyramid Matching for Recognizing Natural Scene
- * Categories", CVPR 2006; He, Zhang, Ren, Sun, "Spatial Pyramid Pooling in Deep Convolutional Networks for Visual
+ * <p>References: Lazebnik, Schmid, Ponce, "Beyond Bags of Features: Spatial Pyramid Matching for Recognizing Natural
+ * Scene Categories", CVPR 2006; He, Zhang, Ren, Sun, "Spatial Pyramid Pooling in Deep Convolutional Networks for Visual
  * Recognition", ECCV 2014.
  *
  * @param levels number of grids; the last has {@code 2^(levels−1)} cells along each side

@@ -166,7 +166,8 @@ public sealed interface Vectorization extends PoolingStage
     }
 
     /**
-     * Compact bilinear pooling by a tensor sketch: adds each element of K with a random sign to one of d bins, {@code v_k = Σ s1_i s2_j K_ij} over all i, j with {@code (h1_i + h2_j) mod d = k} (Gao, Beijbom, Zhang, Darrell,
+     * Compact bilinear pooling by a tensor sketch: adds each element of K with a random sign to one of d bins, {@code
+     * v_k = Σ s1_i s2_j K_ij} over all i, j with {@code (h1_i + h2_j) mod d = k} (Gao, Beijbom, Zhang, Darrell,
      * "Compact Bilinear Pooling", CVPR 2016; Pham, Pagh, KDD 2013).
      *
      * <p>Sketches are linear, so for {@code K = Σ_p x_p x_pᵀ} this equals the published sum over positions of circular

@@ -51,7 +51,9 @@ final class Vocabulary {
         return new ParameterSpec(name, Shape.of(sizes), role, Fitting.UNSET);
     }
 
-    /** Samples at most {@value #MOST_ROWS} local features {@code [m, c]} of maps {@code [n, c, N]} without replacement. */
+    /**
+     * Samples at most {@value #MOST_ROWS} local features {@code [m, c]} of maps {@code [n, c, N]} without replacement.
+     */
     static Tensor sample(Tensor maps, RandomGenerator random) {
         long count = maps.size(0) * maps.size(2);
         if (count <= MOST_ROWS) {
@@ -110,8 +112,8 @@ final class Vocabulary {
     }
 
     /**
-     * Computes α of soft assignments {@code exp(−α‖x − c_k‖²)} such that at the mean gap of squared distances the second
-     * nearest codeword has a hundredth of the weight of the nearest; 1 if codewords do not differ.
+     * Computes α of soft assignments {@code exp(−α‖x − c_k‖²)} such that at the mean gap of squared distances the
+     * second nearest codeword has a hundredth of the weight of the nearest; 1 if codewords do not differ.
      */
     static double sharpness(Tensor rows, Tensor words) {
         if (words.size(0) < 2) {

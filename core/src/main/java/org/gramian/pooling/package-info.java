@@ -3,10 +3,11 @@
  *
  * <p>A {@link org.gramian.pooling.Pooling} is three steps in the order of the data: {@link
  * org.gramian.pooling.Reduction}s of the channels (a 1×1 convolution, a PCA), an {@link
- * org.gramian.pooling.Aggregation} of all positions into one vector ({@link org.gramian.pooling.SecondOrder}, the paper's
- * path, or a statistic of each map, as {@link org.gramian.pooling.FirstOrder.Average} and {@link
- * org.gramian.pooling.FirstOrder.GeneralizedMean}), and {@link org.gramian.pooling.Normalization}s of that vector. Methods of your own
- * enter as a {@link org.gramian.pooling.CustomAggregation}; {@code docs/adding-a-method.md} adds one to the words.
+ * org.gramian.pooling.Aggregation} of all positions into one vector ({@link org.gramian.pooling.SecondOrder}, the
+ * paper's path, or a statistic of each map, as {@link org.gramian.pooling.FirstOrder.Average} and {@link
+ * org.gramian.pooling.FirstOrder.GeneralizedMean}), and {@link org.gramian.pooling.Normalization}s of that vector.
+ * Methods of your own enter as a {@link org.gramian.pooling.CustomAggregation}; {@code docs/adding-a-method.md} adds
+ * one to the words.
  *
  * <p>Each pooling has one text form, used on the command line, in configuration and in model files:
  *

@@ -16,12 +16,12 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Bilinear forms of symmetric matrices, {@code v_k = l_kᵀ Y r_k} with the columns of {@code L [C, d]} and {@code R [C, d]}:
- * {@code Y [n, C, C]} to {@code v [n, d]}.
+ * Bilinear forms of symmetric matrices, {@code v_k = l_kᵀ Y r_k} with the columns of {@code L [C, d]} and {@code R [C,
+ * d]}: {@code Y [n, C, C]} to {@code v [n, d]}.
  *
- * <p>Backward, with {@code g = dL/dv}: {@code dL/dY = L diag(g) Rᵀ}, {@code dL/dL = Σ_n Y R diag(g)}, {@code dL/dR = Σ_n Y
- * L diag(g)}. If L and R are one variable, its gradient is computed once and doubled. Columns are processed in chunks, so
- * that temporaries {@code [n, C, columns]} are not larger than the matrices.
+ * <p>Backward, with {@code g = dL/dv}: {@code dL/dY = L diag(g) Rᵀ}, {@code dL/dL = Σ_n Y R diag(g)}, {@code dL/dR =
+ * Σ_n Y L diag(g)}. If L and R are one variable, its gradient is computed once and doubled. Columns are processed in
+ * chunks, so that temporaries {@code [n, C, columns]} are not larger than the matrices.
  */
 public final class QuadraticForms {
     /** With smaller chunks the overhead of operators dominates for small matrices. */

@@ -19,11 +19,11 @@ import org.gramian.tensor.Views;
  * floor))}.
  *
  * <p>The floor keeps logarithms and roots defined for matrices that are singular up to rounding, or indefinite after an
- * element-wise ReLU; at and below it the derivative is 0. Rounding moves zero eigenvalues to about {@code ±2ε max|λ|}, so
- * logarithms and powers use {@code max(floor, 16ε max|λ|)} of each matrix, constant in the backward pass.
+ * element-wise ReLU; at and below it the derivative is 0. Rounding moves zero eigenvalues to about {@code ±2ε max|λ|},
+ * so logarithms and powers use {@code max(floor, 16ε max|λ|)} of each matrix, constant in the backward pass.
  *
- * <p>Backward by the Daleckiĭ–Kreĭn formula, {@code dS = sym(U (L∘(UᵀGU)) Uᵀ)} with {@code L_ij = (f(λ_i) − f(λ_j))/(λ_i −
- * λ_j)}, and {@code f'} where both eigenvalues coincide.
+ * <p>Backward by the Daleckiĭ–Kreĭn formula, {@code dS = sym(U (L∘(UᵀGU)) Uᵀ)} with {@code L_ij = (f(λ_i) −
+ * f(λ_j))/(λ_i − λ_j)}, and {@code f'} where both eigenvalues coincide.
  */
 public sealed interface SpectralFunction {
     /** Default lower bound of eigenvalues for logarithm and power. */

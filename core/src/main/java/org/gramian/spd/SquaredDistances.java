@@ -74,8 +74,8 @@ public final class SquaredDistances {
     }
 
     /**
-     * Computes the gradient of {@code L(D)} with respect to the maps: {@code dM = 2(rowsum(T)∘X − TX)}, {@code T = P + Pᵀ}, for
-     * {@code P = dL/dD}.
+     * Computes the gradient of {@code L(D)} with respect to the maps: {@code dM = 2(rowsum(T)∘X − TX)}, {@code T = P +
+     * Pᵀ}, for {@code P = dL/dD}.
      *
      * <p>A column of ones beside X makes rowsum(T) part of the product. The paper prints {@code
      * 4(rowsum(P)∘X − PX)}, equal only for a symmetric P; its per-map equation is half the true gradient.

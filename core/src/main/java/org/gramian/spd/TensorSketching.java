@@ -25,11 +25,11 @@ import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tensor sketch of matrices, {@code v_k = Σ s1_i s2_j K_ij} over all i, j with {@code (h1_i + h2_j) mod d = k}: {@code [n,
- * C, C]} to {@code [n, d]}. Backward: {@code dK_ij = s1_i s2_j g_k}.
+ * Tensor sketch of matrices, {@code v_k = Σ s1_i s2_j K_ij} over all i, j with {@code (h1_i + h2_j) mod d = k}: {@code
+ * [n, C, C]} to {@code [n, d]}. Backward: {@code dK_ij = s1_i s2_j g_k}.
  *
- * <p>Each bin gathers its elements and adds them in a fixed order, so results are deterministic on a GPU too. Reference:
- * Gao, Beijbom, Zhang, Darrell, "Compact Bilinear Pooling", CVPR 2016.
+ * <p>Each bin gathers its elements and adds them in a fixed order, so results are deterministic on a GPU too.
+ * Reference: Gao, Beijbom, Zhang, Darrell, "Compact Bilinear Pooling", CVPR 2016.
  *
  * @param size d
  * @param bins h1, then h2, from 0 to d−1

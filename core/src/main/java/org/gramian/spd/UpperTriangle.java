@@ -109,8 +109,8 @@ public final class UpperTriangle {
     }
 
     /**
-     * CUDA kernels that fuse {@link UpperTriangle}, the smoothed root {@code v/(√(|v|+ε) + √ε)} and L2 normalization, reading
-     * the triangle in place and writing the vector once.
+     * CUDA kernels that fuse {@link UpperTriangle}, the smoothed root {@code v/(√(|v|+ε) + √ε)} and L2 normalization,
+     * reading the triangle in place and writing the vector once.
      */
     public static final class Kernels {
         private static final class Program {

@@ -30,8 +30,8 @@ import org.gramian.tensor.file.StoredTensor;
 /**
  * Names and layouts under which one publisher stores the parameters of one network.
  *
- * <p>Known are torchvision's VGG, ResNet and SqueezeNet, Keras' VGG, Caffe's VGG, GoogLeNet and SqueezeNet, and Gramian's own
- * names, which are Caffe's where Caffe has some.
+ * <p>Known are torchvision's VGG, ResNet and SqueezeNet, Keras' VGG, Caffe's VGG, GoogLeNet and SqueezeNet, and
+ * Gramian's own names, which are Caffe's where Caffe has some.
  *
  * @param publisher source of the weights, with its preprocessing and licence
  * @param formats file formats the publisher uses

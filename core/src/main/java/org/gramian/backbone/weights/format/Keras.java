@@ -29,8 +29,8 @@ import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * Reader of the weights of a Keras model in HDF5: a group for each layer, at the root or below {@code model_weights}, and
- * in it, perhaps below further groups, one dataset for each weight.
+ * Reader of the weights of a Keras model in HDF5: a group for each layer, at the root or below {@code model_weights},
+ * and in it, perhaps below further groups, one dataset for each weight.
  *
  * <pre>
  * block1_conv1/block1_conv1_W_1:0            block1_conv1/kernel

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Interpreter for the part of Python's pickle language that state dictionaries use (protocols 2 to 5).
  *
- * <p>Python imports and calls what a pickle names. This interpreter knows the functions in {@link PickleFunctions} only,
- * builds plain values, and refuses all others.
+ * <p>Python imports and calls what a pickle names. This interpreter knows the functions in {@link PickleFunctions}
+ * only, builds plain values, and refuses all others.
  *
  * @see <a href="https://docs.python.org/3/library/pickletools.html">the language</a>
  */

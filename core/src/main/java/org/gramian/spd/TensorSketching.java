@@ -142,7 +142,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
     /**
      * Indices for gathering in both directions.
      *
-     * @param elements {@code [deepest·d]}: index of the first element of every bin, of the second, …; 0 past the end of a bin
+     * @param elements {@code [deepest·d]}: index of the first element of every bin, of the second, …; 0 past its end
      * @param signs their signs, 0 past the end of a bin
      * @param bins {@code [C²]}: bin of every element
      * @param signsOfElements {@code [C²]}

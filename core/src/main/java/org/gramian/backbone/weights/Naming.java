@@ -230,7 +230,7 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
         }
 
         /** Returns the strides of the file in the order of the parameter; sizes may split a dimension. */
-        private TensorLayout layout(Shape wanted) {
+        TensorLayout layout(Shape wanted) {
             long out = wanted.at(0);
             return switch (this) {
                 case SAME, LEADING_ONES -> new TensorLayout(0, List.of(wanted.elements()), List.of(1L));

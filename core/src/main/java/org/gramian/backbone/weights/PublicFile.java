@@ -50,7 +50,7 @@ public record PublicFile(String name, String file, double mebibytes, String abou
     }
 
     /** Returns the first digits of the file's SHA-256, from its name. */
-    public String sha256Prefix() {
+    String sha256Prefix() {
         return file.substring(file.lastIndexOf('-') + 1, file.lastIndexOf('.'));
     }
 }

@@ -131,7 +131,7 @@ public record Weights(
     /**
      * Origin of weights, for cache keys, model files and reports.
      *
-     * @param fingerprint SHA-256 of names, types, shapes and elements in the network's order, independent of the file format
+     * @param fingerprint SHA-256 of names, types, shapes and elements in the network's order
      * @param source name of the imported or opened file
      * @param sourceSha256 SHA-256 of that file, or {@code unknown}
      * @param licence licence of the weights, or a note that the file states none

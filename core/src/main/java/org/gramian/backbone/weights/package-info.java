@@ -18,7 +18,7 @@
  *
  * <p>{@link org.gramian.backbone.weights.WeightStore#importFile} imports a local file: {@code format} reads it, {@code
  * WeightConversion} chooses the {@code Naming} of its publisher, converts the layout of each tensor and compares the
- * result with the {@link org.gramian.backbone.weights.ExpectedParameters} of the network. {@link
+ * result with the {@code ExpectedParameters} of the network. {@link
  * org.gramian.backbone.weights.WeightInstaller} downloads a {@link org.gramian.backbone.weights.PublicFile} first.
  * {@link org.gramian.backbone.weights.Weights#read} reads a file without importing it.
  */

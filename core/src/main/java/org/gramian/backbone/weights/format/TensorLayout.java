@@ -54,7 +54,7 @@ public record TensorLayout(long offset, List<Long> sizes, List<Long> strides) {
     }
 
     /** Returns whether the elements are contiguous in row-major order. */
-    public boolean isRowMajor() {
+    boolean isRowMajor() {
         long step = 1;
         for (int i = sizes.size() - 1; i >= 0; i--) {
             if (sizes.get(i) > 1 && strides.get(i) != step) {

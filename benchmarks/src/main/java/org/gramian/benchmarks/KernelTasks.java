@@ -7,7 +7,7 @@ import java.util.function.Function;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.spd.Rbf;
-import org.gramian.spd.Sigma;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.jspecify.annotations.Nullable;

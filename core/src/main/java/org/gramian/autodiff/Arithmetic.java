@@ -1,6 +1,6 @@
 package org.gramian.autodiff;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import java.util.function.BinaryOperator;
@@ -20,38 +20,17 @@ public final class Arithmetic {
 
     /** Computes {@code a + b}. */
     public static Var add(Var a, Var b) {
-        return a.tape()
-                .apply(
-                        List.of(a, b),
-                        () -> Result.of(
-                                Elementwise.add(a.value(), b.value()),
-                                (g, wanted) -> list(
-                                        wanted[0] ? sumTo(g, a.shape()) : null,
-                                        wanted[1] ? sumTo(g, b.shape()) : null)));
+        return binary(a, b, Elementwise::add, g -> g, g -> g);
     }
 
     /** Computes {@code a − b}. */
     public static Var sub(Var a, Var b) {
-        return a.tape()
-                .apply(
-                        List.of(a, b),
-                        () -> Result.of(
-                                Elementwise.sub(a.value(), b.value()),
-                                (g, wanted) -> list(
-                                        wanted[0] ? sumTo(g, a.shape()) : null,
-                                        wanted[1] ? sumTo(Elementwise.mul(g, -1), b.shape()) : null)));
+        return binary(a, b, Elementwise::sub, g -> g, g -> Elementwise.mul(g, -1));
     }
 
     /** Computes {@code a·b} element by element. */
     public static Var mul(Var a, Var b) {
-        return a.tape()
-                .apply(
-                        List.of(a, b),
-                        () -> Result.of(
-                                Elementwise.mul(a.value(), b.value()),
-                                (g, wanted) -> list(
-                                        wanted[0] ? sumTo(Elementwise.mul(g, b.value()), a.shape()) : null,
-                                        wanted[1] ? sumTo(Elementwise.mul(g, a.value()), b.shape()) : null)));
+        return binary(a, b, Elementwise::mul, g -> Elementwise.mul(g, b.value()), g -> Elementwise.mul(g, a.value()));
     }
 
     /** Computes {@code a / b} element by element. */
@@ -118,20 +97,18 @@ public final class Arithmetic {
 
     /** Sums all elements. */
     public static Var sum(Var x) {
-        return x.tape()
-                .apply(
-                        List.of(x),
-                        () -> Result.of(Reductions.sum(x.value()), (g, wanted) -> list(spread(g, x.shape()))));
+        return unary(x, Reductions::sum, (g, y) -> {
+            Tensor ones = Tensors.full(1, x.shape(), g.type(), g.device());
+            return Elementwise.mulInPlace(ones, g);
+        });
     }
 
     /** Sums over dimensions, which keep size 1. */
     public static Var sum(Var x, int... dimensions) {
-        return x.tape()
-                .apply(
-                        List.of(x),
-                        () -> Result.of(
-                                Reductions.sum(x.value(), dimensions),
-                                (g, wanted) -> list(Views.expand(g, x.shape().sizes()))));
+        return unary(
+                x,
+                v -> Reductions.sum(v, dimensions),
+                (g, y) -> Views.expand(g, x.shape().sizes()));
     }
 
     /** Averages all elements. */
@@ -139,10 +116,28 @@ public final class Arithmetic {
         return scale(sum(x), 1.0 / x.shape().elements());
     }
 
-    private static Var unary(Var x, UnaryOperator<Tensor> function, BinaryOperator<Tensor> derivativeTimes) {
+    /** Applies a function with the adjoint {@code (g, y) -> dx}. */
+    static Var unary(Var x, UnaryOperator<Tensor> function, BinaryOperator<Tensor> adjoint) {
         return x.tape().apply(List.of(x), () -> {
             Tensor y = function.apply(x.value());
-            return Result.of(y, (g, wanted) -> list(derivativeTimes.apply(g, y)));
+            return Result.of(y, (g, wanted) -> list(adjoint.apply(g, y)));
+        });
+    }
+
+    /** Applies a broadcasting function; the gradients of both operands are summed to their shapes. */
+    private static Var binary(
+            Var a,
+            Var b,
+            BinaryOperator<Tensor> function,
+            UnaryOperator<Tensor> gradientOfA,
+            UnaryOperator<Tensor> gradientOfB) {
+        return a.tape().apply(List.of(a, b), () -> {
+            Tensor y = function.apply(a.value(), b.value());
+            return Result.of(
+                    y,
+                    (g, wanted) -> list(
+                            wanted[0] ? sumTo(gradientOfA.apply(g), a.shape()) : null,
+                            wanted[1] ? sumTo(gradientOfB.apply(g), b.shape()) : null));
         });
     }
 
@@ -156,10 +151,5 @@ public final class Arithmetic {
                 .filter(i -> i < extra || shape.at(i - extra) != gradient.size(i))
                 .toArray();
         return Views.reshape(Reductions.sum(gradient, repeated), shape.sizes());
-    }
-
-    private static Tensor spread(Tensor number, Shape shape) {
-        Tensor ones = Tensors.full(1, shape, number.type(), number.device());
-        return Elementwise.mulInPlace(ones, number);
     }
 }

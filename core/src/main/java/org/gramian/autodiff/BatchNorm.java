@@ -1,10 +1,11 @@
 package org.gramian.autodiff;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;

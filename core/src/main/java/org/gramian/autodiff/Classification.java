@@ -1,6 +1,6 @@
 package org.gramian.autodiff;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import org.gramian.tensor.DType;
@@ -16,24 +16,18 @@ public final class Classification {
 
     /** Computes {@code p = exp(x) / Σ exp(x)} along the last dimension; backward {@code dx = p∘(g − Σ g∘p)}. */
     public static Var softmax(Var scores) {
-        return scores.tape().apply(List.of(scores), () -> {
-            Tensor p = Elementwise.softmax(scores.value());
-            return Result.of(p, (g, wanted) -> {
-                Tensor gp = Elementwise.mul(g, p);
-                return list(Elementwise.sub(gp, Elementwise.mul(p, Reductions.sum(gp, -1))));
-            });
+        return Arithmetic.unary(scores, Elementwise::softmax, (g, p) -> {
+            Tensor gp = Elementwise.mul(g, p);
+            return Elementwise.sub(gp, Elementwise.mul(p, Reductions.sum(gp, -1)));
         });
     }
 
     /** Computes {@code x − log Σ exp(x)} along the last dimension; backward {@code dx = g − softmax(x)·Σ g}. */
     public static Var logSoftmax(Var scores) {
-        return scores.tape().apply(List.of(scores), () -> {
-            Tensor y = Elementwise.logSoftmax(scores.value());
-            return Result.of(
-                    y,
-                    (g, wanted) ->
-                            list(Elementwise.sub(g, Elementwise.mul(Elementwise.exp(y), Reductions.sum(g, -1)))));
-        });
+        return Arithmetic.unary(
+                scores,
+                Elementwise::logSoftmax,
+                (g, y) -> Elementwise.sub(g, Elementwise.mul(Elementwise.exp(y), Reductions.sum(g, -1))));
     }
 
     /**

@@ -1,17 +1,18 @@
 package org.gramian.autodiff;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.Arrays;
 import java.util.List;
 import org.gramian.tensor.Activation;
-import org.gramian.tensor.ChannelsLast;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 import org.gramian.tensor.Window;
+import org.gramian.tensor.Window.Pair;
 import org.jspecify.annotations.Nullable;
 
 /** Differentiable functions of feature maps {@code [n, c, h, w]}: convolution, pooling, response normalization. */
@@ -30,11 +31,6 @@ public final class FeatureMaps {
         return convolve(input, new Filters(weight, bias), convolution, Activation.NONE);
     }
 
-    /** Computes convolution and ReLU in one node. */
-    public static Var convolveRelu(Var input, Var weight, Var bias, Convolution convolution) {
-        return convolve(input, new Filters(weight, bias), convolution, Activation.RELU);
-    }
-
     /**
      * Computes convolution and activation in one node, which keeps only the activated maps, half of what two nodes
      * keep.
@@ -47,7 +43,7 @@ public final class FeatureMaps {
         Var bias = filters.bias();
         DType exact = weight.value().type();
         return input.tape().apply(filters.with(input), () -> {
-            Tensor x = ChannelsLast.onTensorCores(input.value());
+            Tensor x = Views.forTensorCores(input.value());
             Tensor w = convolution.prepared(weight.value(), x);
             Tensor y = convolution.apply(x, w, bias == null ? null : bias.value(), activation);
             return Result.of(
@@ -76,8 +72,8 @@ public final class FeatureMaps {
         return a.tape().apply(List.of(a, b), () -> {
             Tensor y = activation.inPlace(Elementwise.add(a.value(), b.value()));
             return Result.of(y, (g, wanted) -> {
-                // a gradient in another order would keep it, and have it changed in every block below
-                Tensor both = activation.backward(ChannelsLast.onTensorCores(g), y);
+                // otherwise the gradient would be converted in every block below
+                Tensor both = activation.backward(Views.forTensorCores(g), y);
                 return list(both, both);
             });
         });
@@ -96,12 +92,7 @@ public final class FeatureMaps {
 
     /** Computes the mean of each window, padding counted as zeros. */
     public static Var averagePool(Var input, Window window) {
-        return input.tape()
-                .apply(
-                        List.of(input),
-                        () -> Result.of(
-                                window.average(input.value()),
-                                (g, wanted) -> list(window.averageBackward(g, input.value()))));
+        return Arithmetic.unary(input, window::average, (g, y) -> window.averageBackward(g, input.value()));
     }
 
     /** Averages each channel: {@code [n, c, h, w]} to {@code [n, c, 1, 1]}. */
@@ -129,5 +120,40 @@ public final class FeatureMaps {
         Var denominators =
                 Arithmetic.pow(Arithmetic.shift(Arithmetic.scale(means, norm.alpha()), norm.k()), norm.beta());
         return Arithmetic.div(input, Shapes.reshape(denominators, x.shape().sizes()));
+    }
+
+    /**
+     * Filters of a convolution.
+     *
+     * @param weight {@code [filters, channels / groups, height, width]}
+     * @param bias {@code [filters]}, or null
+     */
+    public record Filters(Var weight, @Nullable Var bias) {
+        /** Returns the input of the convolution and the filters as inputs of one node. */
+        List<Var> with(Var input) {
+            return bias == null ? List.of(input, weight) : List.of(input, weight, bias);
+        }
+    }
+
+    /**
+     * Constants of local response normalization, {@code x / (k + α·mean(x²))^β}.
+     *
+     * @param size number of neighbouring channels, odd
+     * @param alpha weight of the mean square
+     * @param beta exponent
+     * @param k constant added
+     */
+    public record ResponseNorm(int size, double alpha, double beta, double k) {
+        public ResponseNorm {
+            if (size < 1 || size % 2 == 0) {
+                throw new IllegalArgumentException(
+                        "local response norm needs an odd number of channels, found " + size);
+            }
+        }
+
+        /** A window of {@code size} rows over channels laid out as rows. */
+        Window window() {
+            return new Window(new Pair(size, 1), new Pair(1, 1), new Pair(size / 2, 0), false);
+        }
     }
 }

@@ -46,20 +46,20 @@ public final class GradientCheck {
     private final Function<List<Var>, Var> function;
     private final Function<List<Var>, Var> reference;
     private final UpstreamChoice upstream;
-    private final Differences differences;
-
-    /** Step of the differences, and the largest number of checked elements of an input. */
-    private record Differences(double step, int elements) {}
+    private final double step;
+    private final int mostElements;
 
     private GradientCheck(
             Function<List<Var>, Var> function,
             Function<List<Var>, Var> reference,
             UpstreamChoice upstream,
-            Differences differences) {
+            double step,
+            int mostElements) {
         this.function = function;
         this.reference = reference;
         this.upstream = upstream;
-        this.differences = differences;
+        this.step = step;
+        this.mostElements = mostElements;
     }
 
     /** Chooses the upstream gradient for a result. */
@@ -93,12 +93,13 @@ public final class GradientCheck {
                 function,
                 function,
                 y -> Tensors.gaussian(new SplittableRandom(17), y.shape(), DType.F64),
-                new Differences(STEP, Integer.MAX_VALUE));
+                STEP,
+                Integer.MAX_VALUE);
     }
 
     /** Returns this check with another upstream gradient. */
     public GradientCheck withUpstream(UpstreamChoice choice) {
-        return new GradientCheck(function, reference, choice, differences);
+        return new GradientCheck(function, reference, choice, step, mostElements);
     }
 
     /**
@@ -106,17 +107,17 @@ public final class GradientCheck {
      * constant in the backward pass: the other function holds that part fixed.
      */
     public GradientCheck withReference(Function<List<Var>, Var> frozen) {
-        return new GradientCheck(function, frozen, upstream, differences);
+        return new GradientCheck(function, frozen, upstream, step, mostElements);
     }
 
     /** Returns this check with another step, for functions with strong curvature within 1e-5. */
     public GradientCheck withStep(double h) {
-        return new GradientCheck(function, reference, upstream, new Differences(h, differences.elements()));
+        return new GradientCheck(function, reference, upstream, h, mostElements);
     }
 
     /** Returns this check for at most the given number of random elements of each input, with a fixed seed. */
     public GradientCheck withAtMost(int elements) {
-        return new GradientCheck(function, reference, upstream, new Differences(differences.step(), elements));
+        return new GradientCheck(function, reference, upstream, step, elements);
     }
 
     /**
@@ -179,12 +180,12 @@ public final class GradientCheck {
     }
 
     private int[] elements(int count) {
-        return count <= differences.elements()
+        return count <= mostElements
                 ? IntStream.range(0, count).toArray()
                 : new SplittableRandom(count)
                         .ints(0, count)
                         .distinct()
-                        .limit(differences.elements())
+                        .limit(mostElements)
                         .toArray();
     }
 
@@ -201,7 +202,7 @@ public final class GradientCheck {
         };
         double best = Double.NaN;
         double smallest = Double.POSITIVE_INFINITY;
-        double h = differences.step() * Math.max(1, Math.abs(x));
+        double h = step * Math.max(1, Math.abs(x));
         for (int attempt = 0; attempt < ATTEMPTS && !(smallest <= AGREEMENT * Math.abs(best)); attempt++) {
             double near = (along.applyAsDouble(x + h) - along.applyAsDouble(x - h)) / (2 * h);
             double far = (along.applyAsDouble(x + 2 * h) - along.applyAsDouble(x - 2 * h)) / (4 * h);

@@ -1,8 +1,5 @@
 package org.gramian.autodiff;
 
-import static org.gramian.autodiff.Adjoint.list;
-
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.tensor.DType;
@@ -15,15 +12,15 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Differentiable bilinear resizing of feature maps {@code [n, c, h, w]} to {@code [n, c, H, W]}, and its exact inverse on
- * enlarged maps.
+ * Differentiable bilinear resizing of feature maps {@code [n, c, h, w]} to {@code [n, c, H, W]}, and its exact inverse
+ * on enlarged maps.
  *
- * <p>Bilinear interpolation is separable and linear, so each map becomes {@code Y = A·X·Bᵀ} with fixed matrices {@code A
- * [H, h]} and {@code B [W, w]}; the adjoint is {@code Aᵀ·G·B}. Two matrix products are deterministic on every device, which
- * the scattered additions of a GPU's interpolation gradient are not. Pixel centres lie at half-integers and coordinates
- * outside the map are clamped, as in {@code torch.nn.functional.interpolate(mode="bilinear", align_corners=False)} and in
- * ONNX's Resize with {@code half_pixel}: row i of A has weights {@code 1 − λ} at {@code ⌊s⌋} and {@code λ} at {@code ⌊s⌋ + 1}
- * with {@code s = max(0, (i + ½)·h/H − ½)} and {@code λ = s − ⌊s⌋}.
+ * <p>Bilinear interpolation is separable and linear, so each map becomes {@code Y = A·X·Bᵀ} with fixed matrices {@code
+ * A [H, h]} and {@code B [W, w]}; the adjoint is {@code Aᵀ·G·B}. Two matrix products are deterministic on every device,
+ * which the scattered additions of a GPU's interpolation gradient are not. Pixel centres lie at half-integers and
+ * coordinates outside the map are clamped, as in {@code torch.nn.functional.interpolate(mode="bilinear",
+ * align_corners=False)} and in ONNX's Resize with {@code half_pixel}: row i of A has weights {@code 1 − λ} at {@code
+ * ⌊s⌋} and {@code λ} at {@code ⌊s⌋ + 1} with {@code s = max(0, (i + ½)·h/H − ½)} and {@code λ = s − ⌊s⌋}.
  */
 public final class Interpolation {
     /** One direction of a resize: a matrix {@code [to, from]}, or {@code [from, to]} for the inverse. */
@@ -79,12 +76,10 @@ public final class Interpolation {
         Tensor x = maps.value();
         Tensor rows = matrix(shape.at(2), height, inverse, x);
         Tensor columns = matrix(shape.at(3), width, inverse, x);
-        return maps.tape()
-                .apply(
-                        List.of(maps),
-                        () -> Result.of(
-                                product(rows, x, columns),
-                                (g, wanted) -> list(product(Views.transpose(rows), g, Views.transpose(columns)))));
+        return Arithmetic.unary(
+                maps,
+                v -> product(rows, v, columns),
+                (g, y) -> product(Views.transpose(rows), g, Views.transpose(columns)));
     }
 
     /** Computes {@code A·X·Bᵀ} for each map. */

@@ -1,6 +1,6 @@
 package org.gramian.autodiff;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import org.gramian.tensor.Elementwise;
@@ -19,14 +19,14 @@ public final class Matrices {
      * <p>Backward: {@code dA = G·Bᵀ}, {@code dB = Aᵀ·G}, summed over the batch for a broadcast matrix.
      */
     public static Var matmul(Var a, Var b) {
-        return a.tape()
-                .apply(
-                        List.of(a, b),
-                        () -> Result.of(
-                                Products.matmul(a.value(), b.value()),
-                                (g, wanted) -> list(
-                                        wanted[0] ? left(g, a.value(), b.value()) : null,
-                                        wanted[1] ? right(g, a.value(), b.value()) : null)));
+        return a.tape().apply(List.of(a, b), () -> {
+            Tensor product = Products.matmul(a.value(), b.value());
+            return Result.of(
+                    product,
+                    (g, wanted) -> list(
+                            wanted[0] ? left(g, a.value(), b.value()) : null,
+                            wanted[1] ? right(g, a.value(), b.value()) : null));
+        });
     }
 
     /** Computes {@code dA = G·Bᵀ}, summed over the batch if A is one matrix. */

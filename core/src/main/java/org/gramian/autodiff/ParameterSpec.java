@@ -2,8 +2,12 @@ package org.gramian.autodiff;
 
 import java.util.random.RandomGenerator;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 
 /**
  * Specification of a parameter of a {@link Layer}.
@@ -26,10 +30,36 @@ public record ParameterSpec(String name, Shape shape, Role role, Initializer ini
         FITTED
     }
 
-    /** Makes the first value of a parameter. */
+    /** Computes the initial value of a parameter. */
     @FunctionalInterface
     public interface Initializer {
+        /** Returns a CPU tensor of a shape and type. */
         Tensor make(RandomGenerator random, Shape shape, DType type);
+
+        /** Returns initialization with a constant; NaN marks a value that is fitted later. */
+        static Initializer constant(double value) {
+            return (random, shape, type) -> Tensors.full(value, shape, type, Device.CPU);
+        }
+
+        /** Returns a normal distribution with mean 0. */
+        static Initializer gaussian(double deviation) {
+            return (random, shape, type) -> {
+                try (Scope scope = Scope.open()) {
+                    return scope.keep(Elementwise.mulInPlace(Tensors.gaussian(random, shape, type), deviation));
+                }
+            };
+        }
+
+        /**
+         * Returns He initialization: normal with variance {@code 2 / fan-in} for shapes {@code [out, in, ...]} (He et
+         * al., "Delving Deep into Rectifiers", ICCV 2015).
+         */
+        static Initializer he() {
+            return (random, shape, type) -> {
+                long fanIn = shape.elements() / shape.at(0);
+                return gaussian(Math.sqrt(2.0 / fanIn)).make(random, shape, type);
+            };
+        }
     }
 
     /** Returns this parameter with a prefixed name. */

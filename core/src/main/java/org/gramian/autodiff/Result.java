@@ -1,7 +1,9 @@
 package org.gramian.autodiff;
 
+import java.util.Arrays;
 import java.util.List;
 import org.gramian.tensor.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Value of a function with its adjoint.
@@ -20,5 +22,22 @@ public record Result(Tensor value, List<Tensor> saved, Adjoint adjoint) {
      */
     public static Result of(Tensor value, Adjoint adjoint, Tensor... saved) {
         return new Result(value, List.of(saved), adjoint);
+    }
+
+    /** Backward pass of a function: from the gradient of its value to the gradients of its inputs. */
+    @FunctionalInterface
+    public interface Adjoint {
+        /**
+         * Computes the gradients of the inputs, in their order.
+         *
+         * @param upstream gradient of the loss with respect to the value, of its shape
+         * @param wanted which inputs need a gradient; others are ignored and may be null
+         */
+        List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted);
+
+        /** Returns a list of gradients, some of which may be null. */
+        static List<@Nullable Tensor> list(@Nullable Tensor... gradients) {
+            return Arrays.asList(gradients);
+        }
     }
 }

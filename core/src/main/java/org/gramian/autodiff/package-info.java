@@ -1,5 +1,5 @@
 /**
- * Reverse-mode differentiation: functions of tensors that remember how to go backwards.
+ * Reverse-mode automatic differentiation.
  *
  * <p>A {@link org.gramian.autodiff.Tape} records what is computed. A {@link org.gramian.autodiff.Var} is a tensor on a
  * tape; functions take variables to variables: {@link org.gramian.autodiff.Arithmetic}, {@link
@@ -17,10 +17,9 @@
  * }
  * }</pre>
  *
- * <p>A new function is a call of {@link org.gramian.autodiff.Tape#apply}: it computes the value, names the tensors that
- * going backwards needs, and gives the {@link org.gramian.autodiff.Adjoint}. {@link
- * org.gramian.autodiff.GradientCheck} then compares that adjoint with central differences in double precision; use it
- * on your own layers.
+ * <p>A new function is a call of {@link org.gramian.autodiff.Tape#apply} that returns a {@link
+ * org.gramian.autodiff.Result}: the value, the tensors saved for the backward pass, and the adjoint. {@link
+ * org.gramian.autodiff.GradientCheck} compares the adjoint with central differences in float64.
  *
  * <p>A {@link org.gramian.autodiff.Layer} is a function with parameters: it specifies them ({@link
  * org.gramian.autodiff.ParameterSpec}) and is applied to variables bound to their names ({@link

@@ -13,6 +13,7 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.NetworkLayer.Chain;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;

@@ -28,4 +28,28 @@ public record BackboneInfo(String title, String citation, int size, Preprocessin
             return !equals(NOT_NEEDED);
         }
     }
+
+    /** Licences of published weights. */
+    public enum Licence {
+        TORCHVISION("BSD-3-Clause"),
+        /** Of the authors of VGG, also for the weights converted by Keras. */
+        VGG_AUTHORS("CC BY 4.0"),
+        TORCHVISION_OR_VGG(TORCHVISION.terms + "; the authors' licence: " + VGG_AUTHORS.terms),
+        BVLC("unrestricted use"),
+        DEEPSCALE("BSD-2-Clause"),
+        GOOGLE("Apache-2.0");
+
+        private static final String ON_IMAGENET = "; trained on ImageNet, whose own terms (research only) may apply";
+
+        private final String terms;
+
+        Licence(String terms) {
+            this.terms = terms;
+        }
+
+        /** Returns the publisher's terms, with a note on the terms of ImageNet. */
+        public String text() {
+            return terms + ON_IMAGENET;
+        }
+    }
 }

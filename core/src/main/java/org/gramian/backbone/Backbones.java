@@ -1,6 +1,7 @@
 package org.gramian.backbone;
 
 import java.util.List;
+import org.gramian.backbone.BackboneInfo.Licence;
 import org.gramian.backbone.Network.Cuts;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
@@ -29,13 +30,21 @@ public final class Backbones {
             "torchvision (PyTorch), or the authors' Caffe models", Licence.TORCHVISION_OR_VGG.text());
 
     private static final List<Network> ALL = List.of(
-            new Network("vgg16", Vgg.sixteen(), new Cuts("conv5_3", "fc6"), vgg("VGG-16")),
-            new Network("vgg19", Vgg.nineteen(), new Cuts("conv5_4", "fc6"), vgg("VGG-19")),
-            new Network("resnet18", ResNet.eighteen(), new Cuts("layer4", Backbone.LOGITS), resNet("ResNet-18")),
-            new Network("resnet50", ResNet.fifty(), new Cuts("layer4", Backbone.LOGITS), resNet("ResNet-50")),
+            new Network("vgg16", Architectures.vgg(2, 2, 3, 3, 3), new Cuts("conv5_3", "fc6"), vgg("VGG-16")),
+            new Network("vgg19", Architectures.vgg(2, 2, 4, 4, 4), new Cuts("conv5_4", "fc6"), vgg("VGG-19")),
+            new Network(
+                    "resnet18",
+                    Architectures.resNet(false, 2, 2, 2, 2),
+                    new Cuts("layer4", Backbone.LOGITS),
+                    resNet("ResNet-18")),
+            new Network(
+                    "resnet50",
+                    Architectures.resNet(true, 3, 4, 6, 3),
+                    new Cuts("layer4", Backbone.LOGITS),
+                    resNet("ResNet-50")),
             new Network(
                     "googlenet",
-                    GoogLeNet.stages(),
+                    Architectures.googLeNet(),
                     new Cuts("inception_4e", Backbone.LOGITS),
                     new BackboneInfo(
                             "GoogLeNet (BVLC)",
@@ -45,7 +54,7 @@ public final class Backbones {
                             new BackboneInfo.Weights("BVLC Caffe model zoo", Licence.BVLC.text()))),
             new Network(
                     "squeezenet",
-                    SqueezeNet.stages(),
+                    Architectures.squeezeNet(),
                     new Cuts("fire9", "conv10"),
                     new BackboneInfo(
                             "SqueezeNet 1.1",
@@ -55,7 +64,7 @@ public final class Backbones {
                             new BackboneInfo.Weights("the authors (DeepScale), Caffe", Licence.DEEPSCALE.text()))),
             new Network(
                     "efficientnet-lite4",
-                    EfficientNetLite4.stages(),
+                    Architectures.efficientNetLite4(),
                     new Cuts("block28", Backbone.LOGITS).with("block20+block28", "block20+block29"),
                     new BackboneInfo(
                             "EfficientNet-Lite4",

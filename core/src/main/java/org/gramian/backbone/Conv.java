@@ -4,8 +4,9 @@ import java.util.List;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.Filters;
+import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.ConvolutionKernel.Border;
@@ -81,16 +82,16 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
                 name + ".weight",
                 Shape.of(channels, kernel.depthwise() ? 1 : entering, kernel.size(), kernel.size()),
                 Role.WEIGHT,
-                Initializers.he());
+                Initializer.he());
         if (finish.norm.isEmpty()) {
-            return List.of(weight, new ParameterSpec(name + ".bias", one, Role.BIAS, Initializers.constant(0)));
+            return List.of(weight, new ParameterSpec(name + ".bias", one, Role.BIAS, Initializer.constant(0)));
         }
         return List.of(
                 weight,
-                new ParameterSpec(finish.norm + ".weight", one, Role.BIAS, Initializers.constant(1)),
-                new ParameterSpec(finish.norm + ".bias", one, Role.BIAS, Initializers.constant(0)),
-                new ParameterSpec(finish.norm + ".running_mean", one, Role.FITTED, Initializers.constant(0)),
-                new ParameterSpec(finish.norm + ".running_var", one, Role.FITTED, Initializers.constant(1)));
+                new ParameterSpec(finish.norm + ".weight", one, Role.BIAS, Initializer.constant(1)),
+                new ParameterSpec(finish.norm + ".bias", one, Role.BIAS, Initializer.constant(0)),
+                new ParameterSpec(finish.norm + ".running_mean", one, Role.FITTED, Initializer.constant(0)),
+                new ParameterSpec(finish.norm + ".running_var", one, Role.FITTED, Initializer.constant(1)));
     }
 
     @Override

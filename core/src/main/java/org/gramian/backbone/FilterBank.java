@@ -7,7 +7,7 @@ import java.util.function.DoubleBinaryOperator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.Filters;
+import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Shapes;
@@ -104,9 +104,11 @@ public record FilterBank(String name) implements NetworkLayer {
      * <ul>
      *   <li>Gabor filters at orientation θ, with {@code u = x·cos θ + y·sin θ}, λ = 5, σ = 2.2: even {@code
      *       exp(−r²/2σ²)·(cos(2πu/λ) − m)}, where m makes the sum 0, and odd {@code exp(−r²/2σ²)·sin(2πu/λ)} (Daugman,
-     *       1985). σ is about λ/2, a bandwidth of one octave, so that adjacent pyramid levels touch. λ is not a multiple of
+     *       1985). σ is about λ/2, a bandwidth of one octave, so that adjacent pyramid levels touch. λ is not a
+     * multiple of
      *       the stride 2, so that a grating is sampled at all phases.
-     *   <li>Derivatives of a Gaussian, σ = 1.5: {@code x·exp(−r²/2σ²)}, {@code y·exp(−r²/2σ²)}, and the Laplacian {@code
+     *   <li>Derivatives of a Gaussian, σ = 1.5: {@code x·exp(−r²/2σ²)}, {@code y·exp(−r²/2σ²)}, and the Laplacian
+     * {@code
      *       (r²/σ² − 2 − m)·exp(−r²/2σ²)} with sum 0.
      *   <li>Orthonormal colours: luminance {@code (R+G+B)/√3}, red–green {@code (R−G)/√2}, yellow–blue {@code
      *       (R+G−2B)/√6}.

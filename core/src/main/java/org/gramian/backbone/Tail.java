@@ -11,6 +11,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.NetworkLayer.Chain;
 import org.gramian.tensor.Shape;
 
 /**
@@ -186,7 +187,10 @@ public final class Tail {
         return 31 * network().hashCode() + layer().hashCode();
     }
 
-    /** What it is, as {@code the tail of googlenet after inception_4e: pool4/3x3_s2, inception_5a, inception_5b, pool5}. */
+    /**
+     * What it is, as {@code the tail of googlenet after inception_4e: pool4/3x3_s2, inception_5a, inception_5b,
+     * pool5}.
+     */
     @Override
     public String toString() {
         return "the tail of " + network() + " after " + layer()

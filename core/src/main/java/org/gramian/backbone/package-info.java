@@ -1,9 +1,9 @@
 /**
  * Backbones: convolutional feature extractors.
  *
- * <p>{@link org.gramian.backbone.Backbones} lists the networks; a {@link org.gramian.backbone.Backbone} is one of them, up
- * to a feature layer. It describes its parameters, the shape of its features and their computation, without weights. {@link
- * org.gramian.backbone.BackboneInfo} names the origin, licence and preprocessing of the weights.
+ * <p>{@link org.gramian.backbone.Backbones} lists the networks; a {@link org.gramian.backbone.Backbone} is one of them,
+ * up to a feature layer. It describes its parameters, the shape of its features and their computation, without weights.
+ * {@link org.gramian.backbone.BackboneInfo} names the origin, licence and preprocessing of the weights.
  *
  * <pre>{@code
  * Backbone backbone = Backbone.of("googlenet", "inception_4e");
@@ -15,13 +15,11 @@
  * }
  * }</pre>
  *
- * <p>A backbone may also be cut at two layers, {@code Backbone.of("googlenet", "inception_4d+inception_4e")}, whose maps are
- * stacked; and {@link org.gramian.backbone.Tail} is what of the network follows the cut.
+ * <p>A backbone may have several feature layers, {@code Backbone.of("googlenet", "inception_4d+inception_4e")}, whose
+ * maps are concatenated. {@link org.gramian.backbone.Tail} is the part of the network after the feature layer.
  *
- * <p>Inside, a network is a list of {@code NetworkLayer}s: {@code Conv}, {@code Pool}, {@code ResponseNormalization}, {@code
- * Dense} and {@code FilterBank} do something, {@code Chain}, {@code Branches} and {@code Residual} put others together.
- * One file for each architecture, as {@code Vgg} or {@code GoogLeNet}, holds the table of its paper. Parameters go by the
- * names of the weights that people have: torchvision's for ResNets, Caffe's for VGG, GoogLeNet and SqueezeNet.
+ * <p>A network is a list of {@link org.gramian.backbone.NetworkLayer}s. Parameters have the names of the published
+ * weights: torchvision's for ResNet, Caffe's for VGG, GoogLeNet and SqueezeNet.
  */
 @NullMarked
 package org.gramian.backbone;

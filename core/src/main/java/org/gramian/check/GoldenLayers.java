@@ -17,22 +17,21 @@ import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.check.GoldenCheck.GoldenValues;
-import org.gramian.pooling.DeepTen;
-import org.gramian.pooling.NetVlad;
+import org.gramian.pooling.Codebook.DeepTen;
+import org.gramian.pooling.Codebook.NetVlad;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
-import org.gramian.pooling.TensorSketch;
-import org.gramian.spd.Bilinear;
-import org.gramian.spd.Covariance;
+import org.gramian.pooling.Vectorization.TensorSketch;
 import org.gramian.spd.Kernel;
-import org.gramian.spd.Laplacian;
+import org.gramian.spd.Kernel.Bilinear;
+import org.gramian.spd.Kernel.Covariance;
+import org.gramian.spd.Kernel.Laplacian;
+import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.NewtonSchulz;
-import org.gramian.spd.Polynomial;
 import org.gramian.spd.Rbf;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.Retraction;
-import org.gramian.spd.Sigma;
 import org.gramian.spd.SpdTransform;
-import org.gramian.spd.Spectral;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.SpectralFunction.Log;
 import org.gramian.spd.SpectralFunction.Power;
@@ -132,7 +131,7 @@ final class GoldenLayers {
     }
 
     private static void spectral(String file, SpectralFunction function) {
-        layer(file, List.of("S"), "Y", x -> Spectral.apply(x.getFirst(), function));
+        layer(file, List.of("S"), "Y", x -> function.apply(x.getFirst()));
     }
 
     /** Binds all but the first input to names of parameters. */

@@ -9,10 +9,10 @@ import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.Filters;
+import org.gramian.autodiff.FeatureMaps.Filters;
+import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Matrices;
-import org.gramian.autodiff.ResponseNorm;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Pooling;
@@ -151,7 +151,7 @@ public final class LayerCheck {
         check("conv2d in groups", convolve.apply(grouped), maps, gaussian(4, 2, 3, 3), gaussian(4));
         check(
                 "conv2d and relu",
-                x -> FeatureMaps.convolveRelu(x.get(0), x.get(1), x.get(2), strided),
+                x -> FeatureMaps.convolve(x.get(0), new Filters(x.get(1), x.get(2)), strided, Activation.RELU),
                 maps,
                 gaussian(3, 4, 3, 3),
                 gaussian(3));

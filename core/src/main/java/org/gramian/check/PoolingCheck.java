@@ -23,7 +23,7 @@ import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Vectorization;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Rbf;
-import org.gramian.spd.Sigma;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;

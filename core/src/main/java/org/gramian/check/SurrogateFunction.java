@@ -18,7 +18,7 @@ import org.gramian.pooling.Vectorization;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Rbf;
-import org.gramian.spd.Sigma;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;

@@ -18,7 +18,7 @@ import org.gramian.pooling.Vectorization;
 import org.gramian.pooling.Vectorization.Triu;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Rbf;
-import org.gramian.spd.Sigma;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;

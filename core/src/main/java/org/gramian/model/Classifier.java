@@ -23,16 +23,16 @@ import org.gramian.tensor.Device;
 /**
  * A trained model: the way from images to predictions and descriptors.
  *
- * <p>An image is decoded, cropped and preprocessed as the card says; an {@link Engine} computes scores and descriptors of its
- * crops; the probabilities of the crops are averaged. {@link #predict(Path)} does this for one image, {@link #predict(List)}
- * and {@link #run} for many: they decode ahead of the engine and compute larger batches. A server that forms batches of its
- * own calls the steps one by one: {@link #read}, {@link #render}, {@link #compute}.
+ * <p>An image is decoded, cropped and preprocessed as the card says; an {@link Engine} computes scores and descriptors
+ * of its crops; the probabilities of the crops are averaged. {@link #predict(Path)} does this for one image, {@link
+ * #predict(List)} and {@link #run} for many: they decode ahead of the engine and compute larger batches. A server that
+ * forms batches of its own calls the steps one by one: {@link #read}, {@link #render}, {@link #compute}.
  *
- * <p>Thread-safe: every thread gets the bits that it would get alone. {@link #close} waits for running calls; later calls
- * throw {@link IllegalStateException}.
+ * <p>Thread-safe: every thread gets the bits that it would get alone. {@link #close} waits for running calls; later
+ * calls throw {@link IllegalStateException}.
  *
- * <p>A model that was trained on object boxes takes the whole image as the box: cut the image with {@link Image#crop} first,
- * or give sources with boxes to a classifier {@linkplain #withCrops with the card's own crops}.
+ * <p>A model that was trained on object boxes takes the whole image as the box: cut the image with {@link Image#crop}
+ * first, or give sources with boxes to a classifier {@linkplain #withCrops with the card's own crops}.
  */
 public final class Classifier implements AutoCloseable {
     private static final int FITTED = 0;
@@ -137,8 +137,8 @@ public final class Classifier implements AutoCloseable {
     }
 
     /**
-     * Returns a classifier with other crops. A plan for object boxes takes the boxes of the sources. It shares the engine:
-     * closing either closes both.
+     * Returns a classifier with other crops. A plan for object boxes takes the boxes of the sources. It shares the
+     * engine: closing either closes both.
      */
     public Classifier withCrops(CropPlan plan) {
         Rendering other = new Rendering(rendering.reader(), plan.testing(), card.preprocessing());
@@ -146,16 +146,18 @@ public final class Classifier implements AutoCloseable {
     }
 
     /**
-     * Returns a classifier with another batch size in {@link #run}, in crops. It shares the engine: closing either closes
-     * both. By default a batch has {@value InferencePipeline#DEFAULT_BATCH} crops, or as many as there are if those are
-     * fewer.
+     * Returns a classifier with another batch size in {@link #run}, in crops. It shares the engine: closing either
+     * closes both. By default a batch has {@value InferencePipeline#DEFAULT_BATCH} crops, or as many as there are if
+     * those are fewer.
      */
     public Classifier withBatch(int crops) {
         return new Classifier(
                 shared, card, rendering, Prefetch.of(crops, threads).batch(), threads);
     }
 
-    /** Returns a classifier with another number of decoding threads. It shares the engine: closing either closes both. */
+    /**
+     * Returns a classifier with another number of decoding threads. It shares the engine: closing either closes both.
+     */
     public Classifier withThreads(int count) {
         return new Classifier(shared, card, rendering, batch, count);
     }
@@ -245,8 +247,8 @@ public final class Classifier implements AutoCloseable {
     }
 
     /**
-     * Computes many images: decoding threads work ahead of the engine, results arrive in order. An unreadable image, or one
-     * whose scores are not finite, is a {@link ImageResult.Failed}.
+     * Computes many images: decoding threads work ahead of the engine, results arrive in order. An unreadable image, or
+     * one whose scores are not finite, is a {@link ImageResult.Failed}.
      *
      * @param kinds rows to compute in one pass; with scores, results have predictions
      * @param listener receives the result of each image in order; must not close this classifier

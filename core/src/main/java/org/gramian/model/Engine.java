@@ -19,7 +19,9 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** Computes scores and descriptors of crops: libtorch with a {@link Model}, or another runtime with the same network. */
+/**
+ * Computes scores and descriptors of crops: libtorch with a {@link Model}, or another runtime with the same network.
+ */
 @FunctionalInterface
 public interface Engine {
     /** Kinds of rows. */
@@ -45,7 +47,10 @@ public interface Engine {
         return rowsOf(compute(crops, shape, Set.of(wanted)), wanted);
     }
 
-    /** Returns how many batches to compute at once, each on one thread of {@link SingleThreadWorkers}; 1 for one on all threads. */
+    /**
+     * Returns how many batches to compute at once, each on one thread of {@link SingleThreadWorkers}; 1 for one on all
+     * threads.
+     */
     default int workers() {
         return 1;
     }

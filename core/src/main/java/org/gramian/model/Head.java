@@ -8,33 +8,33 @@ import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Pooling;
-import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Tensors;
 
 /**
- * What stands on a backbone: features {@code [n, c, h, w]} to descriptors {@code [n, d]} to scores {@code [n, k]}.
+ * Pooling and linear classifier on a backbone: features {@code [n, c, h, w]} to descriptors {@code [n, d]} to scores
+ * {@code [n, k]}.
  *
- * <p>Scores are {@code z = v·Wᵀ + b}, batch-normalized if wanted (the authors' code does so, the paper does not).
+ * <p>Scores are {@code z = v·Wᵀ + b}, optionally batch-normalized, as in the authors' code but not in the paper.
  * Parameters: those of the pooling under {@code pooling}, {@code classifier.weight [k, d]} and {@code classifier.bias
- * [k]}, and {@code norm.weight}, {@code norm.bias}, {@code norm.running_mean}, {@code norm.running_var}, each {@code [k]}.
+ * [k]}, and {@code norm.weight}, {@code norm.bias}, {@code norm.running_mean}, {@code norm.running_var}, each {@code
+ * [k]}.
  *
  * @param pooling features to descriptor
  * @param classes number of classes k
  * @param normalized whether scores are batch-normalized
  */
 public record Head(Pooling pooling, int classes, boolean normalized) {
-    /** What the names of the classifier's parameters begin with. */
+    /** Prefix of the classifier's parameters. */
     public static final String CLASSIFIER = "classifier";
 
-    /** Spread of the classifier's first weights; small, so that training starts from nearly equal scores. */
+    /** Standard deviation of the initial weights; small, so that training starts from nearly equal scores. */
     private static final double SPREAD = 0.01;
 
-    /** Whether a head is being trained: batch normalization then uses the batch's own statistics. */
+    /** Mode of batch normalization: statistics of the batch, or running statistics. */
     public enum Mode {
         TRAINING,
         PREDICTING
@@ -46,17 +46,13 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
         }
     }
 
-    /** All parameters for features of that many channels. */
+    /** Returns all parameters for a number of feature channels. */
     public List<ParameterSpec> parameters(long channels) {
         List<ParameterSpec> all = new ArrayList<>();
         pooling.parameters(channels).forEach(spec -> all.add(spec.under("pooling")));
         Shape weight = Shape.of(classes, pooling.descriptorSize(channels));
         Shape one = Shape.of(classes);
-        all.add(new ParameterSpec(
-                CLASSIFIER + ".weight",
-                weight,
-                Role.WEIGHT,
-                (random, shape, type) -> Elementwise.mul(Tensors.gaussian(random, shape, type), SPREAD)));
+        all.add(new ParameterSpec(CLASSIFIER + ".weight", weight, Role.WEIGHT, Initializer.gaussian(SPREAD)));
         all.add(constant(CLASSIFIER + ".bias", one, Role.BIAS, 0));
         if (normalized) {
             all.add(constant("norm.weight", one, Role.BIAS, 1));
@@ -68,8 +64,8 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
     }
 
     /**
-     * Those of its parameters that begin at a network's weights and belong to that network, see {@link Pooling#pretrained}: the
-     * network's name of each by its own.
+     * Returns the parameters that are initialized from the backbone's weights, own name to name in the network, see
+     * {@link Pooling#pretrained}.
      */
     public Map<String, String> pretrained() {
         Map<String, String> all = new LinkedHashMap<>();
@@ -78,16 +74,15 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
     }
 
     private static ParameterSpec constant(String name, Shape shape, Role role, double value) {
-        return new ParameterSpec(
-                name, shape, role, (random, sizes, type) -> Tensors.full(value, sizes, type, Device.CPU));
+        return new ParameterSpec(name, shape, role, Initializer.constant(value));
     }
 
-    /** Descriptors {@code [n, d]}. */
+    /** Computes descriptors {@code [n, d]} of features {@code [n, c, h, w]}. */
     public Var describe(Var features, Bindings parameters) {
         return pooling.apply(features, parameters.under("pooling"));
     }
 
-    /** Scores {@code [n, k]} of descriptors {@code [n, d]}. */
+    /** Computes scores {@code [n, k]} of descriptors {@code [n, d]}. */
     public Var classify(Var descriptors, Bindings parameters, Mode mode) {
         Bindings linear = parameters.under(CLASSIFIER);
         Var scores = Matrices.linear(descriptors, linear.get("weight"), linear.get("bias"));
@@ -102,7 +97,7 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
                 : BatchNorm.STANDARD.predict(scores, norm.get("weight"), norm.get("bias"), statistics);
     }
 
-    /** Scores {@code [n, k]} of features {@code [n, c, h, w]}. */
+    /** Computes scores {@code [n, k]} of features {@code [n, c, h, w]}. */
     public Var apply(Var features, Bindings parameters, Mode mode) {
         return classify(describe(features, parameters), parameters, mode);
     }

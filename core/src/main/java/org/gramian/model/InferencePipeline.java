@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The steps from images to rows: decode, crop, preprocess, run the engine, collect the rows of each image.
  *
- * <p>A {@link Classifier} is a pipeline with a card. Training, which has no card before it ends, validates with the pipeline
- * alone.
+ * <p>A {@link Classifier} is a pipeline with a card. Training, which has no card before it ends, validates with the
+ * pipeline alone.
  *
  * @param engine computes rows of crops
  * @param rendering reads and crops images of a dataset
@@ -53,8 +53,8 @@ public record InferencePipeline(Engine engine, Rendering rendering, Prefetch pre
     }
 
     /**
-     * Computes rows of every crop of every image, in batches of one fixed size: decoding threads fill batches ahead of the
-     * engine. On a CPU, long lists are computed by several workers of one thread each.
+     * Computes rows of every crop of every image, in batches of one fixed size: decoding threads fill batches ahead of
+     * the engine. On a CPU, long lists are computed by several workers of one thread each.
      *
      * @param kinds rows to compute
      * @param listener receives the results in the order of the images
@@ -96,9 +96,9 @@ public record InferencePipeline(Engine engine, Rendering rendering, Prefetch pre
     }
 
     /**
-     * Returns the number of batches that are computed at once, each on one thread: the engine's number if there are at least
-     * two batches for each worker, else 1. It depends on the number of images and threads only: a measured choice would
-     * change the last bits from run to run.
+     * Returns the number of batches that are computed at once, each on one thread: the engine's number if there are at
+     * least two batches for each worker, else 1. It depends on the number of images and threads only: a measured choice
+     * would change the last bits from run to run.
      */
     int workers(int images) {
         long batches = Math.ceilDiv((long) images * rendering.crops().count(), (long) prefetch.batch());

@@ -7,8 +7,8 @@ import java.util.List;
  * The scores of one image before the softmax, one per class: {@code p_k = exp(z_k / T) / sum_j exp(z_j / T)}.
  *
  * <p>All is computed in log space, so that a probability too small for a double still has its logarithm, and by {@link
- * StrictMath}, so that every machine finds the same numbers. Ties go to the lower class index. That the scores are finite
- * is checked in {@link Prediction}.
+ * StrictMath}, so that every machine finds the same numbers. Ties go to the lower class index. That the scores are
+ * finite is checked in {@link Prediction}.
  */
 public final class Logits {
     private final double[] scores;
@@ -40,8 +40,8 @@ public final class Logits {
     }
 
     /**
-     * Averages the crops of an image: {@code log(mean_i softmax(z_i))}, computed in log space, so that it stays finite where
-     * all probabilities underflow.
+     * Averages the crops of an image: {@code log(mean_i softmax(z_i))}, computed in log space, so that it stays finite
+     * where all probabilities underflow.
      *
      * @param crops at least one, all of the same number of classes
      */
@@ -115,7 +115,10 @@ public final class Logits {
         return scores.clone();
     }
 
-    /** {@code log sum_k exp((z_k - max) / T)}, from 0; the 1 of the highest score is left to log1p, which loses nothing. */
+    /**
+     * {@code log sum_k exp((z_k - max) / T)}, from 0; the 1 of the highest score is left to log1p, which loses
+     * nothing.
+     */
     private double logTotal(double max, double temperature) {
         int top = top();
         double others = 0;

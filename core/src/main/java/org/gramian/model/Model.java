@@ -7,15 +7,16 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 
 /**
- * Backbone, pooling and classifier as one value, with their parameters on one device, in float32.
+ * Backbone and head with their parameters on one device, in float32.
  *
- * <p>It owns the parameters; training changes their values. {@link ModelFile} keeps it with its {@link ModelCard}.
+ * <p>The model owns the parameters; training changes their values. {@link ModelFile} stores it with its {@link
+ * ModelCard}.
  *
  * @param backbone images to features
- * @param backboneParameters under the backbone's own names
+ * @param backboneParameters parameters under the backbone's names
  * @param head features to scores
- * @param headParameters under the names of {@link Head#parameters}
- * @param device where they are
+ * @param headParameters parameters under the names of {@link Head#parameters}
+ * @param device device of the parameters
  */
 public record Model(
         Backbone backbone, ParameterSet backboneParameters, Head head, ParameterSet headParameters, Device device)

@@ -2,8 +2,12 @@ package org.gramian.model;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,25 +15,31 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * A model and its card as one safetensors file.
+ * Reads and writes a model and its card as one safetensors file.
  *
- * <p>Every parameter is a float32 tensor, {@code backbone.NAME} or {@code head.NAME}, fixed ones included: a
- * model needs no other file. Architecture and card are metadata, see {@link ModelMetadata}. Equal models give equal bytes,
- * and what was read and is written again gives the bytes that were read.
+ * <p>Every parameter is a float32 tensor, {@code backbone.NAME} or {@code head.NAME}, fixed ones included. Architecture
+ * and card are metadata, see {@link ModelHeader}. Equal models give equal bytes.
  *
- * <p>A file is untrusted input: it is read only if it has every tensor of its architecture, with its shape and finite
- * values, and no other. This is checked before memory is allocated.
+ * <p>Files are untrusted: a file is read only if it has exactly the tensors of its architecture, with their shapes and
+ * finite values. This is checked before memory is allocated.
  */
 public final class ModelFile {
+    private static final ValueLayout.OfFloat NUMBER =
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final String DAMAGED = "; the file contradicts its own metadata: train the model again";
+
     private ModelFile() {}
 
     /** A loaded model with its card. */
@@ -52,9 +62,9 @@ public final class ModelFile {
             Map<String, StoredTensor> tensors = new LinkedHashMap<>();
             add(model.backboneParameters(), ModelHeader.BACKBONE, tensors);
             add(model.headParameters(), ModelHeader.HEAD, tensors);
-            ModelTensors.requireAll(header, tensors);
-            ModelTensors.requireFinite(tensors);
-            Safetensors.write(path, tensors, ModelMetadata.of(header));
+            requireTensors(header, tensors);
+            requireFinite(tensors);
+            Safetensors.write(path, tensors, header.texts());
         }
     }
 
@@ -86,7 +96,7 @@ public final class ModelFile {
             TensorFile file = open(path, arena);
             ModelHeader header = header(file);
             try {
-                ModelTensors.requireFinite(file.tensors());
+                requireFinite(file.tensors());
             } catch (IllegalArgumentException wrong) {
                 throw new ModelFileException(path, wrong.getMessage() + "; train the model again", wrong);
             }
@@ -127,8 +137,8 @@ public final class ModelFile {
 
     private static ModelHeader header(TensorFile file) throws ModelFileException {
         try {
-            ModelHeader header = ModelMetadata.read(file.metadata());
-            ModelTensors.requireAll(header, file.tensors());
+            ModelHeader header = ModelHeader.of(file.metadata());
+            requireTensors(header, file.tensors());
             return header;
         } catch (IllegalArgumentException | ArithmeticException wrong) {
             throw new ModelFileException(file.path(), String.valueOf(wrong.getMessage()), wrong);
@@ -142,9 +152,75 @@ public final class ModelFile {
                         spec.name(),
                         spec.shape(),
                         spec.role(),
-                        (_, _, _) -> ModelTensors.get(tensors, part + "." + spec.name())
-                                .toTensor()))
+                        (_, _, _) -> get(tensors, part + "." + spec.name()).toTensor()))
                 .toList();
         return ParameterSet.initialize(stored, new SplittableRandom(0), DType.F32, device);
+    }
+
+    /** Checks that tensors are exactly those of the header's architecture, with their types and shapes. */
+    private static void requireTensors(ModelHeader header, Map<String, StoredTensor> tensors) {
+        requireClasses(header, tensors);
+        Map<String, ParameterSpec> wanted = header.parameters();
+        List<String> missing = wanted.keySet().stream()
+                .filter(name -> !tensors.containsKey(name))
+                .toList();
+        List<String> extra = tensors.keySet().stream()
+                .filter(name -> !wanted.containsKey(name))
+                .toList();
+        if (!missing.isEmpty() || !extra.isEmpty()) {
+            List<String> faults = new ArrayList<>();
+            if (!missing.isEmpty()) {
+                faults.add("without " + quoted(missing));
+            }
+            if (!extra.isEmpty()) {
+                faults.add("with " + quoted(extra) + " in addition");
+            }
+            throw new IllegalArgumentException("expected the " + wanted.size() + " tensors of " + header.backbone()
+                    + " with the pooling " + header.head().pooling() + ", found " + tensors.size() + ", "
+                    + String.join(" and ", faults) + DAMAGED);
+        }
+        wanted.forEach((name, spec) -> requireShape(name, spec.shape(), get(tensors, name)));
+    }
+
+    /** Has its own message: the most likely mistake in a header that was edited by hand. */
+    private static void requireClasses(ModelHeader header, Map<String, StoredTensor> tensors) {
+        StoredTensor bias = tensors.get(ModelHeader.HEAD + ".classifier.bias");
+        int names = header.card().classes().size();
+        if (bias != null && bias.shape().rank() == 1 && bias.shape().at(0) != names) {
+            throw new IllegalArgumentException("expected a name for each of the "
+                    + bias.shape().at(0) + " classes of the classifier, found " + names + " names" + DAMAGED);
+        }
+    }
+
+    private static void requireShape(String name, Shape shape, StoredTensor found) {
+        if (found.type() != DType.F32 || !found.shape().equals(shape)) {
+            throw new IllegalArgumentException("expected " + QuotedText.text(name) + " to be " + DType.F32 + shape
+                    + ", found " + found.type() + found.shape() + DAMAGED);
+        }
+    }
+
+    /** Checks that all values are finite. */
+    private static void requireFinite(Map<String, StoredTensor> tensors) {
+        tensors.forEach((name, tensor) -> {
+            MemorySegment data = tensor.data();
+            for (long at = 0; at < data.byteSize(); at += Float.BYTES) {
+                if (!Float.isFinite(data.get(NUMBER, at))) {
+                    throw new IllegalArgumentException("expected finite numbers in " + QuotedText.text(name)
+                            + ", found " + data.get(NUMBER, at) + " at index " + at / Float.BYTES);
+                }
+            }
+        });
+    }
+
+    private static StoredTensor get(Map<String, StoredTensor> tensors, String name) {
+        StoredTensor tensor = tensors.get(name);
+        if (tensor == null) {
+            throw new IllegalArgumentException("missing tensor " + QuotedText.text(name));
+        }
+        return tensor;
+    }
+
+    private static String quoted(List<String> names) {
+        return NameList.some(names.stream().map(QuotedText::text).toList());
     }
 }

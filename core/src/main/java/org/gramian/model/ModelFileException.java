@@ -4,10 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.gramian.basis.QuotedText;
 
-/**
- * A file that is no model that can be used; the message reads {@code FILE: what was expected, what was found; what to
- * try}, and is meant for the user as it stands.
- */
+/** Thrown for an unusable model file; the message is {@code FILE: expected, found; what to try}. */
 public final class ModelFileException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -21,13 +18,13 @@ public final class ModelFileException extends IOException {
         this(file.toString(), problem, cause);
     }
 
-    /** A problem with what was read from elsewhere, as {@code hdfs://host/model.safetensors}. */
+    /** Creates an exception for a place that is not a local file, such as {@code hdfs://host/model.safetensors}. */
     public ModelFileException(String place, String problem) {
         super(QuotedText.visible(place + ": " + problem));
         this.problem = problem;
     }
 
-    /** The problem of a file that is a passing copy of what lies in a place. */
+    /** Creates an exception for the original of a temporary copy. */
     public ModelFileException(String place, ModelFileException ofCopy) {
         this(place, ofCopy.problem, ofCopy);
     }

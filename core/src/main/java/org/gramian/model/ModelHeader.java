@@ -4,11 +4,34 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.Set;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.pooling.Pooling;
 
 /**
- * A model file without its parameters: architecture and card.
+ * Architecture and card of a model: a model file without its parameters. The file's metadata are texts by key:
+ *
+ * <pre>
+ * format        gramian-model
+ * version       1
+ * backbone      googlenet
+ * layer         inception_4e
+ * pooling       conv:512/rbf:sigma=mean/spd:128/relu/triu/root/l2
+ * normalized    false                     whether scores are batch-normalized
+ * classes       ["fabric","foliage"]
+ * preprocessing BGR mean=104,117,123 std=1,1,1
+ * crops         paper:224
+ * temperature   1.25
+ * origin        {"seed":"7"}
+ * metrics       {"accuracy":0.753}
+ * </pre>
+ *
+ * <p>All keys are required and no other is allowed, since an unknown key might change the meaning of a model.
  *
  * @param backbone images to features
  * @param head features to scores
@@ -17,6 +40,9 @@ import org.gramian.backbone.Backbone;
 public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
     static final String BACKBONE = "backbone";
     static final String HEAD = "head";
+
+    private static final String FORMAT = "gramian-model";
+    private static final int VERSION = 1;
 
     /** @throws IllegalArgumentException if there are not as many class names as scores, or the crops do not fit */
     public ModelHeader {
@@ -39,12 +65,87 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
      * @throws IllegalArgumentException if it is no header of this version; the message says what was expected and found
      */
     public static ModelHeader of(Map<String, String> texts) {
-        return ModelMetadata.read(texts);
+        requireFormat(texts);
+        requireVersion(texts.getOrDefault("version", ""));
+        return parse(texts);
+    }
+
+    private static void requireFormat(Map<String, String> texts) {
+        String format = texts.get("format");
+        if (!FORMAT.equals(format)) {
+            String found = format == null ? "without a format" : "of format " + QuotedText.text(format);
+            throw new IllegalArgumentException("expected a model written by 'gramian train', found a safetensors file "
+                    + found + "; if it holds backbone weights, pass it to 'gramian train' with --weights");
+        }
+    }
+
+    private static void requireVersion(String version) {
+        if (!version.matches("[1-9][0-9]{0,8}")) {
+            throw new IllegalArgumentException(
+                    "expected a format version of at least 1, found " + QuotedText.text(version));
+        }
+        if (Integer.parseInt(version) > VERSION) {
+            throw new IllegalArgumentException("is a model of format version " + version
+                    + ", this program reads versions up to " + VERSION + "; update Gramian");
+        }
+    }
+
+    private static ModelHeader parse(Map<String, String> texts) {
+        var card = new ModelCard(
+                JsonText.strings("classes", text(texts, "classes")),
+                Preprocessing.parse(text(texts, "preprocessing")),
+                CropPlan.parse(text(texts, "crops")),
+                JsonText.number("temperature", text(texts, "temperature")),
+                JsonText.texts("origin", text(texts, "origin")),
+                JsonText.numbers("metrics", text(texts, "metrics")));
+        Backbone backbone = Backbone.of(text(texts, "backbone"), text(texts, "layer"));
+        Pooling pooling = Pooling.parse(text(texts, "pooling"));
+        ModelHeader header = new ModelHeader(
+                backbone, new Head(pooling, card.classes().size(), flag(text(texts, "normalized"))), card);
+        Set<String> known = header.texts().sequencedKeySet();
+        for (String key : texts.keySet()) {
+            if (!known.contains(key)) {
+                throw new IllegalArgumentException("expected the metadata " + String.join(", ", known) + ", found "
+                        + QuotedText.text(key) + " in addition");
+            }
+        }
+        return header;
+    }
+
+    private static String text(Map<String, String> texts, String key) {
+        String text = texts.get(key);
+        if (text == null) {
+            throw new IllegalArgumentException("expected the metadata " + QuotedText.text(key) + ", found none");
+        }
+        return text;
+    }
+
+    private static boolean flag(String text) {
+        return switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default ->
+                throw new IllegalArgumentException(
+                        "expected true or false as normalized, found " + QuotedText.text(text));
+        };
     }
 
     /** Returns the header as text by key, as in a model file. */
     public SequencedMap<String, String> texts() {
-        return ModelMetadata.of(this);
+        SequencedMap<String, String> texts = new LinkedHashMap<>();
+        texts.put("format", FORMAT);
+        texts.put("version", Integer.toString(VERSION));
+        texts.put("backbone", backbone().name());
+        texts.put("layer", backbone().layer());
+        texts.put("pooling", head().pooling().text());
+        texts.put("normalized", Boolean.toString(head().normalized()));
+        texts.put("classes", JsonText.of(card.classes()));
+        texts.put("preprocessing", card.preprocessing().text());
+        texts.put("crops", card.crops().text());
+        texts.put("temperature", Double.toString(card.temperature()));
+        texts.put("origin", JsonText.of(card.origin()));
+        texts.put("metrics", JsonText.of(card.metrics()));
+        return texts;
     }
 
     /** Returns every parameter by its name in the file: {@code backbone.NAME} and {@code head.NAME}. */

@@ -1,6 +1,7 @@
 package org.gramian.pooling;
 
 import java.util.Map;
+import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.tensor.Shape;
 
 /**
@@ -8,23 +9,7 @@ import org.gramian.tensor.Shape;
  * N.
  */
 public sealed interface Aggregation extends PoolingStage
-        permits Average,
-                SecondOrder,
-                Maximum,
-                Sum,
-                GeneralizedMean,
-                Pyramid,
-                Weighted,
-                FisherVector,
-                NetVlad,
-                DeepTen,
-                Vlad,
-                BagOfWords,
-                MultiScaleOrderless,
-                NetworkTail,
-                Join,
-                Cross,
-                CustomAggregation {
+        permits FirstOrder, Codebook, SecondOrder, Pyramid, NetworkTail, Join, Cross, CustomAggregation {
     /** Returns whether positions matter: the input is then {@code [n, c, h, w]}. */
     default boolean isSpatial() {
         return false;
@@ -59,7 +44,7 @@ public sealed interface Aggregation extends PoolingStage
     }
 
     @Override
-    default Aggregation settled(PoolingContext place) {
+    default Aggregation settled(Context place) {
         return this;
     }
 }

@@ -8,19 +8,19 @@ import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
+import org.gramian.pooling.PoolingStage.Context;
 
 /**
- * Cross-convolutional-layer pooling, {@code v = vec(A Bᵀ / N)} of the maps {@code A [n, a, N]} of one layer and {@code B [n,
- * b, N]} of a later one: every map of one layer weights all positions of the other.
+ * Cross-convolutional-layer pooling, {@code v = vec(A Bᵀ / N)} of the maps {@code A [n, a, N]} of one layer and {@code
+ * B [n, b, N]} of a later one.
  *
- * <p>Liu, Shen and van den Hengel, <i>The Treasure beneath Convolutional Layers: Cross-convolutional-layer Pooling for Image
- * Classification</i>, CVPR 2015. Their {@code P_k = Σ_p a_k(p) x(p)} with x(p) of the other layer is row k of A Bᵀ; the
- * factor 1/N makes it independent of the size of images and disappears where l2 follows.
+ * <p>The input is both layers concatenated, {@code [n, a + b, N]}, the features of a {@link Backbone} cut at {@code
+ * a+b}. The text {@code cross} leaves a open until the backbone is known; then it is {@code cross:528}. Reference: Liu,
+ * Shen, van den Hengel, "The Treasure beneath Convolutional Layers: Cross-convolutional-layer Pooling for Image
+ * Classification", CVPR 2015: {@code P_k = Σ_p a_k(p) x(p)} is row k of A Bᵀ; the factor 1/N makes it independent of
+ * the image size.
  *
- * <p>Both layers enter stacked, {@code [n, a + b, N]}, as a {@link Backbone} cut at {@code a+b} gives them. Where the first
- * one ends, the text {@code cross} leaves open until it stands on such a backbone; then it is {@code cross:528}.
- *
- * @param first number of channels a of the first layer; nothing as long as that is open
+ * @param first number of channels a of the first layer; empty while the backbone is unknown
  */
 public record Cross(OptionalInt first) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
@@ -67,7 +67,7 @@ public record Cross(OptionalInt first) implements Aggregation {
      *     the end of the first layer is unknown; or if the given number is not that of the first layer
      */
     @Override
-    public Cross settled(PoolingContext place) {
+    public Cross settled(Context place) {
         if (place.backbone().isEmpty()) {
             return this;
         }
@@ -93,7 +93,7 @@ public record Cross(OptionalInt first) implements Aggregation {
         return new Cross(OptionalInt.of(Math.toIntExact(channels.getFirst())));
     }
 
-    /** The cut with the layer before it. */
+    /** Suggests the feature layer with the layer before it. */
     private static String example(Backbone backbone) {
         List<String> used = backbone.layersUsed();
         if (used.size() < 2) {

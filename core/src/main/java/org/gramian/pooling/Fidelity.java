@@ -1,12 +1,10 @@
 package org.gramian.pooling;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.gramian.basis.EnumWords;
-import org.gramian.spd.Backward;
+import org.gramian.pooling.Normalization.Root;
 import org.gramian.spd.Rbf;
 
 /**
@@ -28,42 +26,30 @@ public enum Fidelity {
             false,
             Map.of(
                     "conv", Map.of("bias", "0"),
-                    "rbf", Map.of("sigma", "mean", "jitter", "0", "gradient", Backward.PRINTED.text()),
-                    "spd", Map.of("init", Transform.Start.ORTHONORMAL.text()),
-                    "triu", Map.of("gradient", Backward.PRINTED.text()),
-                    "root", Map.of("eps", "0", "gradient", Normalization.Slope.EXACT.text()))),
+                    "rbf", Map.of("sigma", "mean", "jitter", "0", "gradient", "printed"),
+                    "spd", Map.of("init", "orthonormal"),
+                    "triu", Map.of("gradient", "printed"),
+                    "root", Map.of("eps", "0", "gradient", "exact"))),
     /** As in the Caffe code that the authors released. */
     AUTHORS(
             "paper",
             true,
             Map.of(
                     "conv", Map.of("bias", Words.number(Reduction.Conv.INITIAL_BIAS)),
-                    "rbf", Map.of("sigma", "50", "jitter", "0", "gradient", Backward.EXACT.text()),
-                    "spd", Map.of("init", Transform.Start.XAVIER.text()),
-                    "triu", Map.of("gradient", Backward.EXACT.text()),
-                    "root", Map.of("eps", "0", "gradient", Normalization.Slope.AUTHORS.text()))),
+                    "rbf", Map.of("sigma", "50", "jitter", "0", "gradient", "exact"),
+                    "spd", Map.of("init", "xavier"),
+                    "triu", Map.of("gradient", "exact"),
+                    "root", Map.of("eps", "0", "gradient", "authors"))),
     /** The paper with correct derivatives, safe for dead channels and zeros: the default. */
     CORRECTED(
             "default",
             false,
             Map.of(
                     "conv", Map.of("bias", Words.number(Reduction.Conv.INITIAL_BIAS)),
-                    "rbf",
-                            Map.of(
-                                    "sigma",
-                                    "mean",
-                                    "jitter",
-                                    Words.number(Rbf.DEFAULT_JITTER),
-                                    "gradient",
-                                    Backward.EXACT.text()),
-                    "spd", Map.of("init", Transform.Start.ORTHONORMAL.text()),
-                    "triu", Map.of("gradient", Backward.EXACT.text()),
-                    "root",
-                            Map.of(
-                                    "eps",
-                                    Words.number(Normalization.Root.DEFAULT_EPSILON),
-                                    "gradient",
-                                    Normalization.Slope.EXACT.text())));
+                    "rbf", Map.of("sigma", "mean", "jitter", Words.number(Rbf.DEFAULT_JITTER), "gradient", "exact"),
+                    "spd", Map.of("init", "orthonormal"),
+                    "triu", Map.of("gradient", "exact"),
+                    "root", Map.of("eps", Words.number(Root.DEFAULT_EPSILON), "gradient", "exact")));
 
     private final String preset;
     private final boolean normalizesScores;
@@ -118,17 +104,17 @@ public enum Fidelity {
         if (this == CORRECTED) {
             return pooling;
         }
-        if (isOfAUser(pooling.aggregation())) {
+        if (isCustom(pooling.aggregation())) {
             throw new IllegalArgumentException("the fidelity '" + text() + "' cannot be applied to '" + pooling
                     + "': it supports built-in aggregations only; write the other stages explicitly");
         }
         return Pooling.parse(pooling.text(), this);
     }
 
-    private static boolean isOfAUser(Aggregation aggregation) {
+    private static boolean isCustom(Aggregation aggregation) {
         return aggregation instanceof CustomAggregation
                 || (aggregation instanceof Join join
-                        && join.branches().stream().anyMatch(branch -> isOfAUser(branch.aggregation())));
+                        && join.branches().stream().anyMatch(branch -> isCustom(branch.aggregation())));
     }
 
     /** Returns a text that {@link Pooling#parse(String, Fidelity)} parses to an equal pooling under this fidelity. */
@@ -137,32 +123,26 @@ public enum Fidelity {
     }
 
     private String textOf(String pooling) {
-        List<String> parts = new ArrayList<>();
-        for (String part : Brackets.split(pooling, Brackets.THEN)) {
-            parts.add(Brackets.areAround(part) ? ofJoin(part) : withUsualValues(part));
-        }
-        return String.join(Brackets.THEN, parts);
+        return PoolingParser.stages(pooling).stream()
+                .map(stage -> PoolingParser.isJoin(stage) ? ofJoin(stage) : withDefaults(stage))
+                .collect(Collectors.joining("/"));
     }
 
     private String ofJoin(String join) {
-        return Brackets.split(Brackets.inside(join), Brackets.BETWEEN).stream()
-                .map(this::textOf)
-                .collect(Collectors.joining(Brackets.BETWEEN, Brackets.OPEN, Brackets.CLOSE));
+        return PoolingParser.branches(join).stream().map(this::textOf).collect(Collectors.joining("+", "[", "]"));
     }
 
-    private String withUsualValues(String part) {
+    /** Writes the arguments whose defaults differ under this fidelity. */
+    private String withDefaults(String part) {
         int colon = part.indexOf(':');
         String word = colon < 0 ? part : part.substring(0, colon);
         StringBuilder text = new StringBuilder(part);
-        for (Map.Entry<String, String> usual : new TreeMap<>(CORRECTED.arguments(word)).entrySet()) {
-            boolean written = part.matches(".*[:,]" + usual.getKey() + "=.*");
-            if (!written && !usual.getValue().equals(arguments(word).get(usual.getKey()))) {
-                text.append(text.indexOf(":") < 0 ? ':' : ',')
-                        .append(usual.getKey())
-                        .append('=')
-                        .append(usual.getValue());
+        new TreeMap<>(CORRECTED.arguments(word)).forEach((name, value) -> {
+            boolean written = part.matches(".*[:,]" + name + "=.*");
+            if (!written && !value.equals(arguments(word).get(name))) {
+                text.append(text.indexOf(":") < 0 ? ':' : ',').append(name + "=" + value);
             }
-        }
+        });
         return text.toString();
     }
 }

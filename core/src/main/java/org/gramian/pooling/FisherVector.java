@@ -23,29 +23,30 @@ import org.gramian.cluster.Mixture;
 import org.gramian.tensor.Tensor;
 
 /**
- * The Fisher vector: how the parameters of a mixture of Gaussians would have to change to fit an image's positions better.
+ * Fisher vector: the gradient of the log-likelihood of an image's local features with respect to the parameters of a
+ * Gaussian mixture with diagonal covariances.
  *
- * <p>With the posteriors {@code γ_k(x) ∝ w_k N(x; μ_k, diag σ_k²)} of a mixture of K Gaussians over local features,
+ * <p>With the posteriors {@code γ_k(x) ∝ w_k N(x; μ_k, diag σ_k²)} of K components,
  *
  * <pre>
+ * weights:     1/(N √w_k)  Σ_p (γ_k(x_p) − w_k)                              optional
  * means:       1/(N √w_k)  Σ_p γ_k(x_p) (x_p − μ_k)/σ_k
  * deviations:  1/(N √2w_k) Σ_p γ_k(x_p) ((x_p − μ_k)²/σ_k² − 1)
- * weights:     1/(N √w_k)  Σ_p (γ_k(x_p) − w_k)
  * </pre>
  *
- * <p>first all means, component by component, then all deviations: {@code 2KC} numbers; {@code weights=true} puts the K of
- * the weights before them. Everything is made from {@code Σγ}, {@code Σγx} and {@code Σγx²}, by matrix products. The
- * mixture, {@code weights [K]}, {@code means [K, C]}, {@code deviations [K, C]}, is fitted to training features before
- * training and stays; gradients reach the features. The improved Fisher vector is {@code fisher:<K>/root:eps=0/l2}.
+ * <p>in this order, {@code d = 2KC} or {@code 2KC + K}, computed from {@code Σγ}, {@code Σγx} and {@code Σγx²} by
+ * matrix products. The mixture, {@code weights [K]}, {@code means [K, C]} and {@code deviations [K, C]}, is fitted to
+ * training features and not trained; gradients reach the features. The improved Fisher vector is {@code
+ * fisher:<K>/root:eps=0/l2}.
  *
- * <p>F. Perronnin, J. Sánchez, T. Mensink: Improving the Fisher Kernel for Large-Scale Image Classification, ECCV 2010; on
- * features of a network: M. Cimpoi, S. Maji, A. Vedaldi: Deep Filter Banks for Texture Recognition and Segmentation, CVPR
- * 2015.
+ * <p>References: Perronnin, Sánchez, Mensink, "Improving the Fisher Kernel for Large-Scale Image Classification", ECCV
+ * 2010; on features of a network: Cimpoi, Maji, Vedaldi, "Deep Filter Banks for Texture Recognition and Segmentation",
+ * CVPR 2015.
  *
  * @param components K
- * @param withWeights whether the part of the weights is there
+ * @param withWeights whether the derivatives with respect to the weights are included
  */
-public record FisherVector(int components, boolean withWeights) implements Aggregation {
+public record FisherVector(int components, boolean withWeights) implements Codebook {
     static final Words.Rule RULE = new Words.Rule(
             "fisher",
             "fisher:<components>[,weights=false|true]",
@@ -75,11 +76,6 @@ public record FisherVector(int components, boolean withWeights) implements Aggre
     }
 
     @Override
-    public int fittedTo() {
-        return Fitting.USUAL_IMAGES;
-    }
-
-    @Override
     public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
         Mixture mixture = GaussianMixture.of(components).fit(Vocabulary.sample(maps, random), random);
         parameters.get("weights").set(Fitting.like(mixture.weights(), maps));
@@ -87,7 +83,7 @@ public record FisherVector(int components, boolean withWeights) implements Aggre
         parameters.get("deviations").set(Fitting.like(mixture.deviations(), maps));
     }
 
-    /** {@code Σγ [n, K, 1]}, {@code Σγx [n, K, C]} and {@code Σγx² [n, K, C]} over positions. */
+    /** Sums over positions: {@code Σγ [n, K, 1]}, {@code Σγx [n, K, C]} and {@code Σγx² [n, K, C]}. */
     private record Sums(Var zeroth, Var first, Var second) {}
 
     @Override
@@ -96,7 +92,7 @@ public record FisherVector(int components, boolean withWeights) implements Aggre
         Fitting.requireFitted("fisher", weights);
         long positions = maps.shape().at(2);
         Var sigma = parameters.get("deviations");
-        // distances do not change, and squares lose fewer digits, with the mixture's mean at the origin
+        // with the mean of the mixture at the origin, squares lose fewer digits
         Var centre = matmul(Shapes.reshape(weights, 1, components), parameters.get("means")); // [1, C]
         Var mu = sub(parameters.get("means"), centre);
         Var x = sub(maps, Shapes.reshape(centre, centre.shape().at(1), 1));
@@ -115,9 +111,9 @@ public record FisherVector(int components, boolean withWeights) implements Aggre
         return Shapes.concat(List.of(Vocabulary.flat(ofWeights), both), 1);
     }
 
-    /** The mixture with its mean at the origin: {@code w [K, 1]}, {@code μ [K, C]}, {@code σ² [K, C]}. */
+    /** Mixture with its mean at the origin: {@code w [K, 1]}, {@code μ [K, C]}, {@code σ² [K, C]}. */
     private record Gaussians(Var weights, Var means, Var variances) {
-        /** {@code log w_k + log N(x; μ_k, σ_k²)} up to a number that all components share, {@code [n, K, N]}. */
+        /** Computes {@code log w_k + log N(x; μ_k, σ_k²)} up to a constant, {@code [n, K, N]}. */
         Var scores(Var x, Var squares) {
             Var precision = pow(variances, -1);
             Var linear = mul(means, precision);
@@ -128,7 +124,7 @@ public record FisherVector(int components, boolean withWeights) implements Aggre
 
     private static Sums sums(Var x, Gaussians mixture) {
         Var squares = mul(x, x);
-        Var posteriors = Vocabulary.softly(mixture.scores(x, squares));
+        Var posteriors = Vocabulary.softmax(mixture.scores(x, squares));
         return new Sums(
                 sum(posteriors, 2),
                 matmul(posteriors, Shapes.transpose(x, 1, 2)),

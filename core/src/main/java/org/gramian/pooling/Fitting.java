@@ -6,40 +6,38 @@ import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EvenSample;
 import org.gramian.tensor.CachedCheck;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** Fits what a pooling takes from data before training, stage by stage: principal axes, widths, vocabularies. */
+/** Fits principal axes, kernel widths and codebooks of a pooling to features before training. */
 public final class Fitting {
-    /** Images that axes, widths and vocabularies are fitted to at most: each has hundreds of positions. */
+    /** Default number of images; each has hundreds of positions. */
     public static final int USUAL_IMAGES = 500;
 
-    /** The first value of what is fitted: no number. */
-    static final ParameterSpec.Initializer UNSET =
-            (random, shape, type) -> Tensors.full(Double.NaN, shape, type, Device.CPU);
+    /** Initial value of fitted parameters. */
+    static final Initializer UNSET = Initializer.constant(Double.NaN);
 
-    /** Images that a stage is applied to at a time: all of them at once would hold everything made on the way. */
+    /** Batch size for applying a fitted stage, to limit memory. */
     private static final long BATCH = 32;
 
     private static final CachedCheck FITTED = new CachedCheck(value -> !isUnset(value));
 
     private Fitting() {}
 
-    /** Whether a pooling has anything to fit. */
+    /** Returns whether a pooling has fitted parameters. */
     public static boolean isNeeded(Pooling pooling) {
         return images(pooling) > 0;
     }
 
-    /** The texts of the stages that are fitted, as {@code fisher:64}. */
+    /** Returns the texts of the fitted stages, such as {@code fisher:64}. */
     public static List<String> stages(Pooling pooling) {
         return pooling.stages().stream()
                 .filter(stage -> stage.fittedTo() > 0)
@@ -47,14 +45,16 @@ public final class Fitting {
                 .toList();
     }
 
-    /** How many training images it is fitted to at most. */
+    /** Returns the largest number of training images that a pooling is fitted to. */
     public static int images(Pooling pooling) {
         return pooling.stages().stream().mapToInt(PoolingStage::fittedTo).max().orElse(0);
     }
 
     /**
-     * Fits what has no value yet to a sample of training features {@code [n, c, h, w]}: each stage to what the stages before
-     * it, once fitted, make of the sample, or of as many images of it, evenly spread, as the stage wants.
+     * Fits all parameters that are still NaN, stage by stage: each stage to the output of the stages before it.
+     *
+     * @param features features of training images {@code [n, c, h, w]}; a stage that needs fewer images uses an even
+     *     sample
      */
     public static void fit(Pooling pooling, Tensor features, ParameterSet parameters, RandomGenerator random) {
         List<PoolingStage> stages = pooling.stages();
@@ -78,7 +78,7 @@ public final class Fitting {
         }
     }
 
-    /** Frees what is not needed any more: of thousands of images there is no room for what every stage makes. */
+    /** Frees a value and returns the next one: there is no memory for the outputs of all stages. */
     private static Tensor inPlaceOf(Tensor former, Tensor next) {
         former.close();
         return next;
@@ -112,7 +112,7 @@ public final class Fitting {
         return Objects.requireNonNull(outputs, "no images to fit to");
     }
 
-    /** Any positive values for what would be fitted: enough to see how long a pooling takes. */
+    /** Sets parameters that are still NaN to random positive values, for benchmarks. */
     public static void pretend(ParameterSet parameters, RandomGenerator random) {
         for (Parameter parameter : parameters.all()) {
             if (isUnset(parameter.value())) {
@@ -124,12 +124,12 @@ public final class Fitting {
         }
     }
 
-    /** Fitted parameters begin as NaN. */
+    /** Returns whether any parameter is still NaN. */
     private static boolean isUnset(ParameterSet parameters) {
         return parameters.all().stream().anyMatch(parameter -> isUnset(parameter.value()));
     }
 
-    /** Whether a parameter still waits for being fitted: its first element is no number. */
+    /** Returns whether a fitted parameter is still NaN, by its first element. */
     public static boolean isUnset(Tensor fitted) {
         try (Scope _ = Scope.open()) {
             return Double.isNaN(Views.slice(Views.reshape(fitted, fitted.shape().elements()), 0, 0, 1)
@@ -138,10 +138,10 @@ public final class Fitting {
     }
 
     /**
-     * Looks at each tensor once; and at none that training is moving, for it is another one at every step, and a loss that
-     * is no number stops it.
+     * Checks that a parameter has been fitted, once per tensor. Trained parameters are not checked: a loss of NaN stops
+     * training anyway.
      *
-     * @throws IllegalStateException if a parameter of a stage has no value yet
+     * @throws IllegalStateException if it is still NaN
      */
     static void requireFitted(String word, Var parameter) {
         if (!parameter.wantsGradient() && !FITTED.holds(parameter.value())) {
@@ -149,7 +149,7 @@ public final class Fitting {
         }
     }
 
-    /** A copy of the type and on the device of a sample. */
+    /** Returns a copy with the type and device of a sample. */
     static Tensor like(Tensor made, Tensor sample) {
         return Tensors.copy(Tensors.to(Tensors.to(made, sample.type()), sample.device()));
     }

@@ -12,26 +12,25 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
 /**
- * Several poolings of the same maps side by side, {@code v = (v_1, …, v_k)}, their descriptors one after another: as
- * FV-FC-CNN, which puts the fully connected features of a network beside its Fisher vectors (Cimpoi, Maji, Kokkinos,
- * Vedaldi: Deep Filter Banks for Texture Recognition, Description, and Segmentation, IJCV 2016).
+ * Several poolings of the same feature maps with concatenated descriptors, {@code v = (v_1, …, v_k)}.
  *
- * <p>Written {@code [A+B]}, as {@code [bilinear/triu/root/l2+tail/l2]/l2}: each branch is a whole pooling with reductions,
- * aggregation and normalizations of its own, or the name of a method. Each sees the maps {@code [n, c, h, w]} that reach the
- * join. Parameters of the first are {@code join.0.NAME}, of the second {@code join.1.NAME}, …
+ * <p>Written {@code [A+B]}, such as {@code [bilinear/triu/root/l2+tail/l2]/l2}: each branch is a whole pooling or the
+ * name of a method, applied to the maps {@code [n, c, h, w]}. Parameters are {@code join.0.NAME}, {@code join.1.NAME},
+ * … Example: FV-FC-CNN, which concatenates fully connected features and Fisher vectors (Cimpoi, Maji, Kokkinos,
+ * Vedaldi, "Deep Filter Banks for Texture Recognition, Description, and Segmentation", IJCV 2016).
  *
- * @param branches at least two
+ * @param branches at least two poolings
  */
 public record Join(List<Pooling> branches) implements Aggregation {
-    /** How deep joins may lie in joins. */
+    /** Largest nesting depth of joins. */
     static final int DEEPEST = 2;
 
-    static final Words.Word WORD =
-            new Words.Word(Brackets.OPEN, "[A+B+...]", "several poolings, descriptors concatenated");
+    static final Words.Word WORD = new Words.Word("[", "[A+B+...]", "several poolings, descriptors concatenated");
 
     public Join {
         branches = List.copyOf(branches);
@@ -42,9 +41,7 @@ public record Join(List<Pooling> branches) implements Aggregation {
 
     @Override
     public String text() {
-        return branches.stream()
-                .map(Pooling::text)
-                .collect(Collectors.joining(Brackets.BETWEEN, Brackets.OPEN, Brackets.CLOSE));
+        return branches.stream().map(Pooling::text).collect(Collectors.joining("+", "[", "]"));
     }
 
     @Override
@@ -90,7 +87,7 @@ public record Join(List<Pooling> branches) implements Aggregation {
         return all;
     }
 
-    /** The name under which the parameters of a branch are kept. */
+    /** Returns the prefix of the parameters of a branch. */
     public static String name(int branch) {
         return Integer.toString(branch);
     }
@@ -113,16 +110,16 @@ public record Join(List<Pooling> branches) implements Aggregation {
     }
 
     @Override
-    public Join settled(PoolingContext place) {
+    public Join settled(Context place) {
         return new Join(branches.stream().map(branch -> branch.settled(place)).toList());
     }
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        return trace(maps, parameters, (stage, value) -> {});
+        return trace(maps, parameters, (_, _) -> {});
     }
 
-    /** As {@link Pooling#trace}, with the number of the branch before the words of its stages. */
+    /** As {@link Pooling#trace}; stage names start with the number of the branch. */
     Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
         List<Var> parts = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {

@@ -2,7 +2,6 @@ package org.gramian.pooling;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
@@ -18,23 +17,20 @@ import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 
 /**
- * Multi-scale orderless pooling on feature maps: the mean of the whole, and VLAD of means over windows of half and of a
- * quarter of the side, each of length 1, one after the other.
+ * Multi-scale orderless pooling (MOP) on feature maps: the mean over all positions, and VLAD of the means over windows
+ * of half and of a quarter of each side, each L2-normalized, {@code d = C + 2KC}.
  *
- * <p>Windows are as in the publication, where 128 and 64 pixels slide by 32 over 256: half and a quarter of each side, by an
- * eighth of it, at least one position. {@code C + 2KC} numbers; the vocabularies {@code half [K, C]} and {@code quarter [K,
- * C]} are fitted by k-means.
+ * <p>Windows slide by an eighth of the side, as 128 and 64 of 256 pixels by 32 in the publication. The codebooks {@code
+ * half [K, C]} and {@code quarter [K, C]} are fitted by k-means.
  *
- * <p><b>What differs from the publication:</b> there, every window of the <em>image</em> goes through the whole network by
- * itself; here windows of the feature maps of one pass stand for them. There, patches reach the five nearest words with
- * weights, after a PCA to 500; here the nearest one, without PCA.
+ * <p>Unlike the publication, which passes each window of the image through the network, reduces by PCA to 500 and
+ * assigns to the five nearest codewords, this uses windows of the feature maps of one pass, no PCA and the nearest
+ * codeword. Reference: Gong, Wang, Guo, Lazebnik, "Multi-scale Orderless Pooling of Deep Convolutional Activation
+ * Features", ECCV 2014.
  *
- * <p>Y. Gong, L. Wang, R. Guo, S. Lazebnik: Multi-scale Orderless Pooling of Deep Convolutional Activation Features, ECCV
- * 2014.
- *
- * @param words K of each vocabulary
+ * @param words K of each codebook
  */
-public record MultiScaleOrderless(int words) implements Aggregation {
+public record MultiScaleOrderless(int words) implements Codebook {
     static final Words.Rule RULE = new Words.Rule(
             "mop",
             "mop:<words>",
@@ -42,9 +38,8 @@ public record MultiScaleOrderless(int words) implements Aggregation {
             a -> new MultiScaleOrderless(a.count("words")));
 
     private static final int STEPS = 8;
-    private static final Bindings NONE = Bindings.of(Map.of());
 
-    /** A size of windows with a vocabulary: its parameter's name, and how often a window fits into the side. */
+    /** Window size with its own codebook. */
     public enum Level {
         HALF("half", 2),
         QUARTER("quarter", 4);
@@ -57,19 +52,19 @@ public record MultiScaleOrderless(int words) implements Aggregation {
             this.perSide = perSide;
         }
 
-        /** The name of its vocabulary. */
+        /** Returns the name of the parameter that holds the codebook. */
         public String parameter() {
             return parameter;
         }
 
-        /** How the window slides over maps of these sides. */
+        /** Returns the sliding window for feature maps of a size. */
         public Window window(int height, int width) {
             Pair size = new Pair(Math.max(1, height / perSide), Math.max(1, width / perSide));
             Pair stride = new Pair(Math.max(1, height / STEPS), Math.max(1, width / STEPS));
             return new Window(size, stride, new Pair(0, 0), false);
         }
 
-        /** The means over all windows as positions, {@code [n, c, windows]}. */
+        /** Computes the means over all windows, {@code [n, c, windows]}. */
         private Var means(Var maps) {
             int height = Math.toIntExact(maps.shape().at(2));
             int width = Math.toIntExact(maps.shape().at(3));
@@ -109,11 +104,6 @@ public record MultiScaleOrderless(int words) implements Aggregation {
     }
 
     @Override
-    public int fittedTo() {
-        return Fitting.USUAL_IMAGES;
-    }
-
-    @Override
     public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
         try (Tape tape = Tape.inference()) {
             for (Level level : Level.values()) {
@@ -125,17 +115,16 @@ public record MultiScaleOrderless(int words) implements Aggregation {
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        Normalization length = new Normalization.L2();
         List<Var> levels = new ArrayList<>();
         Var whole = FeatureMaps.globalAveragePool(maps);
-        levels.add(length.apply(
-                Shapes.reshape(whole, whole.shape().at(0), whole.shape().at(1)), NONE));
+        levels.add(Normalization.L2.apply(
+                Shapes.reshape(whole, whole.shape().at(0), whole.shape().at(1))));
         for (Level level : Level.values()) {
             Var codebook = parameters.get(level.parameter);
             Fitting.requireFitted("mop", codebook);
             Var means = level.means(maps);
             Var residuals = Vocabulary.residuals(Vocabulary.nearest(means, codebook), means, codebook);
-            levels.add(length.apply(Vocabulary.flat(residuals), NONE));
+            levels.add(Normalization.L2.apply(Vocabulary.flat(residuals)));
         }
         return Shapes.concat(levels, 1);
     }

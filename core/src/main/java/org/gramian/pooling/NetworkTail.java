@@ -9,23 +9,22 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Tail;
+import org.gramian.pooling.PoolingStage.Context;
+import org.gramian.pooling.Reduction.LayerChannels;
 import org.gramian.tensor.Shape;
 
 /**
- * The network's own layers after the cut, up to the one before its class scores, as {@link Tail} describes them: the paper's
- * rows "VGG-16", whose descriptors are those of the last fully connected layer (Simonyan and Zisserman, ICLR 2015). On
- * another backbone it is that backbone's own tail, and is called so.
+ * The layers of the backbone's network after the feature layer, up to the one before the class scores: feature maps
+ * {@code [n, c, h, w]} to {@code [n, d]}, see {@link Tail}. For VGG-16 these are the paper's rows "VGG-16" (Simonyan
+ * and Zisserman, ICLR 2015), d = 4096; for GoogLeNet d = 1024.
  *
- * <p>Which network, the text {@code tail} leaves open until it stands on a backbone; then it is {@code
- * tail:network=googlenet,layer=inception_4e}, where a slash in a layer's name is written as a colon. On
- * a backbone cut at several layers it follows the last one, which {@code layer:} selects before it; {@code grid=} names the first
- * one where its maps have another size.
+ * <p>The text {@code tail} leaves the network open until the backbone is known; then it is {@code
+ * tail:network=googlenet,layer=inception_4e}, with colons for slashes in layer names. For a backbone with several
+ * feature layers it follows the last one, which {@code layer:} selects before it; {@code grid=} names the first one if
+ * its maps have another size. Parameters are {@code tail.NAME} under the network's names: initialized from its weights,
+ * frozen with the backbone and trained at its learning rate.
  *
- * <p>Maps {@code [n, c, h, w]} of exactly as many channels as the network has there become {@code [n, d]}: 4096 of VGG-16,
- * 1024 of GoogLeNet. Parameters are {@code tail.NAME} under the network's own names. They begin at the network's weights and
- * belong to it: frozen while the backbone is, and moved at its rate.
- *
- * @param tail the layers; nothing as long as the network is open
+ * @param tail the layers; empty while the network is unknown
  */
 public record NetworkTail(Optional<Tail> tail) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
@@ -34,7 +33,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
             "the remaining layers of the network",
             NetworkTail::read);
 
-    /** Of whatever network it will stand on. */
+    /** Creates the tail of a network that is not known yet. */
     public NetworkTail() {
         this(Optional.empty());
     }
@@ -104,9 +103,9 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
         return names;
     }
 
-    /** @throws IllegalArgumentException if it is said to be of another network than the backbone, or of another cut */
+    /** @throws IllegalArgumentException if the tail belongs to another network or feature layer than the backbone */
     @Override
-    public NetworkTail settled(PoolingContext place) {
+    public NetworkTail settled(Context place) {
         if (place.backbone().isEmpty()) {
             return this;
         }

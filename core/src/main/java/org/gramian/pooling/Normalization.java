@@ -1,33 +1,38 @@
 package org.gramian.pooling;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
-import org.gramian.tensor.Device;
+import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
-/** Normalization of vectors {@code [n, d]}; only {@link DescriptorPca} changes d. */
+/** Normalization of vectors {@code [n, d]}; only {@link Pca} changes d. */
 public sealed interface Normalization extends PoolingStage
-        permits Normalization.Root, Normalization.L2, Normalization.Scale, DescriptorPca {
+        permits Normalization.Root, Normalization.L2, Normalization.Scale, Normalization.Pca {
     @Override
     default long outputs(long channels) {
         return channels;
     }
 
     @Override
-    default Normalization settled(PoolingContext place) {
+    default Normalization settled(Context place) {
         return this;
     }
 
@@ -44,12 +49,12 @@ public sealed interface Normalization extends PoolingStage
         /** Constant of the authors' code that keeps the slope at 0 finite. */
         public static final double AUTHORS_MARGIN = 0.03;
 
-        /** The word, as {@code authors}. */
+        /** Returns the name, such as {@code authors}. */
         public String text() {
             return EnumWords.text(this);
         }
 
-        /** Reads {@link #text} back. */
+        /** Parses the result of {@link #text}. */
         public static Slope parse(String text) {
             return EnumWords.parse(Slope.class, "the gradient", text);
         }
@@ -126,6 +131,11 @@ public sealed interface Normalization extends PoolingStage
 
         @Override
         public Var apply(Var vectors, Bindings parameters) {
+            return apply(vectors);
+        }
+
+        /** Normalizes along the last dimension. */
+        static Var apply(Var vectors) {
             Tensor v = vectors.value();
             return vectors.tape().apply(List.of(vectors), () -> {
                 Tensor norm =
@@ -175,16 +185,102 @@ public sealed interface Normalization extends PoolingStage
 
         @Override
         public List<ParameterSpec> parameters(long entering) {
-            return List.of(new ParameterSpec(
-                    "log",
-                    Shape.of(1),
-                    Role.BIAS,
-                    (random, shape, type) -> Tensors.full(Math.log(start), shape, type, Device.CPU)));
+            return List.of(new ParameterSpec("log", Shape.of(1), Role.BIAS, Initializer.constant(Math.log(start))));
         }
 
         @Override
         public Var apply(Var vectors, Bindings parameters) {
             return Arithmetic.mul(vectors, Arithmetic.exp(parameters.get("log")));
+        }
+    }
+
+    /**
+     * Principal component analysis of descriptors without whitening, {@code P(v − μ)}: {@code [n, d]} to {@code [n,
+     * k]}.
+     *
+     * <p>{@code mean [d]} and {@code components [k, d]} are fitted to the descriptors of at most {@code max(k, 4096) +
+     * 1} training images and not trained. The centred descriptors of n images have rank n − 1 at most, so k is smaller
+     * than n. {@code pca:most} is {@code min(4096, n − 1, d)}; model files record the number. Axes without variance, as
+     * for repeated images, are rows of zeros.
+     *
+     * @param axes k; empty for {@code most}
+     */
+    record Pca(OptionalInt axes) implements Normalization {
+        static final String MOST = "most";
+
+        /** Size of the published Fisher vectors. */
+        static final int LARGEST_MOST = 4096;
+
+        public Pca {
+            if (axes.isPresent() && axes.getAsInt() < 1) {
+                throw new IllegalArgumentException("pca: expected at least 1 axis, found " + axes.getAsInt());
+            }
+        }
+
+        @Override
+        public String text() {
+            return "pca:" + (axes.isPresent() ? Integer.toString(axes.getAsInt()) : MOST);
+        }
+
+        @Override
+        public Normalization settled(Context place) {
+            int images = place.images();
+            if (images < 2 || axes.orElse(1) > images - 1) {
+                throw tooFew(images);
+            }
+            long most = Math.min(Math.min(LARGEST_MOST, images - 1), place.entering());
+            return axes.isPresent() ? this : new Pca(OptionalInt.of(Math.toIntExact(most)));
+        }
+
+        private IllegalArgumentException tooFew(long images) {
+            return new IllegalArgumentException(text() + ": descriptors of n images have at most n - 1 axes, found "
+                    + images + " images; use more images, or fewer axes, e.g. pca:"
+                    + (images > 2 ? images - 1 : 1) + (axes.isPresent() && images > 1 ? " or pca:most" : ""));
+        }
+
+        @Override
+        public long outputs(long entering) {
+            if (axes.isEmpty()) {
+                throw new IllegalArgumentException("pca:most depends on the number of training images, which is not"
+                        + " known here; write a number instead, e.g. pca:" + Math.min(entering, LARGEST_MOST));
+            }
+            if (axes.getAsInt() > entering) {
+                throw new IllegalArgumentException(
+                        "pca: expected at most as many axes as the descriptor is long, found " + axes.getAsInt()
+                                + " of " + entering);
+            }
+            return axes.getAsInt();
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return List.of(
+                    Vocabulary.unset("mean", Role.FITTED, entering),
+                    Vocabulary.unset("components", Role.FITTED, outputs(entering), entering));
+        }
+
+        @Override
+        public int fittedTo() {
+            return Math.max(LARGEST_MOST, axes.orElse(1)) + 1;
+        }
+
+        @Override
+        public void fit(Tensor descriptors, ParameterSet parameters, RandomGenerator random) {
+            int count = Math.toIntExact(outputs(descriptors.size(1)));
+            if (count > descriptors.size(0) - 1) {
+                throw tooFew(descriptors.size(0));
+            }
+            PrincipalAxes.Found found = PrincipalAxes.ofRows(descriptors, count);
+            parameters.get("mean").set(Fitting.like(found.mean(), descriptors));
+            parameters.get("components").set(Fitting.like(found.axes(), descriptors));
+        }
+
+        @Override
+        public Var apply(Var vectors, Bindings parameters) {
+            Var mean = parameters.get("mean");
+            Fitting.requireFitted("pca", mean);
+            Var components = Shapes.transpose(parameters.get("components"), 0, 1);
+            return Matrices.matmul(Arithmetic.sub(vectors, mean), components);
         }
     }
 }

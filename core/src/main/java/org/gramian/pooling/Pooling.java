@@ -16,7 +16,9 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
-import org.gramian.spd.TriangleKernels;
+import org.gramian.pooling.PoolingStage.Context;
+import org.gramian.pooling.Reduction.LayerChannels;
+import org.gramian.spd.UpperTriangle.Kernels;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -31,7 +33,7 @@ import org.gramian.tensor.Tensor;
  * @param normalizations normalizations of the vector, in order
  */
 public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<Normalization> normalizations) {
-    /** Normalizations that {@link TriangleKernels#unitRoots} fuses with triu: root and l2. */
+    /** Normalizations that {@link Kernels#unitRoots} fuses with triu: root and l2. */
     private static final int UNIT_ROOTS = 2;
 
     public Pooling {
@@ -69,18 +71,18 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @throws IllegalArgumentException if the pooling does not support that number of channels
      */
     public long descriptorSize(long channels) {
-        long size = aggregation.outputs(reduced(channels));
-        for (Normalization normalization : normalizations) {
-            size = normalization.outputs(size);
-        }
-        return size;
+        return outputs(stages(), channels);
     }
 
     /** Returns the number of channels after all reductions. */
     long reduced(long channels) {
+        return outputs(reductions, channels);
+    }
+
+    private static long outputs(List<? extends PoolingStage> stages, long channels) {
         long size = channels;
-        for (Reduction reduction : reductions) {
-            size = reduction.outputs(size);
+        for (PoolingStage stage : stages) {
+            size = stage.outputs(size);
         }
         return size;
     }
@@ -118,7 +120,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     /** Returns the parameters that are initialized from the backbone's weights: own name to name in the network. */
     public Map<String, String> pretrained() {
         Map<String, String> all = new LinkedHashMap<>();
-        aggregation.pretrained().forEach((own, networks) -> all.put(aggregation.word() + "." + own, networks));
+        aggregation.pretrained().forEach((own, name) -> all.put(aggregation.word() + "." + own, name));
         return all;
     }
 
@@ -129,22 +131,14 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      */
     public List<ParameterSpec> parameters(long channels) {
         List<ParameterSpec> all = new ArrayList<>();
+        List<PoolingStage> stages = stages();
         long size = channels;
-        for (int i = 0; i < reductions.size(); i++) {
-            for (ParameterSpec spec : reductions.get(i).parameters(size)) {
-                all.add(spec.under(reductionName(i)));
-            }
-            size = reductions.get(i).outputs(size);
-        }
-        for (ParameterSpec spec : aggregation.parameters(size)) {
-            all.add(aggregation instanceof SecondOrder ? spec : spec.under(aggregation.word()));
-        }
-        size = aggregation.outputs(size);
-        for (int i = 0; i < normalizations.size(); i++) {
-            for (ParameterSpec spec : normalizations.get(i).parameters(size)) {
-                all.add(spec.under(normalizationName(i)));
-            }
-            size = normalizations.get(i).outputs(size);
+        for (int i = 0; i < stages.size(); i++) {
+            Optional<String> prefix = prefix(i);
+            stages.get(i)
+                    .parameters(size)
+                    .forEach(spec -> all.add(prefix.map(spec::under).orElse(spec)));
+            size = stages.get(i).outputs(size);
         }
         return all;
     }
@@ -163,15 +157,18 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
                         && !pretrained.contains(spec.name()));
     }
 
-    private String reductionName(int index) {
-        return name(reductions, index);
+    /** Returns the prefix of the parameters of a stage; the parts of a {@link SecondOrder} have their own. */
+    private Optional<String> prefix(int index) {
+        if (index < reductions.size()) {
+            return Optional.of(name(reductions, index));
+        }
+        if (index == reductions.size()) {
+            return aggregation instanceof SecondOrder ? Optional.empty() : Optional.of(aggregation.word());
+        }
+        return Optional.of("descriptor." + name(normalizations, index - reductions.size() - 1));
     }
 
-    private String normalizationName(int index) {
-        return "descriptor." + name(normalizations, index);
-    }
-
-    /** Returns the parameter prefix of a stage: its word, numbered from its second occurrence on. */
+    /** Returns the word of a stage, numbered from its second occurrence on. */
     private static String name(List<? extends PoolingStage> stages, int index) {
         String word = stages.get(index).word();
         long before = stages.subList(0, index).stream()
@@ -193,17 +190,11 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param index index in {@link #stages}
      */
     public ParameterSet own(ParameterSet parameters, int index) {
-        if (index < reductions.size()) {
-            return parameters.under(reductionName(index));
-        }
-        if (index == reductions.size()) {
-            return aggregation instanceof SecondOrder ? parameters : parameters.under(aggregation.word());
-        }
-        return parameters.under(normalizationName(index - reductions.size() - 1));
+        return prefix(index).map(parameters::under).orElse(parameters);
     }
 
-    private Bindings own(Bindings parameters) {
-        return aggregation instanceof SecondOrder ? parameters : parameters.under(aggregation.word());
+    private Bindings own(Bindings parameters, int index) {
+        return prefix(index).map(parameters::under).orElse(parameters);
     }
 
     /**
@@ -213,12 +204,12 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param images number of training images
      */
     public Pooling settled(Backbone backbone, int images) {
-        return settled(PoolingContext.on(backbone, images));
+        return settled(Context.on(backbone, images));
     }
 
     /** Returns this pooling with all open choices made behind other stages, as in a branch of a {@link Join}. */
-    Pooling settled(PoolingContext start) {
-        PoolingContext place = start;
+    Pooling settled(Context start) {
+        Context place = start;
         List<Reduction> before = new ArrayList<>();
         for (Reduction reduction : withLayerOfTail(start)) {
             Reduction decided = reduction.settled(place);
@@ -239,7 +230,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     /**
      * Returns the reductions. Before the network's own tail on the channels of several layers, selects the last layer.
      */
-    private List<Reduction> withLayerOfTail(PoolingContext start) {
+    private List<Reduction> withLayerOfTail(Context start) {
         List<String> layers = start.backbone().map(Backbone::cutLayers).orElse(List.of());
         boolean selects =
                 aggregation instanceof NetworkTail && reductions.isEmpty() && !start.mixed() && layers.size() > 1;
@@ -254,7 +245,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param images number of images to fit to
      */
     public Pooling settled(long channels, int images) {
-        return settled(new PoolingContext(Optional.empty(), channels, false, images));
+        return settled(new Context(Optional.empty(), channels, false, images));
     }
 
     /** Returns whether gradients reach the features; otherwise everything before the pooling stays untrained. */
@@ -283,7 +274,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     public Var apply(Var features, Bindings parameters) {
         return aggregation instanceof SecondOrder secondOrder && hasUnitRoots()
                 ? unitRoots(secondOrder, features, parameters)
-                : trace(features, parameters, (stage, value) -> {});
+                : trace(features, parameters, (_, _) -> {});
     }
 
     /** Returns whether the vector is {@code triu/root/l2}, optionally scaled, with a root that is smooth at 0. */
@@ -302,9 +293,9 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     private Var unitRoots(SecondOrder secondOrder, Var features, Bindings parameters) {
         Var matrices = secondOrder.matrices(reduce(features, parameters), parameters);
         Var transformed = secondOrder.transform(matrices, parameters);
-        if (TriangleKernels.suit(transformed)) {
+        if (Kernels.suit(transformed)) {
             double epsilon = ((Normalization.Root) normalizations.getFirst()).epsilon();
-            Var unit = TriangleKernels.unitRoots(transformed, epsilon, Normalization.L2.SMALLEST_NORM);
+            Var unit = Kernels.unitRoots(transformed, epsilon, Normalization.L2.SMALLEST_NORM);
             return normalizeFrom(UNIT_ROOTS, unit, parameters);
         }
         return normalizeFrom(0, secondOrder.vectorize(transformed, parameters), parameters);
@@ -328,21 +319,13 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         Var maps = reduce(features, parameters, listener);
         Var x = switch (aggregation) {
             case SecondOrder secondOrder -> secondOrder.trace(maps, parameters, listener);
-            case Join join -> join.trace(maps, own(parameters), listener);
-            default ->
-                reported(listener, "aggregation " + aggregation.text(), aggregation.apply(maps, own(parameters)));
+            case Join join -> join.trace(maps, own(parameters, reductions.size()), listener);
+            default -> reported(listener, "aggregation " + aggregation.text(), aggregate(maps, parameters));
         };
         for (int i = 0; i < normalizations.size(); i++) {
             x = reported(listener, "normalization " + normalizations.get(i).text(), normalize(i, x, parameters));
         }
         return x;
-    }
-
-    /** Reshapes maps {@code [n, C, N]} to {@code [n, C, h, w]} if the aggregation is spatial. */
-    Var seen(Var maps, long height, long width) {
-        return aggregation.isSpatial()
-                ? Shapes.reshape(maps, maps.shape().at(0), maps.shape().at(1), height, width)
-                : maps;
     }
 
     /**
@@ -351,7 +334,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param maps result of {@link #reduce}
      */
     public Var aggregate(Var maps, Bindings parameters) {
-        return aggregation.apply(maps, own(parameters));
+        return aggregation.apply(maps, own(parameters, reductions.size()));
     }
 
     /**
@@ -360,7 +343,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param index index in {@link #normalizations}
      */
     public Var normalize(int index, Var vectors, Bindings parameters) {
-        return normalizations.get(index).apply(vectors, parameters.under(normalizationName(index)));
+        return normalizations.get(index).apply(vectors, own(parameters, reductions.size() + 1 + index));
     }
 
     /**
@@ -377,10 +360,12 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         Var x = Shapes.reshape(features, mapSizes("pooling", features.value()));
         for (int i = 0; i < reductions.size(); i++) {
             Reduction reduction = reductions.get(i);
-            x = reported(
-                    listener, "reduction " + reduction.text(), reduction.apply(x, parameters.under(reductionName(i))));
+            x = reported(listener, "reduction " + reduction.text(), reduction.apply(x, own(parameters, i)));
         }
-        return seen(x, features.shape().at(2), features.shape().at(3));
+        Shape shape = features.shape();
+        return aggregation.isSpatial()
+                ? Shapes.reshape(x, shape.at(0), x.shape().at(1), shape.at(2), shape.at(3))
+                : x;
     }
 
     static Var reported(BiConsumer<String, Var> listener, String stage, Var value) {

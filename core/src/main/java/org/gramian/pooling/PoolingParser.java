@@ -7,7 +7,7 @@ import org.gramian.basis.NearestWord;
 import org.gramian.spd.Kernel;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the text form of a {@link Pooling}: words to stages, and stages into their places. */
+/** Parser of the text form of a {@link Pooling}. */
 final class PoolingParser {
     private static final int LONGEST = 1000;
 
@@ -43,14 +43,14 @@ final class PoolingParser {
     private static Pooling parse(String text, Fidelity fidelity, int depth) {
         PoolingParser parser =
                 new PoolingParser(Methods.find(text).map(Method::pooling).orElse(text), fidelity, depth);
-        for (String part : Brackets.split(parser.text, Brackets.THEN)) {
+        for (String part : stages(parser.text)) {
             parser.add(part.strip());
         }
         return parser.finish();
     }
 
     private void join(String part) {
-        if (!Brackets.areAround(part)) {
+        if (!isJoin(part)) {
             throw new PoolingSyntaxException("'" + part + "' in '" + text
                     + "' is not a join: put brackets around all of it," + " as in [bilinear/triu/l2+average]/l2");
         }
@@ -58,7 +58,7 @@ final class PoolingParser {
             throw new PoolingSyntaxException(
                     "expected joins nested at most " + Join.DEEPEST + " deep, found deeper nesting: '" + part + "'");
         }
-        List<String> branches = Brackets.split(Brackets.inside(part), Brackets.BETWEEN);
+        List<String> branches = branches(part);
         if (branches.size() < 2 || branches.stream().anyMatch(String::isBlank)) {
             throw new PoolingSyntaxException(
                     "'" + part + "': expected at least two poolings between the brackets, with '+'"
@@ -72,7 +72,7 @@ final class PoolingParser {
     }
 
     private void add(String part) {
-        if (part.contains(Brackets.OPEN)) {
+        if (part.contains("[")) {
             join(part);
             return;
         }
@@ -84,10 +84,10 @@ final class PoolingParser {
         Object made;
         try {
             made = rule.making().apply(arguments);
-        } catch (PoolingSyntaxException said) {
-            throw said;
-        } catch (IllegalArgumentException said) {
-            throw new PoolingSyntaxException(part + ": " + said.getMessage());
+        } catch (PoolingSyntaxException syntax) {
+            throw syntax;
+        } catch (IllegalArgumentException invalid) {
+            throw new PoolingSyntaxException(part + ": " + invalid.getMessage());
         }
         arguments.requireAllUsed();
         place(name, made instanceof Words.PcaWord pca ? pca.at(aggregation != null) : made);
@@ -144,5 +144,49 @@ final class PoolingParser {
                             : "'" + text + "' ends with a matrix: add triu (or flat) to make it a vector");
         }
         return new Pooling(reductions, aggregation, normalizations);
+    }
+
+    /** Splits a pooling into its stages. */
+    static List<String> stages(String pooling) {
+        return split(pooling, '/');
+    }
+
+    /** Returns whether a stage is a {@link Join}, {@code [A+B]}. */
+    static boolean isJoin(String stage) {
+        return stage.startsWith("[") && stage.endsWith("]");
+    }
+
+    /** Splits a {@link Join} into its branches. */
+    static List<String> branches(String join) {
+        return split(join.substring(1, join.length() - 1), '+');
+    }
+
+    /**
+     * Splits a text at separators outside of brackets.
+     *
+     * @throws PoolingSyntaxException if brackets are unmatched
+     */
+    private static List<String> split(String text, char separator) {
+        List<String> parts = new ArrayList<>();
+        int depth = 0;
+        int start = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+            if (depth < 0) {
+                throw new PoolingSyntaxException("the bracket ']' at position " + (i + 1) + " of '" + text
+                        + "' is unmatched: write '[' before it");
+            }
+            if (depth == 0 && c == separator) {
+                parts.add(text.substring(start, i));
+                start = i + 1;
+            }
+        }
+        if (depth > 0) {
+            throw new PoolingSyntaxException("'" + text + "' has " + depth + " more '[' than ']': close them as in"
+                    + " [bilinear/triu/l2+average]/l2");
+        }
+        parts.add(text.substring(start));
+        return parts;
     }
 }

@@ -1,8 +1,10 @@
 package org.gramian.pooling;
 
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
 import org.gramian.tensor.Tensor;
 
 /** One step of a {@link Pooling}: a layer with a text form and a known number of output channels. */
@@ -53,7 +55,27 @@ public interface PoolingStage extends Layer {
      * @param place position in the pooling
      * @throws IllegalArgumentException if the stage cannot be used there
      */
-    default PoolingStage settled(PoolingContext place) {
+    default PoolingStage settled(Context place) {
         return this;
+    }
+
+    /**
+     * Position of a stage in a pooling, from which open choices are made.
+     *
+     * @param backbone backbone that computes the features, if known
+     * @param entering number of channels, or length of the vectors, at the input of the stage
+     * @param mixed whether an earlier stage has mixed the backbone's channels
+     * @param images number of training images
+     */
+    record Context(Optional<Backbone> backbone, long entering, boolean mixed, int images) {
+        /** Returns the position of the first stage. */
+        public static Context on(Backbone backbone, int images) {
+            return new Context(Optional.of(backbone), backbone.channels(), false, images);
+        }
+
+        /** Returns the position after a stage without open choices. */
+        public Context after(PoolingStage stage) {
+            return new Context(backbone, stage.outputs(entering), true, images);
+        }
     }
 }

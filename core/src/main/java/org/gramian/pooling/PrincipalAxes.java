@@ -16,27 +16,27 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** The directions in which data spread most: eigenvectors of a scatter matrix. */
+/** Principal component analysis: leading eigenvectors of a scatter matrix. */
 final class PrincipalAxes {
-    /** Columns that are brought to double precision at a time. */
+    /** Columns that are converted to float64 at once. */
     private static final long CHUNK = 4096;
 
-    /** Variances below this share of the largest are rounding: the data do not spread that way. */
+    /** Variances below this fraction of the largest are rounding errors. */
     private static final double SMALLEST_SHARE = 1e-12;
 
     private PrincipalAxes() {}
 
     /**
-     * Where rows lie, and how they spread.
+     * Mean and principal axes.
      *
      * @param mean {@code [d]}
-     * @param axes of length 1, {@code [k, d]}, the widest first; zeros where the rows do not spread in that many directions
+     * @param axes orthonormal rows {@code [k, d]} in descending order of variance; zeros beyond the rank of the data
      */
     record Found(Tensor mean, Tensor axes) {}
 
     /**
-     * The leading axes of rows {@code [n, d]}, by whichever of {@code XᵀX} and {@code XXᵀ} is smaller, X the centred rows.
-     * Eigenvectors u of the second are brought over by {@code Xᵀu/√λ}: nothing of size {@code [d, d]} is made for long rows.
+     * Computes the leading axes of rows {@code [n, d]} from the smaller of {@code XᵀX} and {@code XXᵀ}, X the centred
+     * rows. An eigenvector u of {@code XXᵀ} gives the axis {@code Xᵀu/√λ}.
      */
     static Found ofRows(Tensor rows, int count) {
         List<Tensor> means = new ArrayList<>();
@@ -81,12 +81,12 @@ final class PrincipalAxes {
         return Views.concat(axes, 1);
     }
 
-    /** {@code uᵀSu} of every row u, {@code [k, 1]}. */
+    /** Computes {@code uᵀSu} for each row u, {@code [k, 1]}. */
     private static Tensor variances(Tensor vectors, Tensor scatter) {
         return Reductions.sum(Elementwise.mul(Products.matmul(vectors, scatter), vectors), 1);
     }
 
-    /** Factors where there is a variance, 0 where it is rounding. */
+    /** Returns the factors, 0 where the variance is a rounding error. */
     private static Tensor inDirections(Tensor variances, Tensor factors) {
         double smallest = SMALLEST_SHARE * Reductions.largestMagnitude(variances);
         return Elementwise.where(Elementwise.greater(variances, smallest), factors, 0);
@@ -104,7 +104,7 @@ final class PrincipalAxes {
         return Tensors.to(Tensors.to(part, Device.CPU), DType.F64);
     }
 
-    /** The eigenvectors of the largest eigenvalues as rows {@code [count, c]}, each with its largest element positive. */
+    /** Returns the eigenvectors of the largest eigenvalues as rows {@code [count, c]}, largest element positive. */
     static Tensor leading(Tensor scatter, int count) {
         Eigen eigen = Decompositions.symmetricEigen(scatter);
         double[] values = eigen.values().toDoubles();

@@ -1,6 +1,6 @@
 package org.gramian.pooling;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -18,54 +18,46 @@ import org.gramian.tensor.Views;
 import org.gramian.tensor.Window;
 
 /**
- * Each map's mean, or maximum, over cells that grow finer level by level: 1×1, 2×2, 4×4, …
+ * Spatial pyramid pooling: the mean or maximum of each channel over the cells of grids of 1×1, 2×2, 4×4, …
  *
- * <p>Of k×k cells over h×w positions, the one in row r and column q spans rows {@code floor(r·h/k)} to {@code
- * ceil((r+1)·h/k)} (excluded) and columns likewise, so that any size of at least k×k works; where k does not divide it,
- * neighbours share a row. The descriptor lists all channels of the first cell, then of the second, row by row and level
- * by level: {@code C·(4^levels − 1)/3} numbers. The gradient of a maximum goes to its first position, row by row.
+ * <p>Of k×k cells over h×w positions, the cell in row r and column q spans rows {@code floor(r·h/k)} to {@code
+ * ceil((r+1)·h/k)} (exclusive) and columns likewise. The descriptor lists all channels of the first cell, then of the
+ * second, in row-major order and level by level: {@code d = C·(4^levels − 1)/3}. The gradient of a maximum goes to its
+ * first position in row-major order.
  *
- * <p>Lazebnik, Schmid, Ponce: Beyond Bags of Features: Spatial Pyramid Matching for Recognizing Natural Scene Categories,
- * CVPR 2006; in networks He, Zhang, Ren, Sun: Spatial Pyramid Pooling in Deep Convolutional Networks for Visual
- * Recognition, ECCV 2014.
+ * <p>References: Lazebnik, Schmid, Ponce, "Beyond Bags of Features: Spatial Pyramid Matching for Recognizing Natural
+ * Scene Categories", CVPR 2006; He, Zhang, Ren, Sun, "Spatial Pyramid Pooling in Deep Convolutional Networks for Visual
+ * Recognition", ECCV 2014.
  *
- * @param levels the last has {@code 2^(levels−1)} cells each way
- * @param statistic what is taken of a cell
+ * @param levels number of grids; the last has {@code 2^(levels−1)} cells along each side
+ * @param statistic statistic of a cell
  */
 public record Pyramid(int levels, Statistic statistic) implements Aggregation {
-    /** 1,024 cells each way are more than any layer has positions. */
+    /** 1,024 cells along a side, more than any layer has positions. */
     private static final int MOST_LEVELS = 11;
 
     static final Words.Rule RULE = new Words.Rule(
             "pyramid",
             "pyramid:<levels>[,of=mean|max]",
             "each feature map over 1x1, 2x2, 4x4, ... cells",
-            a -> new Pyramid(a.count("levels"), Statistic.parse(a.text("of", Statistic.MEAN.text()))));
+            a -> new Pyramid(
+                    a.count("levels"),
+                    EnumWords.parse(Statistic.class, "the statistic of a cell", a.text("of", "mean"))));
 
-    /** What is taken of a cell. */
+    /** Statistic of a cell. */
     public enum Statistic {
         MEAN,
-        MAX;
-
-        /** The word, as {@code mean}. */
-        public String text() {
-            return EnumWords.text(this);
-        }
-
-        /** Reads {@link #text} back. */
-        public static Statistic parse(String text) {
-            return EnumWords.parse(Statistic.class, "the statistic of a cell", text);
-        }
+        MAX
     }
 
-    /** Rows and columns, each from one that is included to one that is not. */
+    /** Rows {@code top} to {@code bottom} (exclusive) and columns {@code left} to {@code right} (exclusive). */
     public record Cell(int top, int bottom, int left, int right) {
-        /** Number of its positions. */
+        /** Returns the number of positions. */
         public int size() {
             return (bottom - top) * (right - left);
         }
 
-        /** Its part of maps {@code [n, c, h, w]}, without copying. */
+        /** Returns a view of the cell in maps {@code [n, c, h, w]}. */
         Tensor of(Tensor maps) {
             return Views.slice(Views.slice(maps, 2, top, bottom), 3, left, right);
         }
@@ -84,7 +76,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
 
     @Override
     public String text() {
-        return "pyramid:" + levels + (statistic == Statistic.MEAN ? "" : ",of=" + statistic.text());
+        return "pyramid:" + levels + (statistic == Statistic.MEAN ? "" : ",of=" + EnumWords.text(statistic));
     }
 
     @Override
@@ -109,7 +101,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
         return Shapes.reshape(found, maps.shape().at(0), outputs(maps.shape().at(1)));
     }
 
-    /** The cells of maps {@code [n, c, h, w]}, in the order of the descriptor. */
+    /** Returns the cells for maps {@code [n, c, h, w]}, in the order of the descriptor. */
     public List<Cell> cells(Shape maps) {
         int height = Math.toIntExact(maps.at(2));
         int width = Math.toIntExact(maps.at(3));
@@ -129,13 +121,16 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
         return cells;
     }
 
-    /** All means {@code [n, cells, c]} by one product: {@code A·Mᵀ}, row i of A the mean over cell i. */
+    /** Computes all means {@code [n, cells, c]} as one product {@code A·Mᵀ}; row i of A averages cell i. */
     private static Var means(Var maps, List<Cell> cells) {
         Shape shape = maps.shape();
         Var positions =
                 Shapes.transpose(Shapes.reshape(maps, shape.at(0), shape.at(1), shape.at(2) * shape.at(3)), 1, 2);
         return maps.tape().apply(List.of(positions), () -> {
-            Tensor a = averaging(cells, maps.value());
+            double[] weights = averaging(cells, shape);
+            Tensor x = maps.value();
+            Tensor a = Tensors.to(
+                    Tensors.of(weights, Shape.of(cells.size(), weights.length / cells.size()), x.type()), x.device());
             return Result.of(
                     Products.matmul(a, positions.value()),
                     (g, wanted) -> list(Products.matmul(Views.transpose(a), g)),
@@ -143,13 +138,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
         });
     }
 
-    private static Tensor averaging(List<Cell> cells, Tensor maps) {
-        double[] weights = averaging(cells, maps.shape());
-        Shape shape = Shape.of(cells.size(), weights.length / cells.size());
-        return Tensors.to(Tensors.of(weights, shape, maps.type()), maps.device());
-    }
-
-    /** A row for each cell that takes the mean over it, {@code [cells, h·w]}, for maps {@code [n, c, h, w]}. */
+    /** Returns the averaging matrix {@code A [cells, h·w]} for maps {@code [n, c, h, w]}. */
     public static double[] averaging(List<Cell> cells, Shape maps) {
         int width = Math.toIntExact(maps.at(3));
         int positions = Math.toIntExact(maps.at(2)) * width;
@@ -165,7 +154,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
         return weights;
     }
 
-    /** All maxima {@code [n, cells, c]}. */
+    /** Computes all maxima {@code [n, cells, c]}. */
     private static Var maxima(Var maps, List<Cell> cells) {
         Tensor x = maps.value();
         return maps.tape().apply(List.of(maps), () -> {

@@ -1,34 +1,37 @@
 package org.gramian.pooling;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
-import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
+import org.gramian.basis.NearestWord;
+import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /** Channel reduction at each position: {@code [n, c, N]} to {@code [n, k, N]}. */
-public sealed interface Reduction extends PoolingStage permits Reduction.Conv, Reduction.Pca, LayerChannels {
+public sealed interface Reduction extends PoolingStage permits Reduction.Conv, Reduction.Pca, Reduction.LayerChannels {
     @Override
-    default Reduction settled(PoolingContext place) {
+    default Reduction settled(Context place) {
         return this;
     }
 
@@ -77,7 +80,7 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
         }
 
         @Override
-        public Conv settled(PoolingContext place) {
+        public Conv settled(Context place) {
             return atMost ? new Conv(Math.toIntExact(outputs(place.entering())), initialBias) : this;
         }
 
@@ -96,21 +99,8 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
         public List<ParameterSpec> parameters(long entering) {
             long leaving = outputs(entering);
             return List.of(
-                    new ParameterSpec("weight", Shape.of(leaving, entering, 1, 1), Role.WEIGHT, Conv::he),
-                    new ParameterSpec(
-                            "bias",
-                            Shape.of(leaving),
-                            Role.BIAS,
-                            (random, shape, type) ->
-                                    Tensors.of(repeated(initialBias, Math.toIntExact(leaving)), shape, type)));
-        }
-
-        /** He initialization: normal with variance 2/c (He et al., 2015). */
-        private static Tensor he(RandomGenerator random, Shape shape, DType type) {
-            try (Scope scope = Scope.open()) {
-                Tensor gaussian = Tensors.gaussian(random, shape, type);
-                return scope.keep(Elementwise.mulInPlace(gaussian, Math.sqrt(2.0 / shape.at(1))));
-            }
+                    new ParameterSpec("weight", Shape.of(leaving, entering, 1, 1), Role.WEIGHT, Initializer.he()),
+                    new ParameterSpec("bias", Shape.of(leaving), Role.BIAS, Initializer.constant(initialBias)));
         }
 
         @Override
@@ -211,9 +201,133 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
         }
     }
 
-    private static double[] repeated(double value, int count) {
-        double[] values = new double[count];
-        Arrays.fill(values, value);
-        return values;
+    /**
+     * Channels of one feature layer of a {@link Backbone} with several: {@code [n, c, N]} to {@code [n, to − from, N]}.
+     *
+     * <p>The text {@code layer:block29} leaves the range open until the backbone is known; then it is {@code
+     * layer:block29,from=160,to=608}. A slash in a layer's name is written as a colon.
+     *
+     * @param layer name of the layer
+     * @param range its channels; empty while the backbone is unknown
+     */
+    record LayerChannels(String layer, Optional<Range> range) implements Reduction {
+        static final Words.Rule RULE = new Words.Rule(
+                "layer",
+                "layer:<name>[,from=<channel>,to=<channel>]",
+                "channels of one layer of a backbone with several layers",
+                LayerChannels::read);
+
+        /**
+         * Range of channels.
+         *
+         * @param from first channel, from 0
+         * @param to end, exclusive
+         */
+        public record Range(int from, int to) {
+            public Range {
+                if (from < 0 || to <= from) {
+                    throw new IllegalArgumentException(
+                            "layer: expected channels from 0 on and at least one of them, found from=" + from + ",to="
+                                    + to);
+                }
+            }
+        }
+
+        public LayerChannels {
+            if (layer.isBlank()) {
+                throw new IllegalArgumentException(
+                        "layer: expected the name of a layer, e.g. layer:block29, found none");
+            }
+        }
+
+        /** Creates the channels of a layer while the backbone is unknown. */
+        public LayerChannels(String layer) {
+            this(layer, Optional.empty());
+        }
+
+        private static LayerChannels read(WordArguments arguments) {
+            String layer = name(arguments.text("name", ""));
+            String from = arguments.text("from", "");
+            String to = arguments.text("to", "");
+            if (from.isEmpty() != to.isEmpty()) {
+                throw new IllegalArgumentException("expected both from= and to=, or neither, found one");
+            }
+            if (from.isEmpty()) {
+                return new LayerChannels(layer);
+            }
+            int first = from.equals("0") ? 0 : arguments.count("from");
+            return new LayerChannels(layer, Optional.of(new Range(first, arguments.count("to"))));
+        }
+
+        /** Returns the name of a layer from its form in a pooling's text, where slashes separate stages. */
+        static String name(String word) {
+            return word.replace(':', '/');
+        }
+
+        /** Returns the form of a layer's name in a pooling's text. */
+        static String word(String layer) {
+            return layer.replace('/', ':');
+        }
+
+        @Override
+        public String text() {
+            return "layer:" + word(layer)
+                    + range.map(known -> ",from=" + known.from() + ",to=" + known.to())
+                            .orElse("");
+        }
+
+        private Range known() {
+            return range.orElseThrow(() -> new IllegalArgumentException(
+                    text() + " needs a backbone; without one, give the channels, e.g. " + text() + ",from=160,to=608"));
+        }
+
+        @Override
+        public long outputs(long entering) {
+            Range known = known();
+            if (known.to() > entering) {
+                throw new IllegalArgumentException(
+                        text() + ": expected at least " + known.to() + " channels, found " + entering);
+            }
+            return (long) known.to() - known.from();
+        }
+
+        /** @throws IllegalArgumentException if the backbone is not cut at the layer, or channels were mixed before */
+        @Override
+        public LayerChannels settled(Context place) {
+            if (place.backbone().isEmpty()) {
+                return this;
+            }
+            Backbone backbone = place.backbone().get();
+            if (place.mixed()) {
+                throw new IllegalArgumentException(text()
+                        + ": expected the backbone's own channels, found those of a reduction before it; put layer:"
+                        + word(layer) + " first");
+            }
+            List<String> layers = backbone.cutLayers();
+            int index = layers.indexOf(layer);
+            if (index < 0) {
+                throw new IllegalArgumentException(text() + ": expected a layer of " + backbone + ", one of "
+                        + String.join(", ", layers) + ", found '" + layer + "'" + NearestWord.suggestion(layer, layers)
+                        + "; add it to the layers, e.g. --layer " + layers.getFirst() + "+" + layer);
+            }
+            List<Long> channels = backbone.channelsOfLayers();
+            int from = Math.toIntExact(channels.subList(0, index).stream()
+                    .mapToLong(Long::longValue)
+                    .sum());
+            Range own = new Range(from, Math.toIntExact(from + channels.get(index)));
+            if (range.isPresent() && !range.get().equals(own)) {
+                throw new IllegalArgumentException(
+                        text() + ": the channels of " + layer + " of " + backbone + " are from=" + own.from() + ",to="
+                                + own.to() + "; write layer:" + word(layer) + " for these");
+            }
+            return new LayerChannels(layer, Optional.of(own));
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            Range known = known();
+            outputs(maps.shape().at(1));
+            return Shapes.slice(maps, 1, known.from(), known.to());
+        }
     }
 }

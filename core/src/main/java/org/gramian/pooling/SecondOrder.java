@@ -13,14 +13,14 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Backward;
-import org.gramian.spd.Bilinear;
-import org.gramian.spd.Covariance;
-import org.gramian.spd.Gaussian;
 import org.gramian.spd.Kernel;
-import org.gramian.spd.Laplacian;
-import org.gramian.spd.Polynomial;
+import org.gramian.spd.Kernel.Bilinear;
+import org.gramian.spd.Kernel.Covariance;
+import org.gramian.spd.Kernel.Gaussian;
+import org.gramian.spd.Kernel.Laplacian;
+import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.Rbf;
-import org.gramian.spd.Sigma;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -120,7 +120,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        return trace(maps, parameters, (stage, value) -> {});
+        return trace(maps, parameters, (_, _) -> {});
     }
 
     /** Applies the kernel: {@code [n, C, N]} to {@code [n, C, C]}. */
@@ -130,7 +130,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     /** Applies the transforms: {@code [n, C, C]} to {@code [n, C', C']}. */
     public Var transform(Var matrices, Bindings parameters) {
-        return transform(matrices, parameters, (stage, value) -> {});
+        return transform(matrices, parameters, (_, _) -> {});
     }
 
     /** Applies the vectorization: {@code [n, C', C']} to {@code [n, d]}. */

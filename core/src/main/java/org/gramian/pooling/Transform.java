@@ -4,19 +4,24 @@ import java.util.List;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
 import org.gramian.spd.NewtonSchulz;
 import org.gramian.spd.SpdTransform;
-import org.gramian.spd.Spectral;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.Shape;
 
 /** Transform of symmetric matrices: {@code [n, C, C]} to {@code [n, C', C']}. */
 public sealed interface Transform extends PoolingStage
-        permits Transform.Spd, Transform.Relu, Transform.Spectrum, Transform.Isqrt, FreeTransform {
+        permits Transform.Spd, Transform.Relu, Transform.Spectrum, Transform.Isqrt, Transform.Free {
+    @Override
+    default long outputs(long channels) {
+        return channels;
+    }
+
     /** Initialization of W in {@link Spd}. */
     enum Start {
         /** Q factor of a Gaussian matrix: a random point of the manifold. */
@@ -44,9 +49,7 @@ public sealed interface Transform extends PoolingStage
      */
     record Spd(int size, Start start) implements Transform {
         public Spd {
-            if (size < 1) {
-                throw new IllegalArgumentException("spd: expected a size of at least 1, found " + size);
-            }
+            Words.requireSize("spd", size);
         }
 
         /** Creates a transform that is initialized on the manifold. */
@@ -76,7 +79,7 @@ public sealed interface Transform extends PoolingStage
 
         @Override
         public List<ParameterSpec> parameters(long channels) {
-            ParameterSpec.Initializer first = switch (start) {
+            Initializer first = switch (start) {
                 case ORTHONORMAL -> Stiefel::random;
                 case XAVIER -> Stiefel::xavier;
             };
@@ -97,11 +100,6 @@ public sealed interface Transform extends PoolingStage
         @Override
         public String text() {
             return "relu";
-        }
-
-        @Override
-        public long outputs(long channels) {
-            return channels;
         }
 
         @Override
@@ -128,13 +126,8 @@ public sealed interface Transform extends PoolingStage
         }
 
         @Override
-        public long outputs(long channels) {
-            return channels;
-        }
-
-        @Override
         public Var apply(Var matrices, Bindings parameters) {
-            return Spectral.apply(matrices, function);
+            return function.apply(matrices);
         }
     }
 
@@ -155,13 +148,48 @@ public sealed interface Transform extends PoolingStage
         }
 
         @Override
+        public Var apply(Var matrices, Bindings parameters) {
+            return NewtonSchulz.squareRoot(matrices, iterations);
+        }
+    }
+
+    /**
+     * Second-order transformation {@code Y = WᵀKW} with an unconstrained {@code weight [C, size]}
+     * (Yu, Salzmann, "Second-order Convolutional Neural Networks", 2017): {@link Transform.Spd} without its manifold.
+     *
+     * @param size rows of Y; they may be more than those of K
+     */
+    record Free(int size) implements Transform {
+        static final Words.Rule RULE =
+                new Words.Rule("o2t", "o2t:<size>", "Y = W^T K W, W unconstrained", a -> new Free(a.count("size")));
+
+        public Free {
+            Words.requireSize("o2t", size);
+        }
+
+        /** Gaussian of variance 1/C: {@code wᵀKw} is the mean of the diagonal of K on average. */
+        static Initializer unitVariance(long channels) {
+            return Initializer.gaussian(Math.sqrt(1.0 / channels));
+        }
+
+        @Override
+        public String text() {
+            return "o2t:" + size;
+        }
+
+        @Override
         public long outputs(long channels) {
-            return channels;
+            return size;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long channels) {
+            return List.of(new ParameterSpec("weight", Shape.of(channels, size), Role.WEIGHT, unitVariance(channels)));
         }
 
         @Override
         public Var apply(Var matrices, Bindings parameters) {
-            return NewtonSchulz.squareRoot(matrices, iterations);
+            return SpdTransform.free(matrices, parameters.get("weight"));
         }
     }
 }

@@ -3,7 +3,7 @@ package org.gramian.pooling;
 import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
-import org.gramian.autodiff.Adjoint;
+import java.util.stream.LongStream;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Matrices;
@@ -11,6 +11,7 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Result.Adjoint;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.cluster.KMeans;
@@ -23,44 +24,42 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** What methods with a vocabulary have in common: words of local features, and positions assigned to them. */
+/** Fitting of codebooks and assignment of positions to codewords, shared by all {@link Codebook} poolings. */
 final class Vocabulary {
-    /** Local features that a vocabulary is fitted to at most: hundreds for each word of the usual numbers. */
+    /** Largest number of local features for k-means. */
     static final int MOST_ROWS = 40_000;
 
-    /** Images whose local features are looked at together while drawing. */
+    /** Images that are sampled at once, to limit memory. */
     private static final long AT_ONCE = 16;
 
-    /** What the second nearest word weighs beside the nearest, on the mean, with the sharpness taken from data. */
+    /** Weight of the second nearest codeword relative to the nearest, at the mean gap of squared distances. */
     private static final double SECOND = 0.01;
 
-    /** Added to a distance to take it out of the question. */
+    /** Subtracted from the closeness of the nearest codeword to exclude it. */
     private static final double FAR = 1e30;
 
     private Vocabulary() {}
 
-    static int requireWords(String word, int count) {
+    static void requireWords(String word, int count) {
         if (count < 1) {
             throw new IllegalArgumentException(word + ": expected at least 1 word, found " + count);
         }
-        return count;
     }
 
-    /** A parameter that has no value until it is fitted. */
+    /** Returns the specification of a parameter that is NaN until it is fitted. */
     static ParameterSpec unset(String name, Role role, long... sizes) {
         return new ParameterSpec(name, Shape.of(sizes), role, Fitting.UNSET);
     }
 
-    /** At most {@value #MOST_ROWS} local features {@code [m, c]} of maps {@code [n, c, N]}, drawn without putting back. */
+    /**
+     * Samples at most {@value #MOST_ROWS} local features {@code [m, c]} of maps {@code [n, c, N]} without replacement.
+     */
     static Tensor sample(Tensor maps, RandomGenerator random) {
         long count = maps.size(0) * maps.size(2);
         if (count <= MOST_ROWS) {
             return rows(maps);
         }
-        long[] places = new long[Math.toIntExact(count)];
-        for (int i = 0; i < places.length; i++) {
-            places[i] = i;
-        }
+        long[] places = LongStream.range(0, count).toArray();
         long[] drawn = new long[MOST_ROWS];
         for (int i = 0; i < MOST_ROWS; i++) {
             int other = i + random.nextInt(places.length - i);
@@ -71,12 +70,12 @@ final class Vocabulary {
         return select(maps, drawn);
     }
 
-    /** All local features {@code [n·N, c]}, copied. */
+    /** Copies all local features, {@code [n·N, c]}. */
     private static Tensor rows(Tensor maps) {
         return Views.reshape(Views.transpose(maps, 1, 2), maps.size(0) * maps.size(2), maps.size(1));
     }
 
-    /** Local features of ascending places, some images at a time: a copy of all would be many times as large. */
+    /** Gathers local features at ascending indices, a few images at a time: a copy of all would be much larger. */
     private static Tensor select(Tensor maps, long[] places) {
         Tensor selected = Tensors.empty(Shape.of(places.length, maps.size(1)), maps.type(), maps.device());
         int done = 0;
@@ -101,20 +100,20 @@ final class Vocabulary {
         return selected;
     }
 
-    /** Gives words {@code [k, c]} the centres of local features. */
+    /** Sets codewords {@code [k, c]} to the k-means centres of local features. */
     static void fit(Tensor maps, Parameter words, RandomGenerator random) {
         int count = Math.toIntExact(words.value().size(0));
         words.set(Tensors.copy(words(sample(maps, random), count, random)));
     }
 
-    /** The centres {@code [k, c]} of local features {@code [m, c]}. */
+    /** Computes the k-means centres {@code [k, c]} of local features {@code [m, c]}. */
     static Tensor words(Tensor rows, int count, RandomGenerator random) {
         return KMeans.of(count).fit(rows, random).centres();
     }
 
     /**
-     * How sharply soft assignments {@code exp(−α‖x − c_k‖²)} fall off: α such that the second nearest word has a hundredth of
-     * the weight of the nearest at the mean difference of their squared distances; 1 where words do not differ.
+     * Computes α of soft assignments {@code exp(−α‖x − c_k‖²)} such that at the mean gap of squared distances the
+     * second nearest codeword has a hundredth of the weight of the nearest; 1 if codewords do not differ.
      */
     static double sharpness(Tensor rows, Tensor words) {
         if (words.size(0) < 2) {
@@ -129,12 +128,12 @@ final class Vocabulary {
         return gap > 0 ? -Math.log(SECOND) / gap : 1;
     }
 
-    /** Softmax over words of scores {@code [n, k, N]}, in the same shape. */
-    static Var softly(Var scores) {
+    /** Computes the softmax over codewords of scores {@code [n, k, N]}. */
+    static Var softmax(Var scores) {
         return Shapes.transpose(Classification.softmax(Shapes.transpose(scores, 1, 2)), 1, 2);
     }
 
-    /** A 1 for the nearest word of every position, {@code [n, k, N]}; a constant on the way back. */
+    /** Computes the one-hot assignment to the nearest codeword, {@code [n, k, N]}; constant in the backward pass. */
     static Var nearest(Var maps, Var words) {
         return maps.tape()
                 .apply(List.of(), () -> Result.of(nearest(maps.value(), words.value()), (g, wanted) -> Adjoint.list()));
@@ -149,13 +148,13 @@ final class Vocabulary {
         return Views.transpose(Views.reshape(rows, maps.size(0), maps.size(2), words.size(0)));
     }
 
-    /** {@code V_k = Σ_p a_kp (x_p − c_k)}, {@code [n, k, c]}, of assignments {@code [n, k, N]}, maps and words. */
+    /** Computes {@code V_k = Σ_p a_kp (x_p − c_k)}, {@code [n, k, c]}, for assignments {@code a [n, k, N]}. */
     static Var residuals(Var assignments, Var maps, Var words) {
         Var sums = Matrices.matmul(assignments, Shapes.transpose(maps, 1, 2));
         return Arithmetic.sub(sums, Arithmetic.mul(Arithmetic.sum(assignments, 2), words));
     }
 
-    /** Word by word in one vector: {@code [n, k, c]} to {@code [n, k·c]}. */
+    /** Reshapes {@code [n, k, c]} to {@code [n, k·c]}. */
     static Var flat(Var encoded) {
         return Shapes.reshape(
                 encoded,

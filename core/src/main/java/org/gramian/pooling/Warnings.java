@@ -2,15 +2,16 @@ package org.gramian.pooling;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.gramian.pooling.Transform.Free;
 
-/** Finds what is allowed in a {@link Pooling} but probably not meant. */
+/** Warnings about valid but probably unintended combinations of stages in a {@link Pooling}. */
 final class Warnings {
     private Warnings() {}
 
     /**
-     * All of a pooling.
+     * Returns all warnings.
      *
-     * @param channels of the features
+     * @param channels number of channels of the features
      * @param rooted whether a root follows the descriptor, as after a join
      */
     static List<String> of(Pooling pooling, long channels, boolean rooted) {
@@ -21,11 +22,11 @@ final class Warnings {
                     + " pca instead, or remove it");
         }
         all.addAll(ofWideConvolutions(pooling, channels));
-        boolean bent = rooted || pooling.normalizations().stream().anyMatch(Normalization.Root.class::isInstance);
+        boolean nonlinear = rooted || pooling.normalizations().stream().anyMatch(Normalization.Root.class::isInstance);
         long size = pooling.reduced(channels);
         switch (pooling.aggregation()) {
-            case SecondOrder secondOrder -> all.addAll(ofRotations(secondOrder, size, bent));
-            case Join join -> join.branches().forEach(branch -> all.addAll(of(branch, size, bent)));
+            case SecondOrder secondOrder -> all.addAll(ofRotations(secondOrder, size, nonlinear));
+            case Join join -> join.branches().forEach(branch -> all.addAll(of(branch, size, nonlinear)));
             default -> {}
         }
         return all;
@@ -62,17 +63,17 @@ final class Warnings {
         return warnings;
     }
 
-    /** Whether what follows a rotation can take it over: another spd or o2t, or the classifier if nothing bends in between. */
+    /** Returns whether a later linear stage absorbs a rotation: another spd or o2t, or the classifier. */
     private static boolean isAbsorbed(List<Transform> following, boolean rooted) {
         for (Transform transform : following) {
             switch (transform) {
                 case Transform.Relu _ -> {
                     return false;
                 }
-                case Transform.Spd _, FreeTransform _ -> {
+                case Transform.Spd _, Free _ -> {
                     return true;
                 }
-                default -> {} // a function of eigenvalues turns with the matrix
+                default -> {} // functions of eigenvalues commute with rotations
             }
         }
         return !rooted;

@@ -11,8 +11,8 @@ import org.gramian.basis.NearestWord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of one word: {@code name=value} pairs, the first of which may be given without its name,
- * as in {@code conv:512}. Those that are not written may have a value by the {@link Fidelity}.
+ * Arguments of one word: {@code name=value} pairs, the first of which may be given without its name, as in {@code
+ * conv:512}. Omitted arguments may have a default of the {@link Fidelity}.
  */
 final class WordArguments {
     private final Words.Word word;
@@ -50,12 +50,12 @@ final class WordArguments {
         return found == null ? byDefault : found;
     }
 
-    /** A whole number of at least 1 that must be given. */
+    /** Returns a required integer of at least 1. */
     int count(String name) {
         return toCount(name, required(name));
     }
 
-    /** A whole number of at least 1 that must be given, or a word that stands for another one. */
+    /** Returns a required integer of at least 1, or the value of a keyword. */
     int countOr(String name, String word, int meant) {
         String found = required(name);
         return found.equals(word) ? meant : toCount(name, found);
@@ -66,7 +66,7 @@ final class WordArguments {
         return found == null ? byDefault : toCount(name, found);
     }
 
-    /** A number that must be given. */
+    /** Returns a required number. */
     double number(String name) {
         return toNumber(name, required(name));
     }
@@ -76,7 +76,7 @@ final class WordArguments {
         return found == null ? byDefault : toNumber(name, found);
     }
 
-    /** {@code true} or {@code false}. */
+    /** Returns {@code true} or {@code false}. */
     boolean flag(String name, boolean byDefault) {
         String found = text(name, Boolean.toString(byDefault));
         if (!found.equals("true") && !found.equals("false")) {
@@ -85,7 +85,7 @@ final class WordArguments {
         return found.equals("true");
     }
 
-    /** One of several words, always with its name before it. */
+    /** Returns one of several keywords; its name cannot be omitted. */
     <T> T choice(String name, Function<String, T> reading) {
         known.add(name);
         String found = named.getOrDefault(name, unwritten.get(name));
@@ -138,7 +138,7 @@ final class WordArguments {
         return problem("the argument '" + name + "' must be " + wanted + ", found '" + found + "'");
     }
 
-    /** Fails if arguments are left that were not read. */
+    /** Fails if an argument was not read. */
     void requireAllUsed() {
         List<String> over = new ArrayList<>(named.keySet());
         over.removeAll(known);

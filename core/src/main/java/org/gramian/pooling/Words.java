@@ -7,14 +7,29 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
+import org.gramian.pooling.Codebook.BagOfWords;
+import org.gramian.pooling.Codebook.DeepTen;
+import org.gramian.pooling.Codebook.NetVlad;
+import org.gramian.pooling.Codebook.Vlad;
+import org.gramian.pooling.FirstOrder.Average;
+import org.gramian.pooling.FirstOrder.GeneralizedMean;
+import org.gramian.pooling.FirstOrder.Maximum;
+import org.gramian.pooling.FirstOrder.Sum;
+import org.gramian.pooling.FirstOrder.Weighted;
+import org.gramian.pooling.Normalization.Pca;
+import org.gramian.pooling.Reduction.LayerChannels;
+import org.gramian.pooling.Transform.Free;
+import org.gramian.pooling.Vectorization.Parametric;
+import org.gramian.pooling.Vectorization.RandomMaclaurin;
+import org.gramian.pooling.Vectorization.TensorSketch;
 import org.gramian.spd.Backward;
-import org.gramian.spd.Bilinear;
-import org.gramian.spd.Covariance;
-import org.gramian.spd.Gaussian;
-import org.gramian.spd.Laplacian;
-import org.gramian.spd.Polynomial;
+import org.gramian.spd.Kernel.Bilinear;
+import org.gramian.spd.Kernel.Covariance;
+import org.gramian.spd.Kernel.Gaussian;
+import org.gramian.spd.Kernel.Laplacian;
+import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.Rbf;
-import org.gramian.spd.Sigma;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.SpectralFunction.Log;
 import org.gramian.spd.SpectralFunction.Power;
@@ -94,7 +109,7 @@ public final class Words {
                     "spd:<size>[,init=orthonormal|xavier]",
                     "Y = W^T K W, W with orthonormal columns",
                     a -> new Transform.Spd(a.count("size"), a.choice("init", Transform.Start::parse))),
-            FreeTransform.RULE,
+            Free.RULE,
             new Rule("relu", "relu", "max(Y, 0), element by element", a -> new Transform.Relu()),
             new Rule(
                     "reeig",
@@ -125,7 +140,7 @@ public final class Words {
             new Rule("flat", "flat", "the whole matrix", a -> new Vectorization.Flat()),
             TensorSketch.RULE,
             RandomMaclaurin.RULE,
-            ParametricVectorization.RULE,
+            Parametric.RULE,
             new Rule(
                     "root",
                     "root[:eps=" + number(Normalization.Root.DEFAULT_EPSILON) + ",gradient=exact|authors]",
@@ -188,6 +203,12 @@ public final class Words {
         };
     }
 
+    static void requireSize(String word, int size) {
+        if (size < 1) {
+            throw new IllegalArgumentException(word + ": expected a size of at least 1, found " + size);
+        }
+    }
+
     /** Formats a number as a user would type it: {@code 0.5}, {@code 3}, {@code 1e-4}. */
     static String number(double value) {
         if (value == Math.rint(value) && Math.abs(value) < 1e7) {
@@ -203,7 +224,7 @@ public final class Words {
     }
 
     /**
-     * The word {@code pca}: a {@link Reduction.Pca} of features before the aggregation, a {@link DescriptorPca} after
+     * The word {@code pca}: a {@link Reduction.Pca} of features before the aggregation, a {@link Pca} after
      * it.
      *
      * @param axes number of axes; empty for {@code most}
@@ -216,14 +237,14 @@ public final class Words {
                 PcaWord::of);
 
         private static PcaWord of(WordArguments arguments) {
-            boolean most = arguments.text("axes", "").equals(DescriptorPca.MOST);
+            boolean most = arguments.text("axes", "").equals(Pca.MOST);
             return new PcaWord(most ? OptionalInt.empty() : OptionalInt.of(arguments.count("axes")));
         }
 
         /** Returns the stage for a position before or after the aggregation. */
         PoolingStage at(boolean afterAggregation) {
             if (afterAggregation) {
-                return new DescriptorPca(axes);
+                return new Pca(axes);
             }
             return new Reduction.Pca(axes.orElseThrow(() -> new PoolingSyntaxException(
                     "pca: 'most' applies to descriptors, after the aggregation; before it expected a number of channels, as"

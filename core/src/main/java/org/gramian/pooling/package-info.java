@@ -1,12 +1,11 @@
 /**
- * From feature maps to a descriptor: kernel, transformation, vectorization, and what they are compared with.
+ * Poolings: feature maps {@code [n, c, h, w]} to descriptors {@code [n, d]}.
  *
- * <p>A {@link org.gramian.pooling.Pooling} is three steps in the order of the data: {@link
- * org.gramian.pooling.Reduction}s of the channels (a 1×1 convolution, a PCA), an {@link
- * org.gramian.pooling.Aggregation} of all positions into one vector ({@link org.gramian.pooling.SecondOrder}, the paper's
- * path, or a statistic of each map, as {@link org.gramian.pooling.Average} and {@link
- * org.gramian.pooling.GeneralizedMean}), and {@link org.gramian.pooling.Normalization}s of that vector. Methods of your own
- * enter as a {@link org.gramian.pooling.CustomAggregation}; {@code docs/adding-a-method.md} adds one to the words.
+ * <p>A {@link org.gramian.pooling.Pooling} has three steps: {@link org.gramian.pooling.Reduction}s of the channels (1×1
+ * convolution, PCA), an {@link org.gramian.pooling.Aggregation} of all positions to one vector ({@link
+ * org.gramian.pooling.SecondOrder}, {@link org.gramian.pooling.FirstOrder}, {@link org.gramian.pooling.Codebook} and
+ * others), and {@link org.gramian.pooling.Normalization}s of the vector. A {@link
+ * org.gramian.pooling.CustomAggregation} adds your own method; {@code docs/adding-a-method.md} shows how.
  *
  * <p>Each pooling has one text form, used on the command line, in configuration and in model files:
  *
@@ -19,7 +18,7 @@
  * }</pre>
  *
  * <p>{@link org.gramian.pooling.Words} lists the words of that form with their arguments, {@link
- * org.gramian.pooling.Methods} the methods that have a name of their own, with formula and reference.
+ * org.gramian.pooling.Methods} the named methods with formula and reference.
  *
  * <p>{@link org.gramian.pooling.Fidelity} determines the defaults of arguments: those of the paper as printed, of its
  * authors' code, or corrected ones, as in {@code Pooling.parse("paper", Fidelity.AUTHORS)}.

@@ -57,11 +57,11 @@ public final class Diagnostics {
         }
     }
 
-    /** Extreme eigenvalues and condition of symmetric matrices {@code [n, C, C]}, in double precision. */
+    /** Computes extreme eigenvalues and condition numbers of symmetric matrices {@code [n, C, C]} in float64. */
     public static Spectrum spectrum(Tensor matrices) {
         try (Scope _ = Scope.open()) {
             int size = Math.toIntExact(matrices.size(-1));
-            Tensor exact = Spectral.symmetric(Tensors.to(matrices, DType.F64));
+            Tensor exact = Stiefel.symmetric(Tensors.to(matrices, DType.F64));
             double[] values = Decompositions.symmetricEigen(exact).values().toDoubles();
             double condition = 0;
             for (int start = 0; start < values.length; start += size) {

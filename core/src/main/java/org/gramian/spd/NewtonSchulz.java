@@ -1,6 +1,6 @@
 package org.gramian.spd;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +42,7 @@ public final class NewtonSchulz {
             throw new IllegalArgumentException("isqrt: expected at least 1 iteration, found " + iterations);
         }
         return matrices.tape().apply(List.of(matrices), () -> {
-            Tensor s = Spectral.symmetric(matrices.value());
+            Tensor s = Stiefel.symmetric(matrices.value());
             Tensor trace = Elementwise.atLeast(trace(s), SMALLEST_TRACE);
             Tensor root = Elementwise.sqrt(trace);
             Tensor identity = identity(s);
@@ -65,7 +65,7 @@ public final class NewtonSchulz {
                         Elementwise.div(inner(first, s), Elementwise.mul(trace, trace)));
                 Tensor moving = Elementwise.where(Elementwise.greater(trace, SMALLEST_TRACE), ofTrace, 0);
                 Tensor ds = Elementwise.add(Elementwise.div(first, trace), Elementwise.mul(identity(s), moving));
-                return list(Spectral.symmetric(ds));
+                return list(Stiefel.symmetric(ds));
             });
         });
     }

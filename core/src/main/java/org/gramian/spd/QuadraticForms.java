@@ -1,6 +1,6 @@
 package org.gramian.spd;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -16,21 +16,27 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Many forms of one symmetric matrix, {@code v_k = l_kᵀ Y r_k}: from {@code Y [n, C, C]} and the columns of {@code L [C,
- * d]} and {@code R [C, d]} to {@code v [n, d]}.
+ * Bilinear forms of symmetric matrices, {@code v_k = l_kᵀ Y r_k} with the columns of {@code L [C, d]} and {@code R [C,
+ * d]}: {@code Y [n, C, C]} to {@code v [n, d]}.
  *
- * <p>With {@code g = dL/dv}: {@code dL/dY = L diag(g) Rᵀ}, {@code dL/dL = Σ_n Y R diag(g)}, {@code dL/dR = Σ_n Y L
- * diag(g)}, since Y is symmetric. Where L and R are one variable, its gradient is computed once and doubled.
- *
- * <p>Columns are taken a few at a time: what is made on the way, {@code [n, C, columns]}, stays of the size of the
- * matrices themselves however large d is.
+ * <p>Backward, with {@code g = dL/dv}: {@code dL/dY = L diag(g) Rᵀ}, {@code dL/dL = Σ_n Y R diag(g)}, {@code dL/dR =
+ * Σ_n Y L diag(g)}. If L and R are one variable, its gradient is computed once and doubled. Columns are processed in
+ * chunks, so that temporaries {@code [n, C, columns]} are not larger than the matrices.
  */
 public final class QuadraticForms {
-    /** Fewer columns at once would leave small matrices waiting for operators to start. */
+    /** With smaller chunks the overhead of operators dominates for small matrices. */
     private static final long FEWEST_AT_ONCE = 256;
 
     private QuadraticForms() {}
 
+    /**
+     * Computes {@code v}.
+     *
+     * @param matrices Y {@code [n, C, C]}, symmetric
+     * @param left L {@code [C, d]}
+     * @param right R {@code [C, d]}, may be the same variable
+     * @return {@code [n, d]}
+     */
     public static Var of(Var matrices, Var left, Var right) {
         Tensor y = matrices.value();
         Tensor l = left.value();
@@ -44,24 +50,24 @@ public final class QuadraticForms {
                     + y + ", " + l + " and " + r);
         }
         if (left == right) {
-            return matrices.tape()
-                    .apply(
-                            List.of(matrices, left),
-                            () -> Result.of(
-                                    values(y, l, l),
-                                    (g, wanted) -> list(
-                                            wanted[0] ? ofMatrices(g, l, l) : null,
-                                            wanted[1] ? Elementwise.mulInPlace(ofColumns(g, y, l), 2) : null)));
+            return matrices.tape().apply(List.of(matrices, left), () -> {
+                Tensor v = values(y, l, l);
+                return Result.of(
+                        v,
+                        (g, wanted) -> list(
+                                wanted[0] ? ofMatrices(g, l, l) : null,
+                                wanted[1] ? Elementwise.mulInPlace(ofColumns(g, y, l), 2) : null));
+            });
         }
-        return matrices.tape()
-                .apply(
-                        List.of(matrices, left, right),
-                        () -> Result.of(
-                                values(y, l, r),
-                                (g, wanted) -> list(
-                                        wanted[0] ? ofMatrices(g, l, r) : null,
-                                        wanted[1] ? ofColumns(g, y, r) : null,
-                                        wanted[2] ? ofColumns(g, y, l) : null)));
+        return matrices.tape().apply(List.of(matrices, left, right), () -> {
+            Tensor v = values(y, l, r);
+            return Result.of(
+                    v,
+                    (g, wanted) -> list(
+                            wanted[0] ? ofMatrices(g, l, r) : null,
+                            wanted[1] ? ofColumns(g, y, r) : null,
+                            wanted[2] ? ofColumns(g, y, l) : null));
+        });
     }
 
     private static Tensor values(Tensor y, Tensor l, Tensor r) {
@@ -75,7 +81,7 @@ public final class QuadraticForms {
         return parts.size() == 1 ? parts.getFirst() : Views.concat(parts, 1);
     }
 
-    /** {@code L diag(g) Rᵀ}. */
+    /** Computes {@code L diag(g) Rᵀ}. */
     private static Tensor ofMatrices(Tensor g, Tensor l, Tensor r) {
         long n = g.size(0);
         long size = l.size(0);
@@ -90,7 +96,7 @@ public final class QuadraticForms {
         return Views.reshape(sum, n, size, size);
     }
 
-    /** {@code Σ_n Y·other·diag(g)}. */
+    /** Computes {@code Σ_n Y·other·diag(g)}. */
     private static Tensor ofColumns(Tensor g, Tensor y, Tensor other) {
         List<Tensor> parts = new ArrayList<>();
         for (Span span : Span.all(y.size(1), other.size(1))) {
@@ -103,7 +109,7 @@ public final class QuadraticForms {
         return parts.size() == 1 ? parts.getFirst() : Views.concat(parts, 1);
     }
 
-    /** Columns from {@code start} on, up to {@code end}. */
+    /** Columns {@code start} to {@code end} (exclusive). */
     private record Span(long start, long end) {
         static List<Span> all(long size, long columns) {
             long atOnce = Math.max(size, FEWEST_AT_ONCE);
@@ -122,7 +128,7 @@ public final class QuadraticForms {
             return Views.slice(matrix, 1, start, end);
         }
 
-        /** Their gradients {@code [n, 1, columns]}. */
+        /** Returns their gradients {@code [n, 1, columns]}. */
         Tensor upstream(Tensor g) {
             return Views.unsqueeze(Views.slice(g, 1, start, end), 1);
         }

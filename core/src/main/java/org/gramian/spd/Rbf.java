@@ -1,11 +1,12 @@
 package org.gramian.spd;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
@@ -64,20 +65,14 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     @Override
     public List<ParameterSpec> parameters(long channels) {
         return switch (sigma) {
-            case Sigma.Learned l ->
-                List.of(new ParameterSpec(
-                        "logSigma",
-                        Shape.of(1),
-                        Role.BIAS,
-                        (random, shape, type) -> Tensors.of(new double[] {INITIAL_LOG_SIGMA}, shape, type)));
-            case Sigma.Estimate e ->
-                List.of(new ParameterSpec(
-                        "sigma",
-                        Shape.of(1),
-                        Role.FITTED,
-                        (random, shape, type) -> Tensors.of(new double[] {Double.NaN}, shape, type)));
+            case Sigma.Learned _ -> List.of(width("logSigma", Role.BIAS, INITIAL_LOG_SIGMA));
+            case Sigma.Estimate _ -> List.of(width("sigma", Role.FITTED, Double.NaN));
             default -> List.of();
         };
+    }
+
+    private static ParameterSpec width(String name, Role role, double initial) {
+        return new ParameterSpec(name, Shape.of(1), role, Initializer.constant(initial));
     }
 
     /**
@@ -294,6 +289,36 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                     Math.toIntExact(x.size(2)),
                     tiles);
             return tx;
+        }
+    }
+
+    /** Choice of the width σ of the {@link Rbf} kernel. */
+    public sealed interface Sigma {
+        /** Lower bound of σ: with only dead channels the mean distance is 0. */
+        double SMALLEST = 1e-6;
+
+        /** Per image the mean distance of its maps, a constant for the gradient: the paper as written. */
+        record Mean() implements Sigma {}
+
+        /**
+         * Per image the mean distance of its maps, with the gradient flowing through it: K does not depend on scale.
+         */
+        record MeanFull() implements Sigma {}
+
+        /** Mean distance over the first training batches, then frozen and stored with the model. */
+        record Estimate() implements Sigma {}
+
+        /** A parameter: {@code log σ} is trained. */
+        record Learned() implements Sigma {}
+
+        /** One number for all; the authors' released code uses 50. */
+        record Fixed(double value) implements Sigma {
+            public Fixed {
+                if (!(value >= SMALLEST) || Double.isInfinite(value)) {
+                    throw new IllegalArgumentException(
+                            "sigma must be a number of at least " + SMALLEST + ", found " + value);
+                }
+            }
         }
     }
 }

@@ -50,7 +50,7 @@ public enum Retraction {
         @Override
         Tensor move(Tensor w, Tensor xi) {
             Tensor a = Elementwise.add(w, xi);
-            Eigen eigen = Decompositions.symmetricEigen(Spectral.symmetric(Products.matmul(Views.transpose(a), a)));
+            Eigen eigen = Decompositions.symmetricEigen(Stiefel.symmetric(Products.matmul(Views.transpose(a), a)));
             Tensor scaled = Elementwise.mul(eigen.vectors(), Elementwise.pow(Views.unsqueeze(eigen.values(), 0), -0.5));
             return corrected(Products.matmul(a, Products.matmul(scaled, Views.transpose(eigen.vectors()))));
         }

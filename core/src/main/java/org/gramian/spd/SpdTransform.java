@@ -1,6 +1,6 @@
 package org.gramian.spd;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import org.gramian.autodiff.Result;

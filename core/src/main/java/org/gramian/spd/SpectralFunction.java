@@ -1,48 +1,109 @@
 package org.gramian.spd;
 
+import static org.gramian.autodiff.Result.Adjoint.list;
+import static org.gramian.spd.Stiefel.symmetric;
+
+import java.util.List;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Decompositions;
+import org.gramian.tensor.Decompositions.Eigen;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
 
 /**
- * A function of eigenvalues, {@code f(λ) = φ(max(λ, floor))}, which makes one of symmetric matrices: {@code f(S) = U
- * diag(f(λ)) Uᵀ}.
+ * Function of symmetric matrices through their eigenvalues, {@code f(S) = U diag(f(λ)) Uᵀ} with {@code f(λ) = φ(max(λ,
+ * floor))}.
  *
- * <p>The floor keeps logarithms and roots defined on the matrices that occur: singular up to rounding, or indefinite
- * after an element-wise ReLU. Below and at it the derivative is 0.
+ * <p>The floor keeps logarithms and roots defined for matrices that are singular up to rounding, or indefinite after an
+ * element-wise ReLU; at and below it the derivative is 0. Rounding moves zero eigenvalues to about {@code ±2ε max|λ|},
+ * so logarithms and powers use {@code max(floor, 16ε max|λ|)} of each matrix, constant in the backward pass.
  *
- * <p>Rounding alone puts zero eigenvalues at about {@code ±2ε max|λ|}, ε of the number type: above a constant floor where
- * matrices are large. So logarithms and powers take {@code max(floor, 16ε max|λ|)} of each matrix instead, which counts as a
- * constant on the way back: otherwise the covariance of more channels than positions would have logarithms of noise, with
- * slopes of up to 1/floor.
+ * <p>Backward by the Daleckiĭ–Kreĭn formula, {@code dS = sym(U (L∘(UᵀGU)) Uᵀ)} with {@code L_ij = (f(λ_i) −
+ * f(λ_j))/(λ_i − λ_j)}, and {@code f'} where both eigenvalues coincide.
  */
 public sealed interface SpectralFunction {
     /** Default lower bound of eigenvalues for logarithm and power. */
     double DEFAULT_FLOOR = 1e-6;
 
-    /** How many roundings of the largest eigenvalue of a matrix are rounding too. */
+    /** Eigenvalues below this many rounding errors of the largest eigenvalue are clamped. */
     double ROUNDINGS = 16;
 
-    /** Eigenvalues below this count as this. */
+    /** Returns the lower bound of the eigenvalues. */
     double floor();
 
-    /** Eigenvalues below so many roundings of the largest of their matrix count as that, too; 0 for none. */
+    /** Returns the lower bound relative to the largest eigenvalue of a matrix, in rounding errors; 0 for none. */
     default double roundings() {
         return ROUNDINGS;
     }
 
-    /** φ of values not below the floor. */
+    /** Computes φ of values not below the floor. */
     Tensor phi(Tensor values);
 
-    /** φ' of values not below the floor. */
+    /** Computes φ' of values not below the floor. */
     Tensor slope(Tensor values);
 
-    /** {@code max(λ, ε)}: ReEig of SPDNet (Huang and Van Gool, 2017); keeps matrices positive definite. */
+    /**
+     * Computes {@code U f(Λ) Uᵀ} for {@code S = U Λ Uᵀ}.
+     *
+     * @param matrices S {@code [n, C, C]}, read as {@code sym(S)}
+     * @return {@code [n, C, C]}
+     */
+    default Var apply(Var matrices) {
+        return matrices.tape().apply(List.of(matrices), () -> {
+            Eigen eigen = Decompositions.symmetricEigen(symmetric(matrices.value()));
+            Tensor u = eigen.vectors();
+            Tensor values = phi(Elementwise.maximum(eigen.values(), floors(eigen.values())));
+            Tensor y = Products.matmul(Elementwise.mul(u, Views.unsqueeze(values, -2)), Views.transpose(u));
+            return Result.of(
+                    y,
+                    (g, wanted) -> {
+                        Tensor inBasis = Products.matmul(Products.matmul(Views.transpose(u), g), u);
+                        Tensor weighted = Elementwise.mul(dividedDifferences(eigen.values()), inBasis);
+                        return list(symmetric(Products.matmul(Products.matmul(u, weighted), Views.transpose(u))));
+                    },
+                    u,
+                    eigen.values());
+        });
+    }
+
+    /**
+     * Computes {@code L [n, C, C]}. Eigenvalues closer than {@code ∛ε} of their size use the derivative between them:
+     * there the rounding of the quotient and the truncation of the derivative are of the same order.
+     */
+    private Tensor dividedDifferences(Tensor eigenvalues) {
+        Tensor column = Views.unsqueeze(eigenvalues, -1);
+        Tensor row = Views.unsqueeze(eigenvalues, -2);
+        Tensor difference = Elementwise.sub(column, row);
+        Tensor floors = floors(eigenvalues);
+        double nearness = Math.cbrt(SquaredDistances.epsilon(eigenvalues.type()));
+        Tensor reach = Elementwise.mul(Elementwise.add(Elementwise.abs(column), Elementwise.abs(row)), nearness);
+        Tensor apart = Elementwise.greater(Elementwise.abs(difference), reach);
+        Tensor values = phi(Elementwise.maximum(eigenvalues, floors));
+        Tensor rise = Elementwise.sub(Views.unsqueeze(values, -1), Views.unsqueeze(values, -2));
+        Tensor quotient = Elementwise.div(rise, Elementwise.where(apart, difference, 1));
+        Tensor between = Elementwise.mul(Elementwise.add(column, row), 0.5);
+        Tensor floor = Views.unsqueeze(floors, -1);
+        Tensor slope = slope(Elementwise.maximum(between, floor));
+        return Elementwise.where(apart, quotient, Elementwise.where(Elementwise.greater(between, floor), slope, 0));
+    }
+
+    /** Computes the floor of each matrix, {@code [n, 1]} for eigenvalues {@code [n, C]}. */
+    private Tensor floors(Tensor eigenvalues) {
+        double relative = roundings() * SquaredDistances.epsilon(eigenvalues.type());
+        Tensor largest = Reductions.max(Elementwise.abs(eigenvalues), -1);
+        return Elementwise.atLeast(Elementwise.mul(largest, relative), floor());
+    }
+
+    /** {@code max(λ, ε)}: ReEig of SPDNet (Huang and Van Gool, AAAI 2017). */
     record ReEig(double floor) implements SpectralFunction {
         public ReEig {
             requirePositive(floor);
         }
 
-        /** Its floor is what it is for, and its slopes are 1 at most. */
         @Override
         public double roundings() {
             return 0;
@@ -59,7 +120,7 @@ public sealed interface SpectralFunction {
         }
     }
 
-    /** {@code log λ}: takes the manifold to its tangent space at the identity (log-Euclidean). */
+    /** {@code log λ}: maps the manifold to its tangent space at the identity (log-Euclidean). */
     record Log(double floor) implements SpectralFunction {
         public Log {
             requirePositive(floor);
@@ -76,7 +137,7 @@ public sealed interface SpectralFunction {
         }
     }
 
-    /** {@code λ^p}, p between 0 and 1: matrix power normalization (MPN-COV; Li et al., 2017); the root is p = ½. */
+    /** {@code λ^p}, 0 < p ≤ 1: matrix power normalization (MPN-COV; Li et al., ICCV 2017); p = ½ is the square root. */
     record Power(double exponent, double floor) implements SpectralFunction {
         public Power {
             requirePositive(floor);

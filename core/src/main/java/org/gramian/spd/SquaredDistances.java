@@ -62,24 +62,23 @@ public final class SquaredDistances {
         return Elementwise.where(Elementwise.greater(d, noise), d, Elementwise.mul(d, 0)); // NaN stays NaN
     }
 
-    /** {@code 1/d_ij}, and 0 where {@code d_ij = 0}: the documented value of the derivative at equal maps. */
+    /** Computes {@code 1/d_ij}, and 0 where {@code d_ij = 0}. */
     static Tensor inverseOrZero(Tensor d) {
         return Elementwise.where(Elementwise.greater(d, 0), Elementwise.reciprocal(d), 0);
     }
 
-    /** Mean over the {@code C(C−1)} pairs of different maps, one number per image {@code [n, 1, 1]}. */
+    /** Computes the mean over the {@code C(C−1)} pairs of different maps, {@code [n, 1, 1]}. */
     static Tensor meanOverPairs(Tensor distances) {
         double pairs = (double) distances.size(1) * (distances.size(1) - 1);
         return Elementwise.mul(Reductions.sum(distances, 1, 2), 1 / pairs);
     }
 
     /**
-     * The gradient of {@code L(D)} with respect to the maps: {@code dM = 2(rowsum(T)∘X − TX)}, {@code T = P + Pᵀ}, for
-     * {@code P = dL/dD}.
+     * Computes the gradient of {@code L(D)} with respect to the maps: {@code dM = 2(rowsum(T)∘X − TX)}, {@code T = P +
+     * Pᵀ}, for {@code P = dL/dD}.
      *
-     * <p>A column of ones beside X makes rowsum(T) part of the product, and {@code TX = PX + PᵀX} needs no T. As printed
-     * in the paper it is {@code 4(rowsum(P)∘X − PX)}, the same for a symmetric P alone; the paper's per-map equation is
-     * half the true gradient.
+     * <p>A column of ones beside X makes rowsum(T) part of the product. The paper prints {@code
+     * 4(rowsum(P)∘X − PX)}, equal only for a symmetric P; its per-map equation is half the true gradient.
      */
     static Tensor backward(Tensor p, Tensor centred, Backward formula) {
         long positions = centred.size(2);
@@ -98,7 +97,7 @@ public final class SquaredDistances {
         return Reductions.sum(Elementwise.mul(maps, maps), 2);
     }
 
-    /** The distance from 1 to the next number of a type. */
+    /** Returns the machine epsilon of a type: the distance from 1 to the next number. */
     public static double epsilon(DType type) {
         return switch (type) {
             case F64 -> 0x1p-52;

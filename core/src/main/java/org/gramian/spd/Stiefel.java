@@ -97,8 +97,13 @@ public final class Stiefel {
     public static Tensor project(Tensor w, Tensor z) {
         try (Scope scope = Scope.open()) {
             Tensor wz = Products.matmul(Views.transpose(w), z);
-            return scope.keep(Elementwise.sub(z, Products.matmul(w, Spectral.symmetric(wz))));
+            return scope.keep(Elementwise.sub(z, Products.matmul(w, symmetric(wz))));
         }
+    }
+
+    /** Computes {@code sym(A) = (A + Aᵀ)/2} of matrices {@code [..., n, n]}. */
+    static Tensor symmetric(Tensor matrices) {
+        return Elementwise.mulInPlace(Elementwise.add(matrices, Views.transpose(matrices)), 0.5);
     }
 
     /**

@@ -1,6 +1,6 @@
 package org.gramian.spd;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
@@ -25,11 +25,11 @@ import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sketch of matrices: {@code v_k = Σ s1_i s2_j K_ij} over all i, j with {@code (h1_i + h2_j) mod d = k}, from {@code [n, C,
- * C]} to {@code [n, d]}. Backward is a look-up, {@code dK_ij = s1_i s2_j g_k}.
+ * Tensor sketch of matrices, {@code v_k = Σ s1_i s2_j K_ij} over all i, j with {@code (h1_i + h2_j) mod d = k}: {@code
+ * [n, C, C]} to {@code [n, d]}. Backward: {@code dK_ij = s1_i s2_j g_k}.
  *
- * <p>Each bin gathers its elements and adds them in a fixed order, so the result is the same on every run, on a GPU too,
- * where adding to bins at random moments would not be.
+ * <p>Each bin gathers its elements and adds them in a fixed order, so results are deterministic on a GPU too.
+ * Reference: Gao, Beijbom, Zhang, Darrell, "Compact Bilinear Pooling", CVPR 2016.
  *
  * @param size d
  * @param bins h1, then h2, from 0 to d−1
@@ -38,12 +38,10 @@ import org.jspecify.annotations.Nullable;
 public record TensorSketching(int size, List<Integer> bins, List<Integer> signs) {
     private record Key(TensorSketching sketching, DType type, Device device) {}
 
-    /** A training run uses one; a few folds and models may take turns in a process. */
+    /** A training run uses one; several folds or models may alternate in a process. */
     private static final int MOST_LAYOUTS = 4;
 
-    /**
-     * Layouts of the sketches used last. Evicted ones are freed; concurrent users hold their own views.
-     */
+    /** Least recently used cache; evicted layouts are freed, concurrent users hold their own views. */
     private static final SequencedMap<Key, Layout> LAYOUTS = new LinkedHashMap<>(8, 0.75f, true);
 
     public TensorSketching {
@@ -55,13 +53,13 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
         }
     }
 
-    /** What was read of the bins of a model, together with these signs. */
+    /** Sketching read from tensors of a model. */
     private record Read(WeakReference<Tensor> signs, TensorSketching sketching) {}
 
-    /** By bins, for as long as these are used: reading them again at every step would make a GPU's caller wait. */
+    /** By bins, weakly: reading the tensors at every step would wait for the GPU. */
     private static final Map<Tensor, Read> READ = Collections.synchronizedMap(new WeakHashMap<>());
 
-    /** Of bins and signs {@code [2, C]} as they lie in a model, which do not change in place: they are read once. */
+    /** Returns the sketching for bins and signs {@code [2, C]} of a model, which must not change in place. */
     public static TensorSketching of(int size, Tensor bins, Tensor signs) {
         Read known = READ.get(bins);
         if (known != null && known.signs.refersTo(signs) && known.sketching.size == size) {
@@ -92,11 +90,17 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
                 .toList();
     }
 
-    /** Rows of the matrices. */
+    /** Returns the number of rows C of the matrices. */
     int rows() {
         return bins.size() / 2;
     }
 
+    /**
+     * Computes the sketch.
+     *
+     * @param matrices K {@code [n, C, C]}
+     * @return {@code [n, d]}
+     */
     public Var apply(Var matrices) {
         Tensor k = matrices.value();
         int rows = rows();
@@ -136,13 +140,11 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
     }
 
     /**
-     * Which elements of a matrix go into which bin of a {@link TensorSketching}, both ways, as tensors to gather by.
+     * Indices for gathering in both directions.
      *
-     * @param elements {@code [deepest·d]}: the places of the first element of every bin, of the second, …; bins that
-     *     have no more
-     *     repeat place 0
-     * @param signs their signs, 0 where a bin has no more
-     * @param bins {@code [C²]}: the bin of every element
+     * @param elements {@code [deepest·d]}: index of the first element of every bin, of the second, …; 0 past its end
+     * @param signs their signs, 0 past the end of a bin
+     * @param bins {@code [C²]}: bin of every element
      * @param signsOfElements {@code [C²]}
      */
     private record Layout(Tensor elements, Tensor signs, Tensor bins, Tensor signsOfElements) implements AutoCloseable {
@@ -184,12 +186,12 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
             return there;
         }
 
-        /** How many elements the fullest bin has. */
+        /** Returns the number of elements of the fullest bin. */
         long deepest(int size) {
             return elements.size(0) / size;
         }
 
-        /** The same memory under new handles, which belong to the scope around. */
+        /** Returns new handles on the same memory, owned by the current scope. */
         Layout views() {
             return new Layout(view(elements), view(signs), view(bins), view(signsOfElements));
         }

@@ -1,12 +1,14 @@
 package org.gramian.spd;
 
-import static org.gramian.autodiff.Adjoint.list;
+import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
+import org.gramian.tensor.CudaProgram;
+import org.gramian.tensor.CudaProgram.Grid;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -26,13 +28,10 @@ import org.gramian.tensor.Views;
 public final class UpperTriangle {
     private record Key(long size, DType type, Device device, Backward backward) {}
 
-    /**
-     * Where each element of the vector lies in the flattened matrix, where each of the matrix lies in the vector, and the
-     * factors of both directions.
-     */
+    /** Indices from vector to flattened matrix and back, and the factors of both directions. */
     private record Layout(Tensor toVector, Tensor toMatrix, Tensor factors, Tensor gradientFactors) {}
 
-    /** A process uses few sizes; each is made once and kept. */
+    /** Layouts by size; a process uses few sizes. */
     private static final Map<Key, Layout> LAYOUTS = new ConcurrentHashMap<>();
 
     private UpperTriangle() {}
@@ -66,17 +65,13 @@ public final class UpperTriangle {
         long n = y.size(0);
         long size = y.size(1);
         Layout layout = LAYOUTS.computeIfAbsent(new Key(size, y.type(), y.device(), backward), UpperTriangle::layout);
-        return matrices.tape()
-                .apply(
-                        List.of(matrices),
-                        () -> Result.of(
-                                Elementwise.mulInPlace(
-                                        Views.select(Views.reshape(y, n, size * size), 1, layout.toVector()),
-                                        layout.factors()),
-                                (g, wanted) -> {
-                                    Tensor half = Elementwise.mul(g, layout.gradientFactors());
-                                    return list(Views.reshape(Views.select(half, 1, layout.toMatrix()), n, size, size));
-                                }));
+        return matrices.tape().apply(List.of(matrices), () -> {
+            Tensor elements = Views.select(Views.reshape(y, n, size * size), 1, layout.toVector());
+            return Result.of(Elementwise.mulInPlace(elements, layout.factors()), (g, wanted) -> {
+                Tensor half = Elementwise.mul(g, layout.gradientFactors());
+                return list(Views.reshape(Views.select(half, 1, layout.toMatrix()), n, size, size));
+            });
+        });
     }
 
     private static Layout layout(Key key) {
@@ -111,5 +106,75 @@ public final class UpperTriangle {
         Tensor there = Tensors.to(made, device);
         Scope.detach(there);
         return there;
+    }
+
+    /**
+     * CUDA kernels that fuse {@link UpperTriangle}, the smoothed root {@code v/(√(|v|+ε) + √ε)} and L2 normalization,
+     * reading the triangle in place and writing the vector once.
+     */
+    public static final class Kernels {
+        private static final class Program {
+            static final CudaProgram TRIANGLE = CudaProgram.beside(Kernels.class, "triangle.cu");
+        }
+
+        private static final int TILE = 32;
+
+        private Kernels() {}
+
+        /** Returns whether the kernels can process the matrices. */
+        public static boolean suit(Var matrices) {
+            return CudaProgram.suits(matrices.value());
+        }
+
+        /**
+         * Computes unit vectors {@code [n, C(C+1)/2]} of symmetric matrices {@code [n, C, C]}.
+         *
+         * @param epsilon ε > 0
+         * @param smallest lower bound of the norm
+         */
+        public static Var unitRoots(Var matrices, double epsilon, double smallest) {
+            return matrices.tape().apply(List.of(matrices), () -> apply(matrices.value(), epsilon, smallest));
+        }
+
+        private static Result apply(Tensor y, double epsilon, double smallest) {
+            int n = Math.toIntExact(y.size(0));
+            int size = Math.toIntExact(y.size(1));
+            long length = UpperTriangle.length(size);
+            float margin = (float) epsilon;
+            float rootOfMargin = (float) Math.sqrt(epsilon);
+            Grid rows = new Grid(size, n, 1, 256, 1);
+            Grid images = new Grid(n, 1, 1, 256, 1);
+            Tensor parts = Tensors.empty(Shape.of(n, size), y);
+            Program.TRIANGLE.launch("squares", rows, y, parts, size, margin, rootOfMargin);
+            Tensor norms = Tensors.empty(Shape.of(n, 1), y);
+            Program.TRIANGLE.launch("totals", images, parts, norms, size, 1, (float) smallest);
+            Tensor u = Tensors.empty(Shape.of(n, length), y);
+            Program.TRIANGLE.launch("unit_vectors", rows, y, norms, u, size, length, margin, rootOfMargin);
+            return Result.of(
+                    u,
+                    (upstream, wanted) -> {
+                        Tensor g = Views.contiguous(upstream);
+                        Program.TRIANGLE.launch("along", rows, u, g, parts, size, length);
+                        Tensor dots = Tensors.empty(Shape.of(n, 1), y);
+                        Program.TRIANGLE.launch("totals", images, parts, dots, size, 0, 0f);
+                        Tensor e = Tensors.empty(y.shape(), y);
+                        int tiles = Math.ceilDiv(size, TILE);
+                        Program.TRIANGLE.launch(
+                                "matrix_gradient",
+                                new Grid(tiles, tiles, n, TILE, 8),
+                                y,
+                                u,
+                                g,
+                                norms,
+                                dots,
+                                e,
+                                size,
+                                length,
+                                margin);
+                        return list(e);
+                    },
+                    norms,
+                    parts);
+        }
     }
 }

@@ -1,15 +1,12 @@
 package org.gramian.tensor;
 
-/**
- * What ends a layer of a network, element by element: {@code min(max(x, low), high)}. Each is written over its input, and its
- * derivative follows from its value.
- */
+/** Activation function of a layer, {@code min(max(x, low), high)}; its derivative follows from its value. */
 public enum Activation {
-    /** {@code x} itself. */
+    /** Identity. */
     NONE(Float.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY),
     /** {@code max(x, 0)}; the derivative at 0 is 0. */
     RELU(0, Float.POSITIVE_INFINITY),
-    /** {@code min(max(x, 0), 6)}, as in networks for small devices (Krizhevsky, 2010); the derivative at 0 and 6 is 0. */
+    /** {@code min(max(x, 0), 6)}, (Krizhevsky, 2010); the derivative at 0 and 6 is 0. */
     RELU6(0, 6);
 
     final float low;
@@ -20,12 +17,12 @@ public enum Activation {
         this.high = high;
     }
 
-    /** The bits of the upper bound in BF16; above those of all finite numbers where there is none. */
+    /** Returns the bits of the upper bound in bfloat16, above those of all finite numbers if there is none. */
     int highBits() {
         return high == Float.POSITIVE_INFINITY ? 0x8000 : Float.floatToIntBits(high) >>> 16;
     }
 
-    /** Writes the value over {@code x} and returns it. */
+    /** Computes {@code x ← f(x)} and returns x. */
     public Tensor inPlace(Tensor x) {
         return switch (this) {
             case NONE -> x;
@@ -34,7 +31,7 @@ public enum Activation {
         };
     }
 
-    /** The gradient of the input for that of the value {@code y}. */
+    /** Computes the gradient of the input from the gradient g of the value y. */
     public Tensor backward(Tensor g, Tensor y) {
         return switch (this) {
             case NONE -> g;

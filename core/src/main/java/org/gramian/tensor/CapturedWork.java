@@ -3,7 +3,7 @@ package org.gramian.tensor;
 import java.util.Optional;
 
 /**
- * Repeated work over the same tensors: the first run is eager, later runs replay a {@link CudaGraph} if the work can be
+ * Repeated work over the same tensors: the first run is eager, later runs replay a CUDA graph if the work can be
  * captured.
  *
  * <p>On a GPU it must be used inside a {@link CudaStream}.

@@ -1,6 +1,6 @@
 package org.gramian.tensor;
 
-/** The conditions operators put on their arguments; each failure names the operator and both shapes. */
+/** Checks of operator arguments; messages name the operator and both shapes. */
 final class Checks {
     private Checks() {}
 
@@ -14,7 +14,7 @@ final class Checks {
         }
     }
 
-    /** Same type and same device; a single number on the processor goes with any device. */
+    /** Checks for the same type and device; a scalar on the CPU combines with any device. */
     static void sameKind(String operation, Tensor a, Tensor b) {
         if (a.type() != b.type()) {
             throw mismatch(operation, a, b, "both types must be equal");

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param groups number of channel groups that are convolved separately
  */
 public record Convolution(int stride, int padding, int groups) {
+    private static final boolean X86_64 = System.getProperty("os.arch").equals("amd64");
+
     public Convolution {
         if (stride < 1 || padding < 0 || groups < 1) {
             throw new IllegalArgumentException(
@@ -40,8 +43,8 @@ public record Convolution(int stride, int padding, int groups) {
     }
 
     /**
-     * Computes the cross-correlation with weights plus one bias per output channel. The result may be {@link
-     * ChannelsLast}.
+     * Computes the cross-correlation with weights plus one bias per output channel. The result may be in
+     * channels-last format.
      *
      * @param maps {@code [n, c, h, w]}
      * @param weight {@code [k, c/groups, s, t]}
@@ -50,33 +53,20 @@ public record Convolution(int stride, int padding, int groups) {
      */
     public Tensor apply(Tensor maps, Tensor weight, @Nullable Tensor bias) {
         checkAll(maps, weight, bias);
-        Tensor input = ChannelsLast.where(weight, maps);
+        Tensor input = inFastestFormat(maps, weight);
         return DeviceFunctions.result(
                 "conv2d",
                 (arena, out) -> {
+                    MemorySegment x = input.handle();
+                    MemorySegment w = weight.handle();
+                    MemorySegment b = bias == null ? MemorySegment.NULL : arena.allocateFrom(ADDRESS, bias.handle());
                     MemorySegment steps = pair(arena, stride);
                     MemorySegment zeroRows = pair(arena, padding);
                     MemorySegment ones = pair(arena, 1);
                     MemorySegment zeros = pair(arena, 0);
-                    MemorySegment biasAt =
-                            bias == null ? MemorySegment.NULL : arena.allocateFrom(ADDRESS, bias.handle());
-                    return (int) DeviceFunctions.of(input)
-                            .convolution
-                            .invokeExact(
-                                    input.handle(),
-                                    weight.handle(),
-                                    biasAt,
-                                    steps,
-                                    2L,
-                                    zeroRows,
-                                    2L,
-                                    ones,
-                                    2L,
-                                    0,
-                                    zeros,
-                                    2L,
-                                    (long) groups,
-                                    out);
+                    long g = groups;
+                    MethodHandle f = DeviceFunctions.of(input).convolution;
+                    return (int) f.invokeExact(x, w, b, steps, 2L, zeroRows, 2L, ones, 2L, 0, zeros, 2L, g, out);
                 },
                 input,
                 weight);
@@ -89,8 +79,8 @@ public record Convolution(int stride, int padding, int groups) {
     public Tensor prepared(Tensor weight, Tensor maps) {
         boolean mixed = maps.type() == DType.BF16 && weight.type() == DType.F32;
         return mixed && !DepthwiseKernels.suit(maps, weight, this)
-                ? ChannelsLast.onTensorCores(Tensors.to(weight, DType.BF16))
-                : ChannelsLast.onTensorCores(weight);
+                ? Views.forTensorCores(Tensors.to(weight, DType.BF16))
+                : Views.forTensorCores(weight);
     }
 
     /**
@@ -146,14 +136,16 @@ public record Convolution(int stride, int padding, int groups) {
                     wanted[2] ? Reductions.sum(gradient, 0, 2, 3) : null);
         }
         check(maps, weight);
-        Tensor input = ChannelsLast.where(weight, maps);
+        Tensor input = inFastestFormat(maps, weight);
         @Nullable
         Tensor[] gradients = DeviceFunctions.results(
                 "backward of conv2d",
                 3,
                 (arena, out) -> {
-                    MemorySegment biasSizes =
-                            arena.allocateFrom(ADDRESS, arena.allocateFrom(JAVA_LONG, weight.size(0)));
+                    MemorySegment g = gradient.handle();
+                    MemorySegment x = input.handle();
+                    MemorySegment w = weight.handle();
+                    MemorySegment b = arena.allocateFrom(ADDRESS, arena.allocateFrom(JAVA_LONG, weight.size(0)));
                     MemorySegment steps = pair(arena, stride);
                     MemorySegment zeroRows = pair(arena, padding);
                     MemorySegment ones = pair(arena, 1);
@@ -161,32 +153,13 @@ public record Convolution(int stride, int padding, int groups) {
                     MemorySegment mask =
                             arena.allocateFrom(JAVA_INT, wanted[0] ? 1 : 0, wanted[1] ? 1 : 0, wanted[2] ? 1 : 0);
                     // null skips a gradient; otherwise it comes back as an invalid handle
-                    MemorySegment ofInput = wanted[0] ? out : MemorySegment.NULL;
-                    MemorySegment ofWeight = wanted[1] ? out.asSlice(8) : MemorySegment.NULL;
-                    MemorySegment ofBias = wanted[2] ? out.asSlice(16) : MemorySegment.NULL;
-                    return (int) DeviceFunctions.of(input)
-                            .convolutionBackward
-                            .invokeExact(
-                                    gradient.handle(),
-                                    input.handle(),
-                                    weight.handle(),
-                                    biasSizes,
-                                    1L,
-                                    steps,
-                                    2L,
-                                    zeroRows,
-                                    2L,
-                                    ones,
-                                    2L,
-                                    0,
-                                    zeros,
-                                    2L,
-                                    (long) groups,
-                                    mask,
-                                    3L,
-                                    ofInput,
-                                    ofWeight,
-                                    ofBias);
+                    MemorySegment dx = wanted[0] ? out : MemorySegment.NULL;
+                    MemorySegment dw = wanted[1] ? out.asSlice(8) : MemorySegment.NULL;
+                    MemorySegment db = wanted[2] ? out.asSlice(16) : MemorySegment.NULL;
+                    long k = groups;
+                    MethodHandle f = DeviceFunctions.of(input).convolutionBackward;
+                    return (int) f.invokeExact(
+                            g, x, w, b, 1L, steps, 2L, zeroRows, 2L, ones, 2L, 0, zeros, 2L, k, mask, 3L, dx, dw, db);
                 },
                 input,
                 weight);
@@ -231,6 +204,21 @@ public record Convolution(int stride, int padding, int groups) {
             throw Checks.mismatch(
                     "backward of conv2d", gradient, input, "the gradient must have the result's shape " + wanted);
         }
+    }
+
+    /**
+     * Returns feature maps in the fastest memory format for a convolution: channels last on an x86-64 CPU, where oneDNN
+     * otherwise reorders the maps of every layer. Results and gradients keep the format, so a network pays for one
+     * reordering. A 1×1 convolution keeps the format of its input.
+     */
+    private static Tensor inFastestFormat(Tensor maps, Tensor weight) {
+        boolean pointwise = weight.size(2) == 1 && weight.size(3) == 1;
+        boolean reorder = X86_64
+                && !pointwise
+                && maps.device().kind() == Device.Kind.CPU
+                && (maps.type() == DType.F32 || maps.type() == DType.BF16)
+                && maps.isContiguous();
+        return reorder ? Views.channelsLast(maps) : maps;
     }
 
     private static MemorySegment pair(Arena arena, long value) {

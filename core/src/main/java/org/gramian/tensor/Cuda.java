@@ -16,11 +16,11 @@ import java.util.Optional;
 import org.gramian.tensor.library.LibtorchException;
 
 /**
- * The functions of CUDA's runtime and driver, of its run-time compiler, and of libtorch's graphs, where libtorch brought
- * them; touched only where it did.
+ * Functions of the CUDA runtime, driver and run-time compiler, and of libtorch's graphs; used only if libtorch has
+ * them.
  *
- * <p>All but those of the graph are C functions that answer with a code. Those of {@code at::cuda::CUDAGraph} are C++ and
- * have no code: {@link CudaGraph} calls them only after a rehearsal has shown that they will not fail.
+ * <p>C functions return an error code. Those of {@code at::cuda::CUDAGraph} are C++ and have none: {@link CudaGraph}
+ * calls them only after a successful trial capture.
  */
 final class Cuda {
     private static final Linker LINKER = Linker.nativeLinker();
@@ -40,7 +40,7 @@ final class Cuda {
 
     private Cuda() {}
 
-    /** Copies that are waited for by streams and not by the host. */
+    /** Asynchronous copies and events. */
     static final class Copies {
         static final MethodHandle COPY = code("cudaMemcpyAsync", ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS);
         static final MethodHandle PIN = code("cudaHostRegister", ADDRESS, JAVA_LONG, JAVA_INT);
@@ -55,7 +55,7 @@ final class Cuda {
         private Copies() {}
     }
 
-    /** The functions of {@code at::cuda::CUDAGraph}, whose names are those of libtorch's C++ compiler. */
+    /** Member functions of {@code at::cuda::CUDAGraph} under their mangled names. */
     static final class Graphs {
         private static final String CLASS = "_ZN2at4cuda9CUDAGraph";
         private static final String CONSTRUCTOR = CLASS + "C1Eb";
@@ -69,14 +69,14 @@ final class Cuda {
 
         private Graphs() {}
 
-        /** Whether this libtorch has them under these names. */
+        /** Returns whether this libtorch has these functions. */
         static boolean exist() {
             return SYMBOLS.find(BEGINNING).isPresent()
                     && (SYMBOLS.find(CONSTRUCTOR).isPresent()
                             || SYMBOLS.find(FORMER_CONSTRUCTOR).isPresent());
         }
 
-        /** Makes a graph in memory of the caller. */
+        /** Constructs a graph in memory of the caller. */
         static void construct(MemorySegment graph) throws Throwable {
             if (SYMBOLS.find(CONSTRUCTOR).isPresent()) {
                 method(CONSTRUCTOR, JAVA_BOOLEAN).invokeExact(graph, false);
@@ -93,7 +93,7 @@ final class Cuda {
         }
     }
 
-    /** The run-time compiler and the driver that runs what it made. */
+    /** NVRTC, and the driver that loads and launches kernels. */
     static final class Compiler {
         private static final Optional<SymbolLookup> LOOKUP = Libtorch.load().compiler();
 
@@ -134,12 +134,12 @@ final class Cuda {
         return LINKER.downcallHandle(Libtorch.load().symbol(name), FunctionDescriptor.of(JAVA_INT, arguments));
     }
 
-    /** The stream to which libtorch gives this thread's work. */
+    /** Returns libtorch's current stream of this thread. */
     static MemorySegment currentStream(Device device) {
         return pointer("the current stream", word -> (int) CURRENT_STREAM.invokeExact(device.index(), word));
     }
 
-    /** A call that writes a pointer. */
+    /** Call that writes a pointer. */
     @FunctionalInterface
     interface Call {
         int into(MemorySegment word) throws Throwable;

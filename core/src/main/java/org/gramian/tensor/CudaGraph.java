@@ -17,7 +17,7 @@ import org.gramian.tensor.library.LibtorchException;
  * <p>The work is captured twice. The first capture is a trial with CUDA's own functions, which return an error code if
  * an operator cannot be captured. libtorch's functions, which manage the memory, would abort the process in that case.
  */
-public final class CudaGraph implements AutoCloseable {
+final class CudaGraph implements AutoCloseable {
     /** {@code cudaStreamCaptureModeRelaxed}: other threads may allocate during a capture. */
     private static final int RELAXED = 2;
 
@@ -43,7 +43,7 @@ public final class CudaGraph implements AutoCloseable {
     }
 
     /** Returns whether this libtorch can capture work of a device. */
-    public static boolean isAvailable(Device device) {
+    static boolean isAvailable(Device device) {
         return device.kind() == Device.Kind.CUDA && Cuda.Graphs.exist();
     }
 
@@ -55,7 +55,7 @@ public final class CudaGraph implements AutoCloseable {
      *     is done
      * @return empty if the work cannot be captured
      */
-    public static Optional<CudaGraph> record(Device device, Runnable work) {
+    static Optional<CudaGraph> record(Device device, Runnable work) {
         MemorySegment stream = Cuda.currentStream(device);
         if (!isAvailable(device) || stream.equals(MemorySegment.NULL) || !rehearse(stream, work)) {
             return Optional.empty();
@@ -109,7 +109,7 @@ public final class CudaGraph implements AutoCloseable {
     }
 
     /** Submits the captured work to the current stream; does not wait for it. */
-    public void replay() {
+    void replay() {
         if (closed) {
             throw new IllegalStateException("this graph has been freed");
         }

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * CUDA stream of the current thread: while it is open, the thread submits work to it instead of the default stream,
- * which cannot be captured into a {@link CudaGraph}.
+ * which cannot be captured into a CUDA graph.
  *
  * <p>Work submitted before it was opened is finished before its own work starts, and all its work is finished when it
  * is closed. It does nothing on the CPU. Tensors created inside may be used outside and vice versa, by this thread.

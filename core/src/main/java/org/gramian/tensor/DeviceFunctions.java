@@ -11,15 +11,14 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The C functions that libtorch has once per device, {@code aoti_torch_cpu_*} and {@code aoti_torch_cuda_*}: operators
- * with numbers and lists among their arguments, which the dispatcher of libtorch 2.7 does not carry.
+ * C functions of libtorch per device, {@code aoti_torch_cpu_*} and {@code aoti_torch_cuda_*}: operators with scalar and
+ * list arguments, which the dispatcher of libtorch 2.7 does not accept.
  */
 final class DeviceFunctions {
     private static final Linker LINKER = Linker.nativeLinker();
@@ -50,7 +49,7 @@ final class DeviceFunctions {
         return tensor.device().kind() == Device.Kind.CPU ? Cpu.FUNCTIONS : Cuda.FUNCTIONS;
     }
 
-    /** The functions for two tensors of which one may be a number on the processor. */
+    /** Returns the functions for two tensors, one of which may be a scalar on the CPU. */
     static DeviceFunctions of(Tensor a, Tensor b) {
         return of(a.device().kind() == Device.Kind.CPU ? b : a);
     }
@@ -89,34 +88,30 @@ final class DeviceFunctions {
         return Collections.nCopies(count, (MemoryLayout) ADDRESS).toArray(MemoryLayout[]::new);
     }
 
-    /** Lists of numbers, each a pointer and a length. */
+    /** Returns the layouts of lists, each a pointer and a length. */
     private static MemoryLayout[] lists(int count) {
-        List<MemoryLayout> layouts = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            layouts.add(ADDRESS);
-            layouts.add(JAVA_LONG);
-        }
-        return layouts.toArray(MemoryLayout[]::new);
+        return Stream.generate(() -> Stream.<MemoryLayout>of(ADDRESS, JAVA_LONG))
+                .limit(count)
+                .flatMap(list -> list)
+                .toArray(MemoryLayout[]::new);
     }
 
     private static MemoryLayout[] concat(MemoryLayout[] first, MemoryLayout... second) {
-        List<MemoryLayout> layouts = new ArrayList<>(List.of(first));
-        layouts.addAll(List.of(second));
-        return layouts.toArray(MemoryLayout[]::new);
+        return Stream.concat(Stream.of(first), Stream.of(second)).toArray(MemoryLayout[]::new);
     }
 
-    /** A call with scratch memory; returns the function's code. */
+    /** Call with scratch memory; returns the error code. */
     @FunctionalInterface
     interface Call {
         int into(Arena arena, MemorySegment results) throws Throwable;
     }
 
-    /** Runs a call that writes one handle; the arguments are named if it fails. */
+    /** Runs a call that writes one handle; an error names the arguments. */
     static Tensor result(String operation, Call call, Tensor... arguments) {
         return Objects.requireNonNull(results(operation, 1, call, arguments)[0], operation);
     }
 
-    /** Runs a call that writes several handles; where it wrote none, the answer is null. */
+    /** Runs a call that writes several handles; null where it wrote none. */
     static @Nullable Tensor[] results(String operation, int count, Call call, Tensor... arguments) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment words = arena.allocate(ADDRESS, count);

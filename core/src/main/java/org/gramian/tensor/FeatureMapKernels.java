@@ -4,11 +4,11 @@ import java.util.Arrays;
 import org.gramian.tensor.CudaProgram.Grid;
 
 /**
- * Passes over feature maps of BF16 with channels last for which libtorch takes more memory traffic, in CUDA kernels on a
- * GPU: places of maxima are bytes instead of longs, and the gradient of a bias is summed while that of its ReLU is made.
+ * CUDA kernels for bfloat16 feature maps in channels-last format that need less memory traffic than libtorch's
+ * operators: indices of maxima are bytes, and the gradient of a bias is summed together with that of its activation.
  */
 final class FeatureMapKernels {
-    /** Channels that a thread takes. */
+    /** Channels per thread. */
     private static final int VECTOR = 8;
 
     private static final int THREADS = 256;
@@ -20,17 +20,17 @@ final class FeatureMapKernels {
 
     private FeatureMapKernels() {}
 
-    /** Whether maxima of maps are found by these, in windows of at most 256 places. */
+    /** Returns whether max pooling is supported: windows of at most 256 positions. */
     static boolean suitMaxima(Tensor maps, Window window) {
         return suit(maps) && (long) window.size().vertical() * window.size().horizontal() <= 256;
     }
 
-    /** Whether the gradient of a ReLU whose value is {@code y} is passed on, and summed by channel, by these. */
+    /** Returns whether the gradient of an activation with value {@code y} can be computed and summed per channel. */
     static boolean suitSums(Tensor y) {
         return suit(y) && y.size(1) <= (long) VECTOR * THREADS;
     }
 
-    /** Whether the bias of a convolution by those weights is added by these. */
+    /** Returns whether the bias of a convolution can be added. */
     static boolean suitBias(Tensor maps, Tensor weight, Tensor bias) {
         return bias.type() == DType.F32
                 && bias.isContiguous()
@@ -51,7 +51,7 @@ final class FeatureMapKernels {
                 && CudaProgram.isAvailable();
     }
 
-    /** Places are bytes: row times columns of the window, plus column. */
+    /** Computes maxima and their indices as bytes: row times columns of the window, plus column. */
     static Window.Maxima max(Tensor maps, Window window) {
         Shape shape = window.outputs(maps.shape());
         Tensor values = Tensors.emptyChannelsLast(shape, DType.BF16, maps.device());
@@ -91,10 +91,10 @@ final class FeatureMapKernels {
     }
 
     /**
-     * A gradient that has passed an activation.
+     * Gradient of the input of an activation.
      *
-     * @param input with channels last
-     * @param sums of each channel, F32
+     * @param input gradient in channels-last format
+     * @param sums sums per channel in float32
      */
     record Passed(Tensor input, Tensor sums) {}
 
@@ -103,7 +103,7 @@ final class FeatureMapKernels {
         return new Passed(result, sums(g, y, result, activation));
     }
 
-    /** A gradient as it is, with its sums. */
+    /** Returns a gradient unchanged with its sums. */
     static Passed summed(Tensor g) {
         Tensor upstream = Views.channelsLast(g);
         return new Passed(upstream, sums(upstream, 0L, 0L, Activation.NONE));
@@ -129,7 +129,7 @@ final class FeatureMapKernels {
         return sumRows(partial);
     }
 
-    /** The sum of each column of a matrix, F32: where both sides are small, in less time than libtorch's operator. */
+    /** Sums the rows of a float32 matrix; faster than libtorch's operator for small matrices. */
     static Tensor sumRows(Tensor matrix) {
         int columns = Math.toIntExact(matrix.size(1));
         Tensor sums = Tensors.empty(Shape.of(columns), DType.F32, matrix.device());
@@ -143,7 +143,7 @@ final class FeatureMapKernels {
         return sums;
     }
 
-    /** {@code y ← activation(y + bias)} with one bias per channel, F32; returns y. */
+    /** Computes {@code y ← activation(y + bias)} with one float32 bias per channel and returns y. */
     static Tensor addBias(Tensor y, Tensor bias, Activation activation) {
         Tensor maps = Views.channelsLast(y);
         long count = maps.shape().elements() / VECTOR;

@@ -38,9 +38,7 @@ public final class GpuUpload implements AutoCloseable {
         this.taken = event();
         this.staging = Tensors.emptyLike(target);
         Scope.detach(staging);
-        recordTaken(); // the staging memory may still be read by earlier work of its former owner: the first copy waits
-        // for
-        // it, too
+        recordTaken(); // the first copy waits for earlier readers of the staging memory
     }
 
     private void recordTaken() {

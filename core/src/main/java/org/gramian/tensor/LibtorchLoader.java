@@ -22,7 +22,7 @@ import org.gramian.tensor.library.LibtorchFolder;
 
 /** Opens libtorch's shared libraries in the order of their dependencies. */
 final class LibtorchLoader {
-    /** Beginnings of library names, dependencies first; what a folder lacks is skipped, except the last of them. */
+    /** Prefixes of library names, dependencies first; absent ones are skipped. */
     private static final List<String> ORDER = List.of(
             "libgomp",
             "libgfortran",
@@ -38,10 +38,10 @@ final class LibtorchLoader {
 
     private LibtorchLoader() {}
 
-    /** libtorch's door to CUDA's run-time compiler and driver, which it opens late itself. */
+    /** Library that exports NVRTC and the CUDA driver. */
     private static final String COMPILER = "libcaffe2_nvrtc.so";
 
-    /** What loading gave: one lookup over all libraries, whether CUDA's are among them, and its compiler if there is one. */
+    /** Loaded libraries: one lookup over all, whether CUDA is among them, and the run-time compiler if present. */
     record Libraries(SymbolLookup symbols, boolean cuda, Optional<SymbolLookup> compiler) {}
 
     static Libraries load(LibtorchFolder folder) {
@@ -49,9 +49,9 @@ final class LibtorchLoader {
         List<String> names = names(folder.folder());
         boolean windows = System.getProperty("os.name").startsWith("Windows");
         List<SymbolLookup> lookups = new ArrayList<>();
-        for (String beginning : windows ? WINDOWS_ORDER : ORDER) {
+        for (String prefix : windows ? WINDOWS_ORDER : ORDER) {
             names.stream()
-                    .filter(name -> name.startsWith(beginning) && isLibrary(name))
+                    .filter(name -> name.startsWith(prefix) && isLibrary(name))
                     .forEach(name -> lookups.addFirst(open(folder.folder().resolve(name))));
         }
         boolean cuda = names.containsAll(CUDA_ORDER) && cudaDriverPresent();
@@ -62,7 +62,7 @@ final class LibtorchLoader {
         return new Libraries(all, cuda, cuda && names.contains(COMPILER) ? compiler(folder) : Optional.empty());
     }
 
-    /** Nothing is lost without it but speed. */
+    /** Opens the run-time compiler, which is optional. */
     private static Optional<SymbolLookup> compiler(LibtorchFolder folder) {
         try {
             return Optional.of(SymbolLookup.libraryLookup(folder.folder().resolve(COMPILER), Arena.global()))
@@ -73,7 +73,7 @@ final class LibtorchLoader {
         }
     }
 
-    /** A PyTorch with CUDA on a machine without a driver is used as one without: loading its libraries costs seconds. */
+    /** Without a driver the CUDA libraries are not loaded, which would take seconds. */
     private static boolean cudaDriverPresent() {
         try (Arena arena = Arena.ofConfined()) {
             SymbolLookup.libraryLookup("libcuda.so.1", arena);
@@ -113,7 +113,8 @@ final class LibtorchLoader {
      * process just before, unless the user has set them.
      *
      * <ul>
-     *   <li>Large tensors use pages of 2 MiB. Their memory is allocated and freed all the time, and page faults of 4 KiB
+     *   <li>Large tensors use pages of 2 MiB. Their memory is allocated and freed all the time, and page faults of 4
+     * KiB
      *       took a tenth of a training step.
      *   <li>Idle threads sleep at once instead of spinning for about 15 ms, libgomp's default: beside other work,
      *       spinning threads take cores from working ones.
@@ -126,7 +127,7 @@ final class LibtorchLoader {
 
         private LoadingVariables() {}
 
-        /** What is to be set where the environment is as given. */
+        /** Returns the variables to set for a given environment. */
         static Map<String, String> wanted(Map<String, String> environment) {
             Map<String, String> variables = new LinkedHashMap<>();
             variables.put(HUGE_PAGES, "1");
@@ -137,7 +138,7 @@ final class LibtorchLoader {
             return variables;
         }
 
-        /** Sets them, on Linux, whose libraries know them. */
+        /** Sets the variables, on Linux only. */
         static void set() {
             if (!System.getProperty("os.name").equals("Linux")) {
                 return;

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The version-independent functions of libtorch's C ABI on tensor handles.
+ * Version-independent functions of libtorch's C ABI on tensor handles.
  *
  * <p>Handles are constants, so that the JIT compiler can inline the call: this class is touched only after {@link
  * Libtorch#load()} has succeeded.

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.gramian.tensor.library.LibtorchException;
 import org.jspecify.annotations.Nullable;
 
-/** Turns what goes wrong in a native call into an exception that names the operation and its arguments. */
+/** Exceptions for failed native calls, which name the operation and its arguments. */
 final class NativeErrors {
     private NativeErrors() {}
 
@@ -20,7 +20,7 @@ final class NativeErrors {
                 operation + given + " failed in libtorch " + Libtorch.load().version() + " (its message is on stderr)");
     }
 
-    /** For {@code throw wrap(thrown)} after a method handle's {@link Throwable}: errors go on as they are. */
+    /** Converts the {@link Throwable} of a method handle for {@code throw wrap(thrown)}; rethrows errors. */
     static RuntimeException wrap(Throwable thrown) {
         if (thrown instanceof RuntimeException exception) {
             return exception;

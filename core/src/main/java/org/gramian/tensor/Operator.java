@@ -14,7 +14,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One ATen operator, called by name through libtorch's dispatcher.
+ * ATen operator, called by name through libtorch's dispatcher.
  *
  * <p>Arguments travel as 64-bit words on a small stack: a tensor is a handle that the dispatcher takes over (so it is
  * duplicated first), {@code long}, {@code double} and {@code boolean} are their bits, {@code null} is an absent
@@ -46,7 +46,7 @@ final class Operator {
         this.overload = Arena.global().allocateFrom(overload);
     }
 
-    /** The functions that only libtorch 2.10 and later have; touched only there. */
+    /** Functions of libtorch 2.10 and later. */
     private static final class Since210 {
         static final MethodHandle NEW_LIST = LINKER.downcallHandle(
                 LIBTORCH.symbol("torch_new_list_reserve_size"), FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS));
@@ -56,7 +56,7 @@ final class Operator {
                 LIBTORCH.symbol("torch_new_string_handle"),
                 FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
 
-        /** The dispatcher of 2.10, its last argument bound to the library's own version. */
+        /** Returns the dispatcher of 2.10 with its last argument bound to the version of the library. */
         static MethodHandle current() {
             MethodHandle call = LINKER.downcallHandle(
                     LIBTORCH.symbol("torch_call_dispatcher"),
@@ -65,7 +65,7 @@ final class Operator {
         }
     }
 
-    /** The operator {@code aten::name.overload}; the default overload is the empty text. */
+    /** Returns the operator {@code aten::name.overload}; the default overload is empty. */
     static Operator of(String name, String overload) {
         return new Operator(name, overload);
     }
@@ -79,7 +79,7 @@ final class Operator {
         return results(1, arguments)[0];
     }
 
-    /** Calls an in-place operator: its result is the first argument again, under a handle that is not needed. */
+    /** Calls an in-place operator and returns its first argument. */
     Tensor inPlace(Tensor target, @Nullable Object... others) {
         @Nullable Object[] arguments = new @Nullable Object[others.length + 1];
         arguments[0] = target;

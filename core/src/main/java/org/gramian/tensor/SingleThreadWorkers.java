@@ -11,16 +11,15 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Worker threads whose libtorch operators run on one thread each: several batches at once instead of one batch by all
- * threads.
+ * Worker threads whose libtorch operators run on one thread each: several batches in parallel instead of one batch on
+ * all threads.
  *
- * <p>Operators of small networks are short, and the threads of one operator wait for each other at its end: on a busy
- * machine for longer than they compute. Batches wait for nothing. And results no longer depend on the number of cores, since
- * kernels split their sums by the number of threads.
+ * <p>Operators of small networks are short, and their threads wait for each other at the end of each; batches are
+ * independent. Results do not depend on the number of cores.
  *
- * <p>The number of threads of an operator belongs to the thread that calls it (OpenMP's {@code nthreads-var}). A new thread
- * takes the process-wide number at its first operator, which {@code at::set_num_threads} changes too: so workers let that
- * happen first, then set their own number, and the opening thread restores the process-wide one.
+ * <p>The number of threads of an operator belongs to the calling thread (OpenMP's {@code nthreads-var}). A new thread
+ * copies the process-wide number at its first operator, which {@code at::set_num_threads} changes too: workers trigger
+ * the copy, then set their own number, and the opening thread restores the process-wide one.
  */
 public final class SingleThreadWorkers implements AutoCloseable {
     private static final AtomicInteger NUMBER = new AtomicInteger();
@@ -72,7 +71,7 @@ public final class SingleThreadWorkers implements AutoCloseable {
         return workers;
     }
 
-    /** Number of workers. */
+    /** Returns the number of workers. */
     public int count() {
         return count;
     }
@@ -83,7 +82,7 @@ public final class SingleThreadWorkers implements AutoCloseable {
     }
 
     /**
-     * Waits for a task; what it throws is thrown here.
+     * Waits for a task and returns its result or throws its exception.
      *
      * @throws IllegalStateException if this thread is interrupted
      */
@@ -102,7 +101,7 @@ public final class SingleThreadWorkers implements AutoCloseable {
         }
     }
 
-    /** Drops waiting tasks and waits for those that run: they read memory that the caller frees afterwards. */
+    /** Cancels queued tasks and waits for running ones, which read memory that the caller frees afterwards. */
     @Override
     public void close() {
         pool.shutdownNow();

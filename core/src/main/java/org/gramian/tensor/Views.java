@@ -39,6 +39,15 @@ public final class Views {
         return done ? maps : Operators.CONTIGUOUS.call(maps, CHANNELS_LAST);
     }
 
+    /**
+     * Returns bfloat16 feature maps or filters of a GPU in channels-last format, which tensor cores need; other tensors
+     * unchanged.
+     */
+    public static Tensor forTensorCores(Tensor tensor) {
+        boolean wanted = tensor.type() == DType.BF16 && tensor.device().kind() == Device.Kind.CUDA;
+        return wanted ? channelsLast(tensor) : tensor;
+    }
+
     static long[] channelsLastStrides(Shape maps) {
         return new long[] {maps.at(1) * maps.at(2) * maps.at(3), 1, maps.at(1) * maps.at(3), maps.at(1)};
     }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -63,23 +64,13 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
                 "max pooling",
                 2,
                 (arena, out) -> {
-                    Laid at = lay(arena);
+                    MemorySegment x = input.handle();
+                    MemorySegment k = size.in(arena);
+                    MemorySegment s = stride.in(arena);
+                    MemorySegment p = padding.in(arena);
                     MemorySegment ones = new Pair(1, 1).in(arena);
-                    return (int) DeviceFunctions.of(input)
-                            .maxPool
-                            .invokeExact(
-                                    input.handle(),
-                                    at.size(),
-                                    2L,
-                                    at.stride(),
-                                    2L,
-                                    at.padding(),
-                                    2L,
-                                    ones,
-                                    2L,
-                                    ceil ? 1 : 0,
-                                    out,
-                                    out.asSlice(8));
+                    MethodHandle f = DeviceFunctions.of(input).maxPool;
+                    return (int) f.invokeExact(x, k, 2L, s, 2L, p, 2L, ones, 2L, ceil ? 1 : 0, out, out.asSlice(8));
                 },
                 input);
         return new Maxima(Objects.requireNonNull(results[0]), Objects.requireNonNull(results[1]));
@@ -95,24 +86,15 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         return DeviceFunctions.result(
                 "backward of max pooling",
                 (arena, out) -> {
-                    Laid at = lay(arena);
+                    MemorySegment x = input.handle();
+                    MemorySegment k = size.in(arena);
+                    MemorySegment s = stride.in(arena);
+                    MemorySegment p = padding.in(arena);
                     MemorySegment ones = new Pair(1, 1).in(arena);
-                    return (int) DeviceFunctions.of(input)
-                            .maxPoolBackward
-                            .invokeExact(
-                                    gradient.handle(),
-                                    input.handle(),
-                                    at.size(),
-                                    2L,
-                                    at.stride(),
-                                    2L,
-                                    at.padding(),
-                                    2L,
-                                    ones,
-                                    2L,
-                                    ceil ? 1 : 0,
-                                    places.handle(),
-                                    out);
+                    MemorySegment g = gradient.handle();
+                    MemorySegment at = places.handle();
+                    MethodHandle f = DeviceFunctions.of(input).maxPoolBackward;
+                    return (int) f.invokeExact(g, x, k, 2L, s, 2L, p, 2L, ones, 2L, ceil ? 1 : 0, at, out);
                 },
                 input);
     }
@@ -123,21 +105,12 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         return DeviceFunctions.result(
                 "average pooling",
                 (arena, out) -> {
-                    Laid at = lay(arena);
-                    return (int) DeviceFunctions.of(input)
-                            .averagePool
-                            .invokeExact(
-                                    input.handle(),
-                                    at.size(),
-                                    2L,
-                                    at.stride(),
-                                    2L,
-                                    at.padding(),
-                                    2L,
-                                    ceil ? 1 : 0,
-                                    1,
-                                    MemorySegment.NULL,
-                                    out);
+                    MemorySegment x = input.handle();
+                    MemorySegment k = size.in(arena);
+                    MemorySegment s = stride.in(arena);
+                    MemorySegment p = padding.in(arena);
+                    MethodHandle f = DeviceFunctions.of(input).averagePool;
+                    return (int) f.invokeExact(x, k, 2L, s, 2L, p, 2L, ceil ? 1 : 0, 1, MemorySegment.NULL, out);
                 },
                 input);
     }
@@ -148,31 +121,15 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         return DeviceFunctions.result(
                 "backward of average pooling",
                 (arena, out) -> {
-                    Laid at = lay(arena);
-                    return (int) DeviceFunctions.of(input)
-                            .averagePoolBackward
-                            .invokeExact(
-                                    gradient.handle(),
-                                    input.handle(),
-                                    at.size(),
-                                    2L,
-                                    at.stride(),
-                                    2L,
-                                    at.padding(),
-                                    2L,
-                                    ceil ? 1 : 0,
-                                    1,
-                                    MemorySegment.NULL,
-                                    out);
+                    MemorySegment x = input.handle();
+                    MemorySegment k = size.in(arena);
+                    MemorySegment s = stride.in(arena);
+                    MemorySegment p = padding.in(arena);
+                    MemorySegment g = gradient.handle();
+                    MethodHandle f = DeviceFunctions.of(input).averagePoolBackward;
+                    return (int) f.invokeExact(g, x, k, 2L, s, 2L, p, 2L, ceil ? 1 : 0, 1, MemorySegment.NULL, out);
                 },
                 input);
-    }
-
-    /** The geometry in native memory, as the functions take it: pairs of numbers. */
-    private record Laid(MemorySegment size, MemorySegment stride, MemorySegment padding) {}
-
-    private Laid lay(Arena arena) {
-        return new Laid(size.in(arena), stride.in(arena), padding.in(arena));
     }
 
     private void checkBackward(String operation, Tensor gradient, Tensor input) {

@@ -1,5 +1,5 @@
 /**
- * Tensors: the only place that knows libtorch.
+ * Tensors on libtorch, called through its C ABI.
  *
  * <p>Start at {@link org.gramian.tensor.Libtorch}: it finds the native libraries (an installed PyTorch, or the Maven
  * artifact unpacked once into a cache), loads them through the foreign-function interface and holds the switches that
@@ -15,17 +15,17 @@
  * } // both tensors are freed here
  * }</pre>
  *
- * <p>Operators are grouped by what they do: {@link org.gramian.tensor.Elementwise}, {@link org.gramian.tensor.Products},
- * {@link org.gramian.tensor.Reductions}, {@link org.gramian.tensor.Views}, {@link org.gramian.tensor.Convolution}, {@link org.gramian.tensor.Window},
- * {@link org.gramian.tensor.Decompositions}. Each checks types and shapes before it calls native code, and names
- * itself and both shapes when they do not fit.
+ * <p>Operators are grouped by what they do: {@link org.gramian.tensor.Elementwise}, {@link
+ * org.gramian.tensor.Products}, {@link org.gramian.tensor.Reductions}, {@link org.gramian.tensor.Views}, {@link
+ * org.gramian.tensor.Convolution}, {@link org.gramian.tensor.Window}, {@link org.gramian.tensor.Decompositions}. Each
+ * checks types and shapes before it calls native code, and names itself and both shapes when they do not fit.
  *
- * <p>On a GPU, {@link org.gramian.tensor.CapturedWork} becomes a {@link org.gramian.tensor.CudaGraph} inside a {@link
+ * <p>On a GPU, {@link org.gramian.tensor.CapturedWork} becomes a {@code CudaGraph} inside a {@link
  * org.gramian.tensor.CudaStream}, and a {@link org.gramian.tensor.CudaProgram} holds CUDA kernels that replace several
  * operators by one pass over memory.
  *
- * <p>Underneath, {@code Operator} calls any ATen operator by name and {@code
- * DeviceFunctions} the per-device C functions for those whose arguments the older dispatcher cannot carry.
+ * <p>Internally, {@code Operator} calls ATen operators by name, and {@code DeviceFunctions} calls per-device C
+ * functions for arguments that the dispatcher of libtorch 2.7 does not accept.
  */
 @NullMarked
 package org.gramian.tensor;

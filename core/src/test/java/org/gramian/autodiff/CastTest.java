@@ -7,6 +7,7 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Objects;
 import java.util.SplittableRandom;
+import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;

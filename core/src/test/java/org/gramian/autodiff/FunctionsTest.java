@@ -8,6 +8,8 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 import org.assertj.core.data.Offset;
+import org.gramian.autodiff.FeatureMaps.Filters;
+import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;

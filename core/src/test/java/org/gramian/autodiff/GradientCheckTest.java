@@ -6,6 +6,7 @@ import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
 import org.assertj.core.data.Offset;
+import org.gramian.autodiff.Result.Adjoint;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;

@@ -33,7 +33,7 @@ class BackboneGradientTest {
      */
     private static final double STEP = 1e-7;
 
-    private static final Shape PICTURES = Shape.of(1, 3, 34, 37);
+    private static final Shape IMAGES = Shape.of(1, 3, 34, 37);
 
     private final Scope scope = Scope.open(); // JUnit makes one object per run
 
@@ -61,14 +61,14 @@ class BackboneGradientTest {
     @MethodSource("all")
     void gradientsOfImagesAreCentralDifferences(Backbone backbone) {
         SplittableRandom random = new SplittableRandom(3);
-        Tensor start = Tensors.gaussian(random, PICTURES, DType.F64);
+        Tensor start = Tensors.gaussian(random, IMAGES, DType.F64);
         int count = directions(backbone);
-        Tensor directions = Tensors.gaussian(random, Shape.of(count, PICTURES.elements()), DType.F64);
+        Tensor directions = Tensors.gaussian(random, Shape.of(count, IMAGES.elements()), DType.F64);
         try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F64)) {
             GradientCheck check = GradientCheck.of(inputs -> {
                 Tape tape = inputs.getFirst().tape();
                 Var moved = Matrices.matmul(inputs.getFirst(), tape.constant(directions));
-                Var images = Arithmetic.add(tape.constant(start), Shapes.reshape(moved, PICTURES.sizes()));
+                Var images = Arithmetic.add(tape.constant(start), Shapes.reshape(moved, IMAGES.sizes()));
                 return backbone.apply(images, trial.frozen(tape));
             });
             assertPassed(check.withStep(STEP).check(Tensors.zeros(Shape.of(1, count), DType.F64, Device.CPU)));
@@ -80,7 +80,7 @@ class BackboneGradientTest {
     @MethodSource("trained")
     void gradientsOfParametersAreCentralDifferences(Backbone backbone) {
         int layer = backbone.layers().size() * 2 / 5;
-        Tensor images = Tensors.gaussian(new SplittableRandom(4), PICTURES, DType.F64);
+        Tensor images = Tensors.gaussian(new SplittableRandom(4), IMAGES, DType.F64);
         try (BackboneTrial trial =
                 BackboneTrial.of(backbone.cutAt(backbone.layers().get(layer)), DType.F64)) {
             List<Parameter> some = some(trial);

@@ -115,7 +115,7 @@ class PretrainedBackbonesTest {
         assertThat(scores).containsExactly(wanted, Offset.offset(1e-3));
         int classes = (int) expected.size(1);
         for (int image = 0; image < expected.size(0); image++) {
-            assertThat(best(scores, image, classes)).as("picture %d", image).isEqualTo(best(wanted, image, classes));
+            assertThat(best(scores, image, classes)).as("image %d", image).isEqualTo(best(wanted, image, classes));
         }
     }
 
@@ -126,7 +126,7 @@ class PretrainedBackbonesTest {
         int classes = (int) exact.size(1);
         for (int image = 0; image < exact.size(0); image++) {
             assertThat(best(mixed.toDoubles(), image, classes).getFirst())
-                    .as("picture %d", image)
+                    .as("image %d", image)
                     .isEqualTo(best(exact.toDoubles(), image, classes).getFirst());
         }
     }

@@ -95,7 +95,7 @@ final class ClassifierTest {
     void predictionsAgreeWithThoseOfLargerBatches(String crops) throws IOException {
         List<Sample> samples = new ArrayList<>();
         for (long seed = 0; seed < 7; seed++) {
-            samples.add(new Sample("picture " + seed, 0, file(seed)));
+            samples.add(new Sample("image " + seed, 0, file(seed)));
         }
         Map<Integer, Logits> scored = new HashMap<>();
         ModelCard card = TinyModel.card(crops);
@@ -127,7 +127,7 @@ final class ClassifierTest {
 
     @Test
     void aListOfFilesGetsOneResultEachInOrder() throws IOException {
-        Path bad = Files.writeString(folder.resolve("bad.jpg"), "no picture");
+        Path bad = Files.writeString(folder.resolve("bad.jpg"), "no image");
         List<Path> files = List.of(file(1), bad, file(2));
         try (Classifier classifier = classifier("paper:32")) {
             List<ImageResult> results = classifier.predict(files);
@@ -242,7 +242,7 @@ final class ClassifierTest {
 
     @Test
     void nothingIsLeftBehindByAnAnswerOrARefusal() throws IOException {
-        Path bad = Files.writeString(folder.resolve("bad.jpg"), "no picture");
+        Path bad = Files.writeString(folder.resolve("bad.jpg"), "no image");
         long before = Tensor.live();
         try (Classifier classifier = classifier("center:32")) {
             long open = Tensor.live();
@@ -255,7 +255,7 @@ final class ClassifierTest {
 
     @Test
     void aFileThatIsNoImageIsRefusedWithTheReadersReason() throws IOException {
-        Path bad = Files.writeString(folder.resolve("bad.jpg"), "no picture");
+        Path bad = Files.writeString(folder.resolve("bad.jpg"), "no image");
         Path thin = folder.resolve("thin.png");
         ImageIO.write(image(TinyModel.image(1, 2, 90)), "png", thin.toFile());
         try (Classifier classifier = classifier("center:32")) {

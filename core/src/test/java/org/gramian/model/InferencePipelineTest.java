@@ -32,7 +32,7 @@ class InferencePipelineTest {
     }
 
     private static final List<ImageSource> IMAGES = IntStream.range(0, 20)
-            .mapToObj(i -> ImageSource.of("picture " + i, () -> read(i)))
+            .mapToObj(i -> ImageSource.of("image " + i, () -> read(i)))
             .toList();
 
     @Test

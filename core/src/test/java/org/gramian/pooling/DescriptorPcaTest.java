@@ -13,6 +13,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.backbone.Backbone;
 import org.gramian.cluster.KMeans;
+import org.gramian.pooling.Normalization.Pca;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -40,7 +41,7 @@ class DescriptorPcaTest {
 
     /** The sample in coordinates along axes that were fitted to it. */
     private static Tensor coordinates(Tensor rows, int axes) {
-        DescriptorPca pca = new DescriptorPca(OptionalInt.of(axes));
+        Pca pca = new Pca(OptionalInt.of(axes));
         try (ParameterSet parameters =
                         ParameterSet.initialize(pca.parameters(rows.size(1)), UNUSED, rows.type(), Device.CPU);
                 Tape tape = Tape.inference()) {
@@ -138,7 +139,7 @@ class DescriptorPcaTest {
     void theWordMeansFeaturesBeforeTheAggregationAndDescriptorsAfterIt() {
         Pooling both = Pooling.parse("pca:5/average/l2/pca:3");
         assertThat(both.reductions()).containsExactly(new Reduction.Pca(5));
-        assertThat(both.normalizations()).containsExactly(new Normalization.L2(), new DescriptorPca(OptionalInt.of(3)));
+        assertThat(both.normalizations()).containsExactly(new Normalization.L2(), new Pca(OptionalInt.of(3)));
         assertThat(both.text()).isEqualTo("pca:5/average/l2/pca:3");
         assertThatThrownBy(() -> Pooling.parse("pca:most/average")).has(facts("'most'", "descriptor"));
         assertThatThrownBy(() -> Pooling.parse("rbf/pca:3/triu")).has(facts("pca", "rbf/pca:3/triu"));

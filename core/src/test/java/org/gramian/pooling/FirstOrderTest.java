@@ -15,6 +15,8 @@ import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.pooling.FirstOrder.GeneralizedMean;
+import org.gramian.pooling.FirstOrder.Weighted;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;

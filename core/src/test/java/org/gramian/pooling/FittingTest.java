@@ -20,6 +20,8 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.pooling.FirstOrder.Average;
+import org.gramian.pooling.Normalization.Pca;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;
@@ -293,7 +295,7 @@ class FittingTest {
         Arrays.setAll(numbers, i -> i);
         Tensor features = Tensors.of(numbers, Shape.of(100, 1, 1, 1), DType.F64);
         Remembering stage = new Remembering(new ArrayList<>(), new ArrayList<>());
-        Pooling pooling = new Pooling(List.of(), stage, List.of(new DescriptorPca(OptionalInt.of(1))));
+        Pooling pooling = new Pooling(List.of(), stage, List.of(new Pca(OptionalInt.of(1))));
         assertThat(Fitting.stages(pooling)).containsExactly("remembering", "pca:1");
         try (ParameterSet parameters = initialize(pooling, 1)) {
             Fitting.fit(pooling, features, parameters, new SplittableRandom(3));
@@ -305,7 +307,7 @@ class FittingTest {
     @Test
     void describingMoreImagesTakesNoMoreTensors() {
         Remembering stage = new Remembering(new ArrayList<>(), new ArrayList<>());
-        Pooling pooling = new Pooling(List.of(), stage, List.of(new DescriptorPca(OptionalInt.of(1))));
+        Pooling pooling = new Pooling(List.of(), stage, List.of(new Pca(OptionalInt.of(1))));
         Tensor features = Tensors.gaussian(new SplittableRandom(1), Shape.of(300, 1, 1, 1), DType.F64);
         try (ParameterSet parameters = initialize(pooling, 1)) {
             Fitting.fit(pooling, features, parameters, new SplittableRandom(3));

@@ -18,6 +18,10 @@ import org.gramian.autodiff.Var;
 import org.gramian.cluster.GaussianMixture;
 import org.gramian.cluster.KMeans;
 import org.gramian.cluster.Mixture;
+import org.gramian.pooling.Codebook.BagOfWords;
+import org.gramian.pooling.Codebook.DeepTen;
+import org.gramian.pooling.Codebook.NetVlad;
+import org.gramian.pooling.Codebook.Vlad;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -258,7 +262,7 @@ class VocabularyPoolingTest {
         for (int i = 0; i < sample.length; i += 2) {
             assertThat(sample[i + 1]).isEqualTo(sample[i] + 100_000);
         }
-        assertThat(sample[0]).as("from the first pictures").isLessThan(1500);
+        assertThat(sample[0]).as("from the first images").isLessThan(1500);
         assertThat(sample[sample.length - 2]).as("to the last").isGreaterThan(39 * 1500);
     }
 

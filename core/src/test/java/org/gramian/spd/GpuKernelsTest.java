@@ -12,6 +12,7 @@ import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Pooling;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;

@@ -13,6 +13,8 @@ import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.spd.Kernel.Laplacian;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.SampleMatrices.Defect;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;

@@ -62,7 +62,7 @@ final class SampleMatrices {
             Tensor u = orthogonal(random, values.length);
             Tensor scaled = Elementwise.mul(u, Tensors.of(values, Shape.of(1, values.length), DType.F64));
             Tensor matrix = Products.matmul(scaled, Views.transpose(u));
-            return scope.keep(Views.unsqueeze(Spectral.symmetric(matrix), 0));
+            return scope.keep(Views.unsqueeze(Stiefel.symmetric(matrix), 0));
         }
     }
 
@@ -80,7 +80,7 @@ final class SampleMatrices {
 
     static Tensor symmetric(RandomGenerator random, long n, long size) {
         try (Scope scope = Scope.open()) {
-            return scope.keep(Spectral.symmetric(gaussian(random, n, size, size)));
+            return scope.keep(Stiefel.symmetric(gaussian(random, n, size, size)));
         }
     }
 

@@ -64,7 +64,7 @@ class SpectralTest {
         for (double[] spectrum : SPECTRA) {
             try (Scope _ = Scope.open()) {
                 Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(41), spectrum);
-                GradientCheck.Report report = GradientCheck.of(x -> Spectral.apply(x.getFirst(), function))
+                GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))
                         .withUpstream(upstream)
                         .check(s);
                 assertThat(report.worst())
@@ -81,7 +81,7 @@ class SpectralTest {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(43);
             Tensor s = Gram.of(SampleMatrices.gaussian(random, 2, 6, 2), 1, 1.25);
-            GradientCheck.Report report = GradientCheck.of(x -> Spectral.apply(x.getFirst(), function))
+            GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))
                     .withUpstream(upstream)
                     .check(s);
             assertThat(report.worst())
@@ -98,7 +98,7 @@ class SpectralTest {
             Tensor a = SampleMatrices.gaussian(random, 1, 4, 4);
             Tensor skew = Elementwise.sub(a, Views.transpose(a));
             Tensor s = Elementwise.add(SampleMatrices.withEigenvalues(random, 1, 2, 4, 7), skew);
-            GradientCheck.Report report = GradientCheck.of(x -> Spectral.apply(x.getFirst(), function))
+            GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))
                     .withUpstream(upstream)
                     .check(s);
             assertThat(report.worst())
@@ -114,7 +114,7 @@ class SpectralTest {
                     Tape tape = Tape.recording()) {
                 Var s = tape.variable(SampleMatrices.withEigenvalues(SampleMatrices.random(3), -2, -1, 0, 0.25));
                 Tensor g = SampleMatrices.gaussian(SampleMatrices.random(4), 1, 4, 4);
-                try (Gradients gradients = tape.backward(Spectral.apply(s, function), g)) {
+                try (Gradients gradients = tape.backward(function.apply(s), g)) {
                     assertThat(Reductions.largestMagnitude(gradients.of(s)))
                             .as("%s", function)
                             .isZero();
@@ -135,8 +135,8 @@ class SpectralTest {
                 Var one = tape.variable(Tensors.to(s, DType.F32));
                 Var other = tape.variable(Tensors.to(Elementwise.add(s, noise), DType.F32));
                 Tensor g = Tensors.to(SampleMatrices.gaussian(random, 1, 8, 8), DType.F32);
-                Var y = Spectral.apply(one, function);
-                assertThat(RelativeError.of(Spectral.apply(other, function).value(), y.value()))
+                Var y = function.apply(one);
+                assertThat(RelativeError.of(function.apply(other).value(), y.value()))
                         .as("%s, %s", function, seed)
                         .isLessThan(1e-4);
                 try (Gradients gradients = tape.backward(y, g)) {
@@ -285,7 +285,7 @@ class SpectralTest {
 
     static Tensor apply(SpectralFunction function, Tensor s) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(Spectral.apply(tape.constant(s), function).value());
+            return Tensors.copy(function.apply(tape.constant(s)).value());
         }
     }
 

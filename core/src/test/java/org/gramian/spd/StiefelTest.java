@@ -140,7 +140,7 @@ class StiefelTest {
     /** {@code max |WᵀZ + ZᵀW|}. */
     static double distanceFromTangent(Tensor w, Tensor z) {
         Tensor wz = Products.matmul(Views.transpose(w), z);
-        return Reductions.largestMagnitude(Spectral.symmetric(wz)) * 2;
+        return Reductions.largestMagnitude(Stiefel.symmetric(wz)) * 2;
     }
 
     private static double inner(Tensor a, Tensor b) {

@@ -20,7 +20,7 @@ enum Upstream implements GradientCheck.UpstreamChoice {
     SYMMETRIC {
         @Override
         public Tensor choose(Tensor result) {
-            return Spectral.symmetric(GAUSSIAN.choose(result));
+            return Stiefel.symmetric(GAUSSIAN.choose(result));
         }
     },
     UPPER_TRIANGLE {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.weights.Provenance;
+import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.basis.JsonText;
 
 import org.gramian.backbone.weights.UnusableWeightsException;

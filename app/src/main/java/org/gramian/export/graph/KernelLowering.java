@@ -2,14 +2,14 @@ package org.gramian.export.graph;
 
 import java.util.List;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.spd.Bilinear;
-import org.gramian.spd.Covariance;
-import org.gramian.spd.Gaussian;
 import org.gramian.spd.Kernel;
-import org.gramian.spd.Laplacian;
-import org.gramian.spd.Polynomial;
+import org.gramian.spd.Kernel.Bilinear;
+import org.gramian.spd.Kernel.Covariance;
+import org.gramian.spd.Kernel.Gaussian;
+import org.gramian.spd.Kernel.Laplacian;
+import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.Rbf;
-import org.gramian.spd.Sigma;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.SquaredDistances;
 import org.gramian.tensor.DType;
 

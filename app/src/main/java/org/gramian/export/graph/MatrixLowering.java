@@ -2,13 +2,13 @@ package org.gramian.export.graph;
 
 import java.util.List;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.pooling.FreeTransform;
-import org.gramian.pooling.ParametricVectorization;
-import org.gramian.pooling.RandomMaclaurin;
 import org.gramian.pooling.SecondOrder;
-import org.gramian.pooling.TensorSketch;
 import org.gramian.pooling.Transform;
+import org.gramian.pooling.Transform.Free;
 import org.gramian.pooling.Vectorization;
+import org.gramian.pooling.Vectorization.Parametric;
+import org.gramian.pooling.Vectorization.RandomMaclaurin;
+import org.gramian.pooling.Vectorization.TensorSketch;
 import org.gramian.spd.NewtonSchulz;
 import org.gramian.spd.SpectralFunction;
 
@@ -34,7 +34,7 @@ record MatrixLowering(Algebra algebra) {
     private Value transform(Transform transform, ParameterSet parameters, Value matrices) {
         return switch (transform) {
             case Transform.Spd _ -> between(matrices, parameters);
-            case FreeTransform _ -> between(matrices, parameters);
+            case Free _ -> between(matrices, parameters);
             case Transform.Relu _ -> algebra.relu(matrices);
             case Transform.Isqrt isqrt -> squareRoot(matrices, isqrt.iterations());
             case Transform.Spectrum spectrum -> throw refusal(spectrum);
@@ -81,7 +81,7 @@ record MatrixLowering(Algebra algebra) {
         return switch (vectorization) {
             case Vectorization.Triu _ -> upperTriangle(matrices);
             case Vectorization.Flat _ -> algebra.reshape(matrices, matrices.each());
-            case ParametricVectorization _ -> {
+            case Parametric _ -> {
                 Value weight = algebra.graph().parameter(parameters.get("weight"));
                 yield forms(matrices, weight, weight);
             }

@@ -3,20 +3,20 @@ package org.gramian.export.graph;
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.BatchNorm;
+import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.autodiff.ResponseNorm;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.Branches;
-import org.gramian.backbone.Chain;
 import org.gramian.backbone.Conv;
 import org.gramian.backbone.ConvolutionKernel;
-import org.gramian.backbone.Dense;
 import org.gramian.backbone.FilterBank;
 import org.gramian.backbone.NetworkLayer;
-import org.gramian.backbone.Pool;
-import org.gramian.backbone.Residual;
-import org.gramian.backbone.ResponseNormalization;
+import org.gramian.backbone.NetworkLayer.Pool;
+import org.gramian.backbone.NetworkLayer.Residual;
+import org.gramian.backbone.NetworkLayer.ResponseNormalization;
 import org.gramian.export.proto.OnnxProto;
+import org.gramian.backbone.NetworkLayer.Branches;
+import org.gramian.backbone.NetworkLayer.Chain;
+import org.gramian.backbone.NetworkLayer.Dense;
 import org.gramian.tensor.Activation;
 
 /**

@@ -6,28 +6,27 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.NetworkLayer;
 import org.gramian.backbone.Tail;
 import org.gramian.pooling.Aggregation;
-import org.gramian.pooling.Average;
-import org.gramian.pooling.BagOfWords;
+import org.gramian.pooling.Codebook.BagOfWords;
+import org.gramian.pooling.Codebook.DeepTen;
+import org.gramian.pooling.Codebook.NetVlad;
+import org.gramian.pooling.Codebook.Vlad;
 import org.gramian.pooling.Cross;
 import org.gramian.pooling.CustomAggregation;
-import org.gramian.pooling.DeepTen;
-import org.gramian.pooling.DescriptorPca;
-import org.gramian.pooling.FisherVector;
-import org.gramian.pooling.GeneralizedMean;
-import org.gramian.pooling.Join;
-import org.gramian.pooling.LayerChannels;
-import org.gramian.pooling.Maximum;
-import org.gramian.pooling.MultiScaleOrderless;
-import org.gramian.pooling.NetVlad;
-import org.gramian.pooling.NetworkTail;
 import org.gramian.pooling.Normalization;
+import org.gramian.pooling.FirstOrder.Average;
+import org.gramian.pooling.FirstOrder.GeneralizedMean;
+import org.gramian.pooling.FirstOrder.Maximum;
+import org.gramian.pooling.FirstOrder.Sum;
+import org.gramian.pooling.FirstOrder.Weighted;
+import org.gramian.pooling.FisherVector;
+import org.gramian.pooling.Join;
+import org.gramian.pooling.Reduction.LayerChannels;
+import org.gramian.pooling.MultiScaleOrderless;
+import org.gramian.pooling.NetworkTail;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Pyramid;
 import org.gramian.pooling.Reduction;
 import org.gramian.pooling.SecondOrder;
-import org.gramian.pooling.Sum;
-import org.gramian.pooling.Vlad;
-import org.gramian.pooling.Weighted;
 import org.gramian.tensor.Shape;
 
 /** Pooling as operators: features {@code [n, c, h, w]} to descriptors {@code [n, d]}. */
@@ -130,7 +129,7 @@ record PoolingLowering(Algebra algebra) {
             case Normalization.L2 _ -> algebra.unit(vectors);
             case Normalization.Scale _ ->
                 algebra.scale(vectors, Math.exp(parameters.get("log").value().item()));
-            case DescriptorPca _ -> {
+            case Normalization.Pca _ -> {
                 Value mean = algebra.graph().parameter(parameters.get("mean"));
                 Value components = algebra.graph().parameter(parameters.get("components"));
                 yield algebra.matmul(algebra.sub(vectors, mean), algebra.transpose(components));

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.export.proto.OnnxProto;
-import org.gramian.pooling.BagOfWords;
-import org.gramian.pooling.DeepTen;
+import org.gramian.pooling.Codebook.BagOfWords;
+import org.gramian.pooling.Codebook.DeepTen;
 import org.gramian.pooling.FisherVector;
+import org.gramian.pooling.Codebook.NetVlad;
+import org.gramian.pooling.Codebook.Vlad;
 import org.gramian.pooling.MultiScaleOrderless;
-import org.gramian.pooling.NetVlad;
-import org.gramian.pooling.Vlad;
 import org.gramian.tensor.Window;
 
 /** Aggregations with a vocabulary {@code [K, C]} or a Gaussian mixture as operators. */

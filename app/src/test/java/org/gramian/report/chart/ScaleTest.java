@@ -10,9 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 
-import java.util.List;
-import java.util.SplittableRandom;
-import org.junit.jupiter.api.Test;
 
 class ScaleTest {
     @Test

@@ -17,10 +17,10 @@ import org.gramian.tensor.Shape;
  * @param classifier parameters that only class scores need; a file may lack them
  * @param usual preprocessing, unless a file states another
  */
-public record ExpectedParameters(
+record ExpectedParameters(
         String architecture, SequencedMap<String, Shape> parameters, Set<String> classifier, Preprocessing usual) {
     /** Copies the map. */
-    public ExpectedParameters {
+    ExpectedParameters {
         parameters = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(parameters));
         classifier = Set.copyOf(classifier);
     }
@@ -30,7 +30,7 @@ public record ExpectedParameters(
      *
      * @throws IllegalArgumentException if there is no such backbone or it needs no weights
      */
-    public static ExpectedParameters of(String architecture) {
+    static ExpectedParameters of(String architecture) {
         Backbone backbone = Backbone.of(architecture);
         if (!backbone.about().weights().needed()) {
             throw new IllegalArgumentException("the backbone '" + architecture + "' needs no weights");

@@ -1,10 +1,10 @@
 package org.gramian.backbone.weights;
 
-import static org.gramian.backbone.weights.format.WeightFormat.CAFFE;
-import static org.gramian.backbone.weights.format.WeightFormat.KERAS;
-import static org.gramian.backbone.weights.format.WeightFormat.SAFETENSORS;
-import static org.gramian.backbone.weights.format.WeightFormat.TORCH_LEGACY;
-import static org.gramian.backbone.weights.format.WeightFormat.TORCH_ZIP;
+import static org.gramian.backbone.weights.format.WeightFile.Format.CAFFE;
+import static org.gramian.backbone.weights.format.WeightFile.Format.KERAS;
+import static org.gramian.backbone.weights.format.WeightFile.Format.SAFETENSORS;
+import static org.gramian.backbone.weights.format.WeightFile.Format.TORCH_LEGACY;
+import static org.gramian.backbone.weights.format.WeightFile.Format.TORCH_ZIP;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -14,33 +14,36 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.gramian.backbone.BackboneInfo.Licence;
 import org.gramian.backbone.weights.format.TensorLayout;
-import org.gramian.backbone.weights.format.WeightFormat;
+import org.gramian.backbone.weights.format.WeightFile.Format;
+import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
 
 /**
  * Names and layouts under which one publisher stores the parameters of one network.
  *
- * <p>Known are torchvision's VGG, ResNet and SqueezeNet, Keras' VGG, Caffe's VGG, GoogLeNet and SqueezeNet, and Gramian's own
- * names, which are Caffe's where Caffe has some.
+ * <p>Known are torchvision's VGG, ResNet and SqueezeNet, Keras' VGG, Caffe's VGG, GoogLeNet and SqueezeNet, and
+ * Gramian's own names, which are Caffe's where Caffe has some.
  *
  * @param publisher source of the weights, with its preprocessing and licence
  * @param formats file formats the publisher uses
  * @param origins tensor of the file for each parameter
  */
-record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<String, Origin> origins) {
-    private static final Set<WeightFormat> TORCH = Set.of(TORCH_ZIP, TORCH_LEGACY, SAFETENSORS);
-    private static final Rearrangement SAME = new Rearrangement.None();
+record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Origin> origins) {
+    private static final Set<Format> TORCH = Set.of(TORCH_ZIP, TORCH_LEGACY, SAFETENSORS);
     private static final Pattern CONVOLUTION = Pattern.compile("conv(\\d)_(\\d)");
     private static final Pattern FIRE = Pattern.compile("fire(\\d)/(squeeze|expand)(\\dx\\d)");
 
     /** Rows and columns of VGG's last maps, which its first dense layer reads. */
-    private static final int VGG_SIDE = 7;
+    private static final long VGG_SIDE = 7;
 
     /** The three dense layers of VGG: torchvision counts rectifiers and dropouts too. */
     private static final Map<String, Integer> TORCHVISION_DENSE = Map.of("fc6", 0, "fc7", 3, "fc8", 6);
@@ -61,7 +64,7 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
         Origin origin(String layer, String parameter);
     }
 
-    static Naming of(Publisher publisher, ExpectedParameters blueprint, Set<WeightFormat> formats, Rule rule) {
+    static Naming of(Publisher publisher, ExpectedParameters blueprint, Set<Format> formats, Rule rule) {
         SequencedMap<String, Origin> origins = new LinkedHashMap<>();
         for (String name : blueprint.parameters().keySet()) {
             int dot = name.lastIndexOf('.');
@@ -93,17 +96,20 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
         return namings;
     }
 
-    private static Naming same(Publisher publisher, ExpectedParameters blueprint, Set<WeightFormat> formats) {
-        return of(publisher, blueprint, formats, (layer, parameter) -> new Origin(layer + "." + parameter, SAME));
+    private static Naming same(Publisher publisher, ExpectedParameters blueprint, Set<Format> formats) {
+        return of(
+                publisher,
+                blueprint,
+                formats,
+                (layer, parameter) -> new Origin(layer + "." + parameter, Rearrangement.SAME));
     }
 
     private static Naming caffe(Publisher publisher, ExpectedParameters blueprint) {
-        Rearrangement leadingOnes = new Rearrangement.LeadingOnes();
         return of(
                 publisher,
                 blueprint,
                 Set.of(CAFFE),
-                (layer, parameter) -> new Origin(layer + "." + parameter, leadingOnes));
+                (layer, parameter) -> new Origin(layer + "." + parameter, Rearrangement.LEADING_ONES));
     }
 
     private static Naming torchvisionVgg(ExpectedParameters blueprint) {
@@ -125,8 +131,8 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
                 Publisher.TORCHVISION,
                 blueprint,
                 TORCH,
-                (layer, parameter) ->
-                        new Origin(Objects.requireNonNull(layers.get(layer), layer) + "." + parameter, SAME));
+                (layer, parameter) -> new Origin(
+                        Objects.requireNonNull(layers.get(layer), layer) + "." + parameter, Rearrangement.SAME));
     }
 
     private static Naming kerasVgg(ExpectedParameters blueprint) {
@@ -137,11 +143,10 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
                     ? Objects.requireNonNull(KERAS_DENSE.get(layer), layer)
                     : "block" + convolution.group(1) + "_conv" + convolution.group(2);
             if (parameter.equals("bias")) {
-                return new Origin(theirs + "/bias", SAME);
+                return new Origin(theirs + "/bias", Rearrangement.SAME);
             }
-            Rearrangement matrix =
-                    layer.equals("fc6") ? new Rearrangement.Flattened(VGG_SIDE) : new Rearrangement.Dense();
-            return new Origin(theirs + "/kernel", dense ? matrix : new Rearrangement.Kernel());
+            Rearrangement matrix = layer.equals("fc6") ? Rearrangement.FLATTENED : Rearrangement.DENSE;
+            return new Origin(theirs + "/kernel", dense ? matrix : Rearrangement.KERNEL);
         });
     }
 
@@ -152,9 +157,11 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
             Matcher fire = FIRE.matcher(layer);
             if (fire.matches()) {
                 String part = fire.group(2).equals("squeeze") ? "squeeze" : "expand" + fire.group(3);
-                return new Origin("features." + fires.get(fire.group(1)) + "." + part + "." + parameter, SAME);
+                return new Origin(
+                        "features." + fires.get(fire.group(1)) + "." + part + "." + parameter, Rearrangement.SAME);
             }
-            return new Origin((layer.equals("conv1") ? "features.0" : "classifier.1") + "." + parameter, SAME);
+            return new Origin(
+                    (layer.equals("conv1") ? "features.0" : "classifier.1") + "." + parameter, Rearrangement.SAME);
         });
     }
 
@@ -179,121 +186,106 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
      * Layout of a tensor in a published file relative to Gramian's {@code [out, in, height, width]} and {@code [out,
      * in]}.
      */
-    sealed interface Rearrangement {
-        /** Returns the shape in the file for a parameter's shape. */
-        Shape stored(Shape wanted);
-
+    enum Rearrangement {
+        /** The same layout. */
+        SAME,
+        /** The same layout with leading dimensions of size 1: old versions of Caffe write four dimensions always. */
+        LEADING_ONES,
+        /** Convolution kernel of TensorFlow: {@code [height, width, in, out]}. */
+        KERNEL,
+        /** Dense matrix of TensorFlow: {@code [in, out]}. */
+        DENSE,
         /**
-         * Returns the layout of the elements in the file, in the order of the parameter; its sizes may split a
-         * dimension.
+         * First dense matrix of VGG in TensorFlow, {@code [height·width·channels, out]}: it flattens channels last,
+         * Gramian channels first.
          */
-        TensorLayout layout(Shape wanted);
+        FLATTENED;
+
+        /** Returns the shape in the file for a parameter's shape. */
+        Shape stored(Shape wanted) {
+            return switch (this) {
+                case SAME, LEADING_ONES -> wanted;
+                case KERNEL -> Shape.of(wanted.at(2), wanted.at(3), wanted.at(1), wanted.at(0));
+                case DENSE, FLATTENED -> Shape.of(wanted.at(1), wanted.at(0));
+            };
+        }
 
         /** Returns whether a tensor of a shape can be converted to the parameter. */
-        default boolean accepts(Shape found, Shape wanted) {
-            return found.equals(stored(wanted));
+        boolean accepts(Shape found, Shape wanted) {
+            int extra = found.rank() - wanted.rank();
+            return switch (this) {
+                case LEADING_ONES ->
+                    extra >= 0
+                            && IntStream.range(0, found.rank())
+                                    .allMatch(i -> found.at(i) == (i < extra ? 1 : wanted.at(i - extra)));
+                case FLATTENED -> wanted.at(1) % (VGG_SIDE * VGG_SIDE) == 0 && found.equals(stored(wanted));
+                default -> found.equals(stored(wanted));
+            };
         }
 
         /** Converts a tensor to the parameter's layout: the same memory if possible, else a copy in the arena. */
-        default StoredTensor apply(StoredTensor found, Shape wanted, Arena arena) {
+        StoredTensor apply(StoredTensor found, Shape wanted, Arena arena) {
             StoredTensor taken = layout(wanted).take(found.type(), found.data(), arena);
             return new StoredTensor(found.type(), wanted, taken.data());
         }
 
-        /** No change. */
-        record None() implements Rearrangement {
-            @Override
-            public Shape stored(Shape wanted) {
-                return wanted;
-            }
-
-            @Override
-            public TensorLayout layout(Shape wanted) {
-                return new TensorLayout(0, List.of(wanted.elements()), List.of(1L));
-            }
-        }
-
-        /** No change but leading dimensions of size 1: old versions of Caffe write four dimensions always. */
-        record LeadingOnes() implements Rearrangement {
-            @Override
-            public Shape stored(Shape wanted) {
-                return wanted;
-            }
-
-            @Override
-            public boolean accepts(Shape found, Shape wanted) {
-                int more = found.rank() - wanted.rank();
-                for (int i = 0; i < found.rank(); i++) {
-                    if (more < 0 || found.at(i) != (i < more ? 1 : wanted.at(i - more))) {
-                        return false;
-                    }
+        /** Returns the strides of the file in the order of the parameter; sizes may split a dimension. */
+        TensorLayout layout(Shape wanted) {
+            long out = wanted.at(0);
+            return switch (this) {
+                case SAME, LEADING_ONES -> new TensorLayout(0, List.of(wanted.elements()), List.of(1L));
+                case KERNEL -> {
+                    long in = wanted.at(1);
+                    yield new TensorLayout(
+                            0,
+                            List.of(out, in, wanted.at(2), wanted.at(3)),
+                            List.of(1L, out, wanted.at(3) * in * out, in * out));
                 }
-                return found.rank() >= wanted.rank();
-            }
+                case DENSE -> new TensorLayout(0, List.of(out, wanted.at(1)), List.of(1L, out));
+                case FLATTENED -> {
+                    long channels = wanted.at(1) / (VGG_SIDE * VGG_SIDE);
+                    yield new TensorLayout(
+                            0,
+                            List.of(out, channels, VGG_SIDE, VGG_SIDE),
+                            List.of(1L, out, VGG_SIDE * channels * out, channels * out));
+                }
+            };
+        }
+    }
 
-            @Override
-            public TensorLayout layout(Shape wanted) {
-                return new None().layout(wanted);
-            }
+    /**
+     * Publisher of weights, which determines preprocessing and licence.
+     *
+     * @param label name for messages, such as {@code torchvision}
+     * @param file description of the published file, such as {@code torchvision's .pth}
+     * @param preprocessing preprocessing of images; empty if only the file can state it
+     * @param licence licence of the weights; empty if only the file can state it
+     */
+    record Publisher(String label, String file, Optional<Preprocessing> preprocessing, Optional<String> licence) {
+        static final Publisher TORCHVISION =
+                of("torchvision", "torchvision's .pth", Preprocessing.TORCHVISION, Licence.TORCHVISION);
+        static final Publisher KERAS = of("Keras", "Keras' .h5", Preprocessing.VGG_CAFFE, Licence.VGG_AUTHORS);
+        static final Publisher VGG_CAFFE = of(
+                "Caffe (VGG group, Oxford)", "the authors' .caffemodel", Preprocessing.VGG_CAFFE, Licence.VGG_AUTHORS);
+        static final Publisher BVLC = of(
+                "Caffe (BVLC)",
+                "bvlc_googlenet.caffemodel of the BVLC Caffe model zoo",
+                Preprocessing.CAFFE,
+                Licence.BVLC);
+        static final Publisher DEEPSCALE =
+                of("Caffe (DeepScale)", "squeezenet_v1.1.caffemodel", Preprocessing.CAFFE, Licence.DEEPSCALE);
+
+        /** File with Gramian's own names: only the file can state more. */
+        static final Publisher OWN_NAMES =
+                new Publisher("Gramian's tensor names", "a .safetensors file", Optional.empty(), Optional.empty());
+
+        /** Returns this publisher without a licence, for a file that is recognized by its names only. */
+        Publisher supposed() {
+            return new Publisher(label, file, preprocessing, Optional.empty());
         }
 
-        /** Convolution kernel of TensorFlow: {@code [height, width, in, out]}. */
-        record Kernel() implements Rearrangement {
-            @Override
-            public Shape stored(Shape wanted) {
-                return Shape.of(wanted.at(2), wanted.at(3), wanted.at(1), wanted.at(0));
-            }
-
-            @Override
-            public TensorLayout layout(Shape wanted) {
-                long out = wanted.at(0);
-                long in = wanted.at(1);
-                long height = wanted.at(2);
-                long width = wanted.at(3);
-                return new TensorLayout(
-                        0, List.of(out, in, height, width), List.of(1L, out, width * in * out, in * out));
-            }
-        }
-
-        /** Dense matrix of TensorFlow: {@code [in, out]}. */
-        record Dense() implements Rearrangement {
-            @Override
-            public Shape stored(Shape wanted) {
-                return Shape.of(wanted.at(1), wanted.at(0));
-            }
-
-            @Override
-            public TensorLayout layout(Shape wanted) {
-                return new TensorLayout(0, List.of(wanted.at(0), wanted.at(1)), List.of(1L, wanted.at(0)));
-            }
-        }
-
-        /**
-         * First dense matrix of TensorFlow, {@code [height·width·channels, out]}: it flattens channels last, Gramian
-         * channels first.
-         *
-         * @param side height and width of the feature maps
-         */
-        record Flattened(int side) implements Rearrangement {
-            @Override
-            public Shape stored(Shape wanted) {
-                return Shape.of(wanted.at(1), wanted.at(0));
-            }
-
-            @Override
-            public boolean accepts(Shape found, Shape wanted) {
-                return wanted.at(1) % ((long) side * side) == 0 && found.equals(stored(wanted));
-            }
-
-            @Override
-            public TensorLayout layout(Shape wanted) {
-                long out = wanted.at(0);
-                long channels = wanted.at(1) / ((long) side * side);
-                return new TensorLayout(
-                        0,
-                        List.of(out, channels, (long) side, (long) side),
-                        List.of(1L, out, side * channels * out, channels * out));
-            }
+        private static Publisher of(String label, String file, Preprocessing preprocessing, Licence licence) {
+            return new Publisher(label, file, Optional.of(preprocessing), Optional.of(licence.text()));
         }
     }
 }

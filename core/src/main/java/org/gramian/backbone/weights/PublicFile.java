@@ -2,7 +2,7 @@ package org.gramian.backbone.weights;
 
 import java.util.List;
 import java.util.Optional;
-import org.gramian.backbone.Licence;
+import org.gramian.backbone.BackboneInfo.Licence;
 
 /**
  * Public weight file of torchvision, with the first digits of its SHA-256 in its name.
@@ -50,7 +50,7 @@ public record PublicFile(String name, String file, double mebibytes, String abou
     }
 
     /** Returns the first digits of the file's SHA-256, from its name. */
-    public String sha256Prefix() {
+    String sha256Prefix() {
         return file.substring(file.lastIndexOf('-') + 1, file.lastIndexOf('.'));
     }
 }

@@ -2,6 +2,8 @@ package org.gramian.backbone.weights;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -10,12 +12,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.gramian.backbone.weights.Naming.Origin;
+import org.gramian.backbone.weights.Naming.Publisher;
+import org.gramian.backbone.weights.WeightStore.StoredMetadata;
 import org.gramian.backbone.weights.format.WeightFile;
-import org.gramian.backbone.weights.format.WeightFormat;
+import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.image.crop.Preprocessing.Order;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
@@ -52,7 +59,7 @@ record WeightConversion(
             throw WeightFile.tooLarge(file.content().path(), e);
         }
         // Caffe's format is used by the model zoo only; the names of the others are widely reused.
-        Publisher publisher = published || file.format() == WeightFormat.CAFFE
+        Publisher publisher = published || file.format() == Format.CAFFE
                 ? naming.publisher()
                 : naming.publisher().supposed();
         String licence = StoredMetadata.licence(file).or(publisher::licence).orElse(Weights.UNSTATED);
@@ -187,11 +194,11 @@ record WeightConversion(
             }
             dropKnown(extra);
             refuse(missing, misshapen, extra);
-            sayOfClassifier(headless, replaced);
+            noteClassifier(headless, replaced);
             return tensors;
         }
 
-        private void sayOfClassifier(List<String> absent, List<String> replaced) {
+        private void noteClassifier(List<String> absent, List<String> replaced) {
             if (!absent.isEmpty()) {
                 remarks.add("the file has no classifier (" + NameList.some(absent)
                         + "): usable for features, not for class scores");
@@ -241,6 +248,53 @@ record WeightConversion(
                                         naming.publisher().label(),
                                         String.join("; ", problems)));
             }
+        }
+    }
+
+    /**
+     * Parser of the preprocessing in the metadata of a weight file, under the key {@value #KEY}:
+     *
+     * <pre>
+     * RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375     written by Gramian
+     * BGR 0..255 minus (104,117,123)                             written by hand
+     * RGB, (x-127)/128
+     * </pre>
+     */
+    static final class InputSpec {
+        static final String KEY = "input";
+
+        private static final String NUMBER = "(\\d{1,3}(?:\\.\\d{1,9})?)";
+        private static final Pattern MINUS =
+                Pattern.compile("(RGB|BGR),? 0\\.\\.255 minus \\(([\\d.]+,[\\d.]+,[\\d.]+)\\)");
+        private static final Pattern QUOTIENT = Pattern.compile("(RGB|BGR),? \\(x ?- ?" + NUMBER + "\\) ?/ ?" + NUMBER);
+
+        private InputSpec() {}
+
+        /** Parses a description; empty if it has none of these forms. */
+        static Optional<Preprocessing> parse(String text) {
+            try {
+                Matcher minus = MINUS.matcher(text);
+                if (minus.matches()) {
+                    List<Double> means = Arrays.stream(minus.group(2).split(",", -1))
+                            .map(Double::valueOf)
+                            .toList();
+                    return Optional.of(new Preprocessing(Order.valueOf(minus.group(1)), means, three(1.0)));
+                }
+                Matcher quotient = QUOTIENT.matcher(text);
+                if (quotient.matches()) {
+                    return Optional.of(new Preprocessing(
+                            Order.valueOf(quotient.group(1)),
+                            three(Double.parseDouble(quotient.group(2))),
+                            three(Double.parseDouble(quotient.group(3)))));
+                }
+                return Optional.of(Preprocessing.parse(text));
+            } catch (IllegalArgumentException e) {
+                return Optional.empty();
+            }
+        }
+
+        private static List<Double> three(double value) {
+            return Collections.nCopies(3, value);
         }
     }
 }

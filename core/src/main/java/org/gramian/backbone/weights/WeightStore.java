@@ -9,10 +9,15 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightConversion.InputSpec;
+import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
@@ -271,6 +276,49 @@ public record WeightStore(Path folder) {
             return Stream.of(WeightName.parse(text));
         } catch (IllegalArgumentException e) {
             return Stream.empty();
+        }
+    }
+
+    /** The metadata of a safetensors file in the store: what {@link WeightStore} writes and reads back. */
+    static final class StoredMetadata {
+        private static final String ARCHITECTURE = "architecture";
+        private static final String SOURCE = "source";
+        private static final String SOURCE_SHA256 = "source_sha256";
+        private static final String LICENCE = "licence";
+        private static final String FINGERPRINT = "fingerprint";
+
+        private StoredMetadata() {}
+
+        static Map<String, String> of(Weights weights) {
+            Map<String, String> metadata = new TreeMap<>();
+            metadata.put("format", "pt"); // what other readers of safetensors look for
+            metadata.put(ARCHITECTURE, weights.architecture());
+            metadata.put(InputSpec.KEY, weights.preprocessing().text());
+            metadata.put(SOURCE, weights.provenance().source());
+            metadata.put(SOURCE_SHA256, weights.provenance().sourceSha256());
+            metadata.put(LICENCE, weights.provenance().licence());
+            metadata.put(FINGERPRINT, weights.provenance().fingerprint());
+            return metadata;
+        }
+
+        /** Returns the licence stated in a file. */
+        static Optional<String> licence(WeightFile file) {
+            Map<String, String> metadata = file.content().metadata();
+            return Optional.ofNullable(metadata.get(LICENCE)).or(() -> Optional.ofNullable(metadata.get("license")));
+        }
+
+        /** Returns the provenance stated in a file; empty if Gramian did not write it. */
+        static Optional<Provenance> provenance(WeightFile file) {
+            Map<String, String> metadata = file.content().metadata();
+            String fingerprint = metadata.get(FINGERPRINT);
+            if (fingerprint == null) {
+                return Optional.empty();
+            }
+            return Optional.of(new Provenance(
+                    fingerprint,
+                    metadata.getOrDefault(SOURCE, Provenance.UNKNOWN),
+                    metadata.getOrDefault(SOURCE_SHA256, Provenance.UNKNOWN),
+                    metadata.getOrDefault(LICENCE, Weights.UNSTATED)));
         }
     }
 }

@@ -127,4 +127,17 @@ public record Weights(
             return new Source(path, String.valueOf(path.getFileName()));
         }
     }
+
+    /**
+     * Origin of weights, for cache keys, model files and reports.
+     *
+     * @param fingerprint SHA-256 of names, types, shapes and elements in the network's order
+     * @param source name of the imported or opened file
+     * @param sourceSha256 SHA-256 of that file, or {@code unknown}
+     * @param licence licence of the weights, or a note that the file states none
+     */
+    public record Provenance(String fingerprint, String source, String sourceSha256, String licence) {
+        /** SHA-256 of a source that was not hashed. */
+        static final String UNKNOWN = "unknown";
+    }
 }

@@ -1,10 +1,10 @@
 /**
- * Pretrained weights: where they come from, what they are called, where they are kept.
+ * Pretrained weights: download, import, conversion and storage.
  *
- * <p>Start at {@link org.gramian.backbone.weights.WeightStore}, the folder of weights that are ready for use. A
- * {@link org.gramian.backbone.weights.WeightName} such as {@code vgg16} or {@code vgg16-keras} leads to
- * {@link org.gramian.backbone.weights.Weights}: tensors under this program's names, what they expect of images, and their
- * {@link org.gramian.backbone.weights.Provenance}, whose fingerprint is good for cache keys.
+ * <p>Start at {@link org.gramian.backbone.weights.WeightStore}, the folder of imported weights. A {@link
+ * org.gramian.backbone.weights.WeightName} such as {@code vgg16} or {@code vgg16-keras} selects {@link
+ * org.gramian.backbone.weights.Weights}: tensors under Gramian's names, their preprocessing, and their {@link
+ * org.gramian.backbone.weights.Weights.Provenance}, whose fingerprint is used in cache keys.
  *
  * <pre>{@code
  * try (Arena arena = Arena.ofShared()) {
@@ -16,12 +16,11 @@
  * }
  * }</pre>
  *
- * <p>Weights enter the store in two ways. {@link org.gramian.backbone.weights.WeightStore#importFile} imports a local file:
- * {@code format} reads it, {@code WeightConversion} chooses the {@code Naming} of its {@code Publisher}, converts the layout
- * of each tensor, and compares the result with the {@link org.gramian.backbone.weights.ExpectedParameters} of the network.
- * {@link org.gramian.backbone.weights.WeightInstaller} gets a {@link org.gramian.backbone.weights.PublicFile} by a
- * {@link org.gramian.backbone.weights.Download} and then does the same. A file that is to stay where it lies is opened by
- * {@link org.gramian.backbone.weights.Weights#read}.
+ * <p>{@link org.gramian.backbone.weights.WeightStore#importFile} imports a local file: {@code format} reads it, {@code
+ * WeightConversion} chooses the {@code Naming} of its publisher, converts the layout of each tensor and compares the
+ * result with the {@code ExpectedParameters} of the network. {@link
+ * org.gramian.backbone.weights.WeightInstaller} downloads a {@link org.gramian.backbone.weights.PublicFile} first.
+ * {@link org.gramian.backbone.weights.Weights#read} reads a file without importing it.
  */
 @NullMarked
 package org.gramian.backbone.weights;

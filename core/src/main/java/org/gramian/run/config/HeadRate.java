@@ -2,11 +2,11 @@ package org.gramian.run.config;
 
 import java.util.OptionalDouble;
 import org.gramian.pooling.Aggregation;
-import org.gramian.pooling.DeepTen;
-import org.gramian.pooling.DescriptorPca;
+import org.gramian.pooling.Codebook.DeepTen;
+import org.gramian.pooling.Codebook.NetVlad;
 import org.gramian.pooling.Join;
-import org.gramian.pooling.NetVlad;
 import org.gramian.pooling.Normalization;
+import org.gramian.pooling.Normalization.Pca;
 import org.gramian.pooling.Pooling;
 
 /**
@@ -54,7 +54,7 @@ final class HeadRate {
      */
     static boolean isNormalized(Pooling pooling) {
         return pooling.normalizations().reversed().stream()
-                .filter(normalization -> !(normalization instanceof DescriptorPca)) // which keeps lengths at most
+                .filter(normalization -> !(normalization instanceof Pca)) // which keeps lengths at most
                 .findFirst()
                 .filter(Normalization.L2.class::isInstance)
                 .isPresent();

@@ -2,6 +2,7 @@ package org.gramian.backbone.weights;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.gramian.backbone.weights.WeightConversion.InputSpec;
 import org.gramian.image.crop.Preprocessing;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

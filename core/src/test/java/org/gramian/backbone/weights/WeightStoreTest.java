@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.backbone.weights.format.PublishedFiles;
 import org.gramian.backbone.weights.format.Tensors32;
 import org.gramian.image.crop.Preprocessing;

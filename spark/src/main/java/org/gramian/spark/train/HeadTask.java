@@ -30,7 +30,7 @@ import org.gramian.train.loop.ImageScores;
 import org.gramian.train.loop.StepPart;
 import org.gramian.train.loop.Targets;
 import org.gramian.train.loop.ValidationCounts;
-import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.Recipe;
 
 /**
  * Spark task that computes something with the head on the crops of a group of shards. Takes packed shards and returns one
@@ -119,11 +119,11 @@ record HeadTask<T extends Serializable>(
      * @param batch batch size in crops
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record GradientWork(double smoothing, LossRecipe.ClassWeights weights, long[] counts, int batch)
+    record GradientWork(double smoothing, Recipe.Loss.ClassWeights weights, long[] counts, int batch)
             implements HeadWork<StepPart> {
         @Override
         public StepPart compute(Group group) {
-            Targets targets = Targets.of(new LossRecipe(smoothing, weights), counts);
+            Targets targets = Targets.of(new Recipe.Loss(smoothing, weights), counts);
             List<FeatureShard.Crop> crops = crops(group);
             List<StepPart> parts = new ArrayList<>();
             for (int start = 0; start < crops.size(); start += batch) {

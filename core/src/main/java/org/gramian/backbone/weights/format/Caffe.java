@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
+import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.StoredTensor;
@@ -20,7 +21,7 @@ import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * Reads the parameters out of a {@code .caffemodel}, a protocol-buffer message of which only these fields matter:
+ * Reader of a {@code .caffemodel}, a protocol-buffer message of which only these fields matter:
  *
  * <pre>
  * NetParameter      2 layers (V1LayerParameter)   100 layer (LayerParameter)
@@ -47,7 +48,7 @@ final class Caffe {
         this.arena = arena;
     }
 
-    /** The kinds of layers: the field that holds them, and where each keeps its name and its blobs. */
+    /** Kinds of layers: their field, and the fields of their name and blobs. */
     private enum Layers {
         OLD(2, 4, 6),
         NEW(100, 1, 7);
@@ -77,7 +78,7 @@ final class Caffe {
 
     private WeightFile network() throws TensorFileException {
         try {
-            // Over a stream, which needs no sun.misc.Unsafe; the data itself is skipped here, not copied.
+            // over a stream, which needs no sun.misc.Unsafe; data is skipped, not copied
             CodedInputStream input = CodedInputStream.newInstance(new SegmentStream(bytes));
             input.setSizeLimit(Integer.MAX_VALUE);
             for (int tag = input.readTag(); tag != 0; tag = input.readTag()) {
@@ -101,7 +102,7 @@ final class Caffe {
         if (tensors.isEmpty()) {
             throw new TensorFileException(path, "expected a Caffe network with trained layers, found none");
         }
-        return new WeightFile(new TensorFile(path, tensors, new LinkedHashMap<>()), WeightFormat.CAFFE, List.of());
+        return new WeightFile(new TensorFile(path, tensors, new LinkedHashMap<>()), Format.CAFFE, List.of());
     }
 
     private void layer(CodedInputStream input, int outer, Layers kind) throws IOException {
@@ -125,7 +126,7 @@ final class Caffe {
         keep(name, blobs);
     }
 
-    /** Before one more is read. */
+    /** Checks the limits before another blob is read. */
     private void requireFew(String layer, int blobs) throws TensorFileException {
         if (blobs == MAX_BLOBS || tensors.size() + blobs >= FileLimits.ENTRIES) {
             throw new TensorFileException(
@@ -145,7 +146,7 @@ final class Caffe {
         }
     }
 
-    /** Goes into a message inside the message; what it returns is for {@link #end}. */
+    /** Enters an embedded message; returns the former limit for {@link #end}. */
     static int begin(CodedInputStream input, int tag) throws IOException {
         if (WireFormat.getTagWireType(tag) != WireFormat.WIRETYPE_LENGTH_DELIMITED) {
             throw new InvalidProtocolBufferException(
@@ -167,7 +168,7 @@ final class Caffe {
         }
     }
 
-    /** A segment as a stream, which skips without reading. */
+    /** Stream over a segment that skips without reading. */
     private static final class SegmentStream extends InputStream {
         private final MemorySegment segment;
         private long position;

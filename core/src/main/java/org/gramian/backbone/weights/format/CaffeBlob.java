@@ -19,7 +19,7 @@ import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one {@code BlobProto}: {@code 1 num, 2 channels, 3 height, 4 width} or {@code 7 shape { 1 dim }}, and
+ * Reader of one {@code BlobProto}: {@code 1 num, 2 channels, 3 height, 4 width} or {@code 7 shape { 1 dim }}, and
  * {@code 5 data} (float) or {@code 8 double_data}, packed or not.
  */
 final class CaffeBlob {
@@ -46,7 +46,7 @@ final class CaffeBlob {
         this.file = file;
     }
 
-    /** Reads up to the message's end; the data is a window on the file wherever it lies in one piece. */
+    /** Reads to the end of the message; contiguous data stays a view of the file. */
     StoredTensor read(CodedInputStream input, Arena arena) throws IOException {
         for (int tag = input.readTag(); tag != 0; tag = input.readTag()) {
             int field = WireFormat.getTagFieldNumber(tag);
@@ -143,7 +143,7 @@ final class CaffeBlob {
         add(file.asSlice(start, length));
     }
 
-    /** An element that stands alone, as a writer without packing puts it. */
+    /** Reads an unpacked element. */
     private void one(CodedInputStream input, DType found) throws IOException {
         if (single == null || single.remaining() < Long.BYTES) {
             flush();
@@ -156,7 +156,7 @@ final class CaffeBlob {
         }
     }
 
-    /** Keeps as much as there is, and not the whole buffer: a file may hold many small blobs. */
+    /** Adds the buffered elements as a piece, without the unused rest: a file may hold many small blobs. */
     private void flush() throws InvalidProtocolBufferException {
         if (single != null && single.position() > 0) {
             add(MemorySegment.ofArray(Arrays.copyOf(single.array(), single.position())));

@@ -5,10 +5,11 @@ import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * Limits on the memory that an untrusted weight file may allocate, in proportion to its own size: weights hardly compress.
+ * Limits on the memory that an untrusted weight file may allocate, in proportion to its own size: weights hardly
+ * compress.
  *
- * <p>An instance bounds the total over the entries of one file: entries that share their packed bytes could grow a small
- * file to any size.
+ * <p>An instance bounds the total over the entries of one file: entries that share their packed bytes could grow a
+ * small file to any size.
  */
 final class FileLimits {
     /** Largest pickle of a state dictionary, without the data: 100 to 200 bytes for each tensor. */

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
@@ -28,8 +29,8 @@ import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * Reads the weights of a Keras model from HDF5: a group for each layer, at the root or below {@code model_weights}, and
- * in it, perhaps below further groups, one dataset for each weight.
+ * Reader of the weights of a Keras model in HDF5: a group for each layer, at the root or below {@code model_weights},
+ * and in it, perhaps below further groups, one dataset for each weight.
  *
  * <pre>
  * block1_conv1/block1_conv1_W_1:0            block1_conv1/kernel
@@ -42,11 +43,11 @@ import org.gramian.tensor.file.TensorFileException;
  */
 final class Keras {
     private static final String MODEL = "model_weights";
-    /** Where Keras 3 puts all layers. */
+    /** Group of all layers in Keras 3. */
     private static final String LAYERS = "layers";
 
     private static final String VARIABLES = "vars";
-    /** The name of a kind of layer, with a number behind it from the second on. */
+    /** Automatic name of a layer, numbered from the second of its kind on. */
     private static final Pattern NUMBERED = Pattern.compile("((depthwise_)?conv2d|dense|batch_normalization)(_\\d+)?");
 
     private static final List<String> NUMBERED_WEIGHTS = List.of("kernel", "bias");
@@ -72,9 +73,9 @@ final class Keras {
             Keras keras = new Keras(path, arena);
             keras.root(file);
             TensorFile content = new TensorFile(path, keras.tensors, new LinkedHashMap<>());
-            return new WeightFile(content, WeightFormat.KERAS, keras.remarks);
+            return new WeightFile(content, Format.KERAS, keras.remarks);
         } catch (RuntimeException | StackOverflowError e) {
-            // The library takes a file at its word, so that a damaged one ends in any of these.
+            // the library does not validate files, so a damaged one ends in any of these
             throw new TensorFileException(
                     path, "expected a Keras model in HDF5, found a file that is damaged or of another kind: " + e, e);
         }
@@ -101,7 +102,7 @@ final class Keras {
         }
     }
 
-    /** A dataset and the names of the groups that lead to it. */
+    /** Dataset with the names of its enclosing groups. */
     record Weight(List<String> groups, Dataset data) {
         String leaf() {
             return data.getName();
@@ -111,7 +112,7 @@ final class Keras {
             return inModel ? groups.getLast() : groups.getFirst();
         }
 
-        /** Whether it is one of a layer's variables as Keras 3 lists them. */
+        /** Returns whether it is a numbered variable of a layer, as in Keras 3. */
         boolean isNumbered() {
             return groups.size() > 1 && groups.getLast().equals(VARIABLES);
         }
@@ -140,12 +141,12 @@ final class Keras {
         }
     }
 
-    /** The children in the order of their names: a file may hold them in any. */
+    /** Returns the children sorted by name. */
     private static Iterable<Node> sorted(Group group) {
         return new TreeMap<>(group.getChildren()).values();
     }
 
-    /** The layer is the outermost group, unless that is a model of its own, with layers inside. */
+    /** Keeps the weights of a layer: the outermost group, unless that is a nested model. */
     private void keep(List<Weight> weights) throws TensorFileException {
         boolean model = weights.stream().map(Weight::groups).distinct().count() > 1;
         Map<String, Dataset> named = new LinkedHashMap<>();

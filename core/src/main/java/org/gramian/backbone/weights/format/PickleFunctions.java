@@ -20,7 +20,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.file.TensorFileException;
 
-/** The few functions that a state dictionary calls, as constructors of plain values; all others are refused by name. */
+/** Functions that a state dictionary may call, as constructors of plain values; all others are refused by name. */
 final class PickleFunctions {
     private static final Map<String, DType> STORAGES = Map.of(
             "DoubleStorage", DType.F64,
@@ -41,14 +41,14 @@ final class PickleFunctions {
 
     private final Path file;
     private final SequencedMap<String, Storage> storages = new LinkedHashMap<>();
-    /** Items of dictionaries that were made from lists, of which each call may take many. */
+    /** Total number of items of dictionaries made from lists. */
     private long listed;
 
     PickleFunctions(Path file) {
         this.file = file;
     }
 
-    /** The storages that were named so far, by key. */
+    /** Returns the storages named so far, by key. */
     SequencedMap<String, Storage> storages() {
         return storages;
     }
@@ -76,7 +76,7 @@ final class PickleFunctions {
         };
     }
 
-    /** Empty, or of pairs, as very old versions of Python wrote it. */
+    /** Creates an empty dictionary, or one from pairs, as old versions of Python wrote it. */
     private Dictionary dictionary(List<PickledValue> arguments) throws TensorFileException {
         Dictionary dictionary = new Dictionary();
         if (!arguments.isEmpty()) {
@@ -124,7 +124,7 @@ final class PickleFunctions {
         throw fault("expected a tensor as a parameter's value, found something else");
     }
 
-    /** The memory that {@code ('storage', type, key, place, elements[, view])} names. */
+    /** Returns the storage of {@code ('storage', type, key, place, elements[, view])}. */
     Storage storage(PickledValue identifier) throws TensorFileException {
         List<PickledValue> parts = row(identifier);
         if (!(argument(parts, 0) instanceof Text kind) || !kind.value().equals("storage")) {
@@ -150,7 +150,7 @@ final class PickleFunctions {
         return storage;
     }
 
-    /** Refuses a name that is compared with others and too long for that. */
+    /** Refuses a name that is too long to be compared. */
     void requireShort(Text name) throws TensorFileException {
         if (name.value().length() > FileLimits.NAME_LENGTH) {
             throw fault("expected a name of at most %d characters, found one of %d"
@@ -160,7 +160,7 @@ final class PickleFunctions {
 
     private List<Long> numbers(PickledValue value) throws TensorFileException {
         List<PickledValue> items = row(value);
-        // Before they are copied: a file can name one long row a million times.
+        // checked before copying: a file can refer to one long row a million times
         if (items.size() > FileLimits.RANK) {
             throw fault("expected at most " + FileLimits.RANK + " dimensions, found " + items.size());
         }

@@ -23,10 +23,10 @@ import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A machine for the part of Python's pickle language that state dictionaries are written in (protocols 2 to 5).
+ * Interpreter for the part of Python's pickle language that state dictionaries use (protocols 2 to 5).
  *
- * <p>Python's own machine imports whatever a pickle names and calls it. This one knows the names in
- * {@link PickleFunctions}, builds plain values from them, and refuses all others.
+ * <p>Python imports and calls what a pickle names. This interpreter knows the functions in {@link PickleFunctions}
+ * only, builds plain values, and refuses all others.
  *
  * @see <a href="https://docs.python.org/3/library/pickletools.html">the language</a>
  */
@@ -43,7 +43,7 @@ final class PickleReader {
     private final ByteBuffer bytes;
     private final PickleFunctions functions;
     private final Map<Integer, PickledValue> memo = new HashMap<>();
-    /** The stack, and below it those that a mark has put aside. */
+    /** Stack since the last mark; {@link #aside} holds the parts before. */
     private List<PickledValue> stack = new ArrayList<>();
 
     private final List<List<PickledValue>> aside = new ArrayList<>();
@@ -54,7 +54,7 @@ final class PickleReader {
         this.functions = functions;
     }
 
-    /** Reads one pickle from the bytes' position on, and leaves them behind its end. */
+    /** Reads one pickle from the position of the bytes and advances it to the end of the pickle. */
     static PickledValue read(Path file, ByteBuffer bytes, PickleFunctions functions) throws TensorFileException {
         PickleReader reader = new PickleReader(file, bytes.order(ByteOrder.LITTLE_ENDIAN), functions);
         try {
@@ -81,7 +81,7 @@ final class PickleReader {
         throw fault("expected at most " + MAX_OPERATIONS + " operations, found more");
     }
 
-    /** The value that an operation pushes without looking at the stack, or null for other operations. */
+    /** Returns the value that an operation pushes without reading the stack, or null for other operations. */
     private @Nullable PickledValue literal(int operation) throws TensorFileException {
         return switch (operation) {
             case 'N' -> None.NONE;
@@ -255,10 +255,10 @@ final class PickleReader {
         if (length > MAX_INTEGER_BYTES) {
             throw fault("expected a number of at most " + MAX_INTEGER_BYTES + " bytes, found " + length);
         }
-        byte[] digits = take(length);
+        byte[] littleEndian = take(length);
         byte[] bigEndian = new byte[length];
         for (int i = 0; i < length; i++) {
-            bigEndian[i] = digits[length - 1 - i];
+            bigEndian[i] = littleEndian[length - 1 - i];
         }
         return length == 0 ? BigInteger.ZERO : new BigInteger(bigEndian);
     }

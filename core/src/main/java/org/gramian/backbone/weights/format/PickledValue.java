@@ -6,45 +6,45 @@ import java.util.List;
 import java.util.SequencedMap;
 import org.gramian.tensor.DType;
 
-/** What a pickle may hold: plain values, containers, and references to tensors. Nothing here can be run. */
+/** Value in a pickle: plain values, containers and references to tensors. */
 sealed interface PickledValue {
     /** Python's {@code None}. */
     enum None implements PickledValue {
         NONE
     }
 
-    /** A truth value. */
+    /** Boolean. */
     record Truth(boolean value) implements PickledValue {}
 
-    /** A whole number of any size. */
+    /** Integer of any size. */
     record Whole(BigInteger value) implements PickledValue {}
 
-    /** A floating-point number. */
+    /** Floating-point number. */
     record Real(double value) implements PickledValue {}
 
     /** Text. */
     record Text(String value) implements PickledValue {}
 
-    /** A list or a tuple; a hostile file can make it contain itself, so it is never walked through as a whole. */
+    /** List or tuple; a malicious file can make it contain itself, so it is never traversed recursively. */
     record Row(List<PickledValue> items) implements PickledValue {}
 
-    /** A dictionary, ordered or not; its keys are never containers. The same holds. */
+    /** Dictionary, ordered or not; keys are never containers. May contain itself, too. */
     record Dictionary(SequencedMap<PickledValue, PickledValue> entries) implements PickledValue {
         Dictionary() {
             this(new LinkedHashMap<>());
         }
     }
 
-    /** One of the few functions and types that a state dictionary needs. */
+    /** Function or type of a state dictionary. */
     record Function(String module, String name) implements PickledValue {
         String path() {
             return module + "." + name;
         }
     }
 
-    /** Memory that lies elsewhere in the file, under a key. */
+    /** Storage elsewhere in the file, under a key. */
     record Storage(DType type, String key, long elements) implements PickledValue {}
 
-    /** A tensor: a look at a storage. */
+    /** Tensor: a view of a storage. */
     record View(Storage storage, TensorLayout layout) implements PickledValue {}
 }

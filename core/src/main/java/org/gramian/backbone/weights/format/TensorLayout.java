@@ -10,15 +10,14 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
 
 /**
- * Where the elements of a tensor lie in memory that need not hold them in row-major order: element
- * {@code (i₀, i₁, …)} is number {@code offset + Σ iₖ·strideₖ}.
+ * Strided layout of a tensor: element {@code (i₀, i₁, …)} has the index {@code offset + Σ iₖ·strideₖ} in memory.
  *
- * @param offset number of the first element
- * @param sizes of the tensor's dimensions
- * @param strides elements from one index to the next, for each dimension; not negative
+ * @param offset index of the first element
+ * @param sizes sizes of the dimensions
+ * @param strides strides in elements, not negative
  */
 public record TensorLayout(long offset, List<Long> sizes, List<Long> strides) {
-    /** Neighbours that are copied together: one line of a processor's cache, in elements of four bytes. */
+    /** Elements of four bytes in a cache line, which are copied together. */
     private static final int LINE = 16;
 
     /** @throws IllegalArgumentException if a number is negative, or sizes and strides are not equally many */
@@ -37,12 +36,12 @@ public record TensorLayout(long offset, List<Long> sizes, List<Long> strides) {
         }
     }
 
-    /** The sizes as a shape; an {@link IllegalArgumentException} if they are too large for one. */
+    /** Returns the shape; throws {@link IllegalArgumentException} if it is too large. */
     public Shape shape() {
         return Shape.of(sizes.stream().mapToLong(Long::longValue).toArray());
     }
 
-    /** One more than the greatest element number, zero for no elements; an {@link ArithmeticException} if beyond a long. */
+    /** Returns the largest index plus 1, or 0 without elements; throws {@link ArithmeticException} on overflow. */
     public long end() {
         long last = offset;
         for (int i = 0; i < sizes.size(); i++) {
@@ -54,8 +53,8 @@ public record TensorLayout(long offset, List<Long> sizes, List<Long> strides) {
         return Math.addExact(last, 1);
     }
 
-    /** Whether the elements lie in row-major order with nothing between them. */
-    public boolean isRowMajor() {
+    /** Returns whether the elements are contiguous in row-major order. */
+    boolean isRowMajor() {
         long step = 1;
         for (int i = sizes.size() - 1; i >= 0; i--) {
             if (sizes.get(i) > 1 && strides.get(i) != step) {
@@ -67,7 +66,7 @@ public record TensorLayout(long offset, List<Long> sizes, List<Long> strides) {
     }
 
     /**
-     * The tensor: a window on the memory where that is in row-major order already, else a copy in the arena.
+     * Returns the tensor: a view of the memory if it is contiguous, else a copy in the arena.
      *
      * @throws IndexOutOfBoundsException if elements lie outside the memory
      */
@@ -84,7 +83,7 @@ public record TensorLayout(long offset, List<Long> sizes, List<Long> strides) {
         return new StoredTensor(type, shape, copy.asReadOnly());
     }
 
-    /** The dimensions as they are walked: the one whose elements lie closest comes last, for reads in whole lines. */
+    /** Returns the dimensions in loop order: the one with the smallest stride last, for reads of whole cache lines. */
     private List<Axis> axes() {
         List<Axis> axes = new ArrayList<>();
         long step = 1;
@@ -100,14 +99,14 @@ public record TensorLayout(long offset, List<Long> sizes, List<Long> strides) {
                 closest = i;
             }
         }
-        // Split into lines: the outermost loop goes from line to line, the innermost along one.
+        // split into lines: the outermost loop goes from line to line, the innermost along one
         Axis inner = axes.remove(closest);
         axes.addFirst(new Axis(Math.ceilDiv(inner.size(), LINE), inner.from() * LINE, inner.to() * LINE));
         axes.addLast(inner);
         return axes;
     }
 
-    /** A dimension: its size, and the steps in the source and in the copy. */
+    /** Size of a dimension and its strides in the source and in the copy. */
     private record Axis(long size, long from, long to) {}
 
     private record Copying(MemorySegment source, MemorySegment target, int width, List<Axis> axes) {

@@ -1,19 +1,26 @@
 package org.gramian.backbone.weights.format;
 
 import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
+import org.gramian.backbone.weights.format.TorchState.TorchLegacy;
+import org.gramian.backbone.weights.format.TorchState.TorchZip;
+import org.gramian.tensor.file.InputFile;
+import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * The tensors of a weight file of any format, under the names and in the layout that the file gives them.
+ * Tensors of a weight file of any format, with the names and layout of the file.
  *
- * @param content the tensors and, where the format has some, metadata
- * @param format what the file turned out to be
- * @param remarks what was left out or changed while reading, one sentence each
+ * @param content tensors and metadata, if the format has some
+ * @param format detected format
+ * @param remarks notes on skipped or changed content, one sentence each
  */
-public record WeightFile(TensorFile content, WeightFormat format, List<String> remarks) {
+public record WeightFile(TensorFile content, Format format, List<String> remarks) {
     public WeightFile {
         remarks = List.copyOf(remarks);
     }
@@ -26,18 +33,129 @@ public record WeightFile(TensorFile content, WeightFormat format, List<String> r
      */
     public static WeightFile read(Path path, Arena arena) throws TensorFileException {
         try {
-            return WeightFormat.of(path).read(path, arena);
+            return Format.of(path).reader.read(path, arena);
         } catch (OutOfMemoryError e) {
             throw tooLarge(path, e);
         }
     }
 
-    /** What is to be said of a file for which the memory does not suffice. */
+    private static WeightFile ofSafetensors(Path path, Arena arena) throws TensorFileException {
+        return new WeightFile(Safetensors.read(path, arena), Format.SAFETENSORS, List.of());
+    }
+
+    /** Returns the exception for a file that needs more memory than there is. */
     public static TensorFileException tooLarge(Path path, OutOfMemoryError cause) {
         return new TensorFileException(
                 path,
                 "needs more memory than the Java heap of %d MiB; retry with GRAMIAN_JAVA_OPTS=-Xmx… of twice as much"
                         .formatted(Runtime.getRuntime().maxMemory() >> 20),
                 cause);
+    }
+
+    /** Format of a published weight file, detected by its first bytes. */
+    public enum Format {
+        /** Named tensors and metadata, see {@link Safetensors}. */
+        SAFETENSORS("safetensors", WeightFile::ofSafetensors),
+        /** State dictionary as {@code torch.save} writes it since version 1.6. */
+        TORCH_ZIP("PyTorch zip", TorchZip::read),
+        /** State dictionary in the format of {@code torch.save} before version 1.6. */
+        TORCH_LEGACY("PyTorch legacy", TorchLegacy::read),
+        /** Weights of a Keras model in HDF5. */
+        KERAS("Keras HDF5", Keras::read),
+        /** Trained Caffe network: a {@code NetParameter} message. */
+        CAFFE("Caffe", Caffe::read);
+
+        /** Reader of a format. */
+        @FunctionalInterface
+        interface Reader {
+            WeightFile read(Path path, Arena arena) throws TensorFileException;
+        }
+
+        private static final int SNIFFED = 265;
+        private static final long MAX_SAFETENSORS_HEADER = 100_000_000;
+        private static final byte[] ZIP = {'P', 'K', 3, 4};
+        private static final byte[] HDF5 = {(byte) 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+        private static final byte[] TAR = "ustar".getBytes(StandardCharsets.US_ASCII);
+        private static final int TAR_AT = 257;
+        private static final int PICKLE = 0x80;
+        /** Offset of a pickle's first value from protocol 4 on: after the protocol and a frame's length. */
+        private static final int FRAMED = 11;
+
+        /** First fields of a network: its name, an old layer, a layer; field numbers with wire type 2. */
+        private static final List<Integer> CAFFE_STARTS = List.of(0x0a, 0x12, 0xa2);
+
+        private final String label;
+
+        @SuppressWarnings("ImmutableEnumChecker") // a method reference
+        private final Reader reader;
+
+        Format(String label, Reader reader) {
+            this.label = label;
+            this.reader = reader;
+        }
+
+        /** Returns the name of the format, for messages. */
+        public String label() {
+            return label;
+        }
+
+        /** Detects the format of a file by its first bytes. */
+        static Format of(Path path) throws TensorFileException {
+            try (InputFile file = InputFile.open(path)) {
+                ByteBuffer start = file.read(0, (int) Math.min(SNIFFED, file.size()), "the first bytes");
+                if (beginsWith(start, 0, ZIP)) {
+                    return TORCH_ZIP;
+                }
+                if (beginsWith(start, 0, HDF5)) {
+                    return KERAS;
+                }
+                if (first(start) == PICKLE
+                        && (beginsWith(start, 2, TorchLegacy.MAGIC_OPCODES)
+                                || beginsWith(start, FRAMED, TorchLegacy.MAGIC_OPCODES))) {
+                    return TORCH_LEGACY;
+                }
+                if (isSafetensors(start)) {
+                    return SAFETENSORS;
+                }
+                if (first(start) == PICKLE || beginsWith(start, TAR_AT, TAR)) {
+                    throw new TensorFileException(
+                            path,
+                            "expected a state dictionary that torch.save wrote, found "
+                                    + (first(start) == PICKLE ? "another pickle" : "a tar archive")
+                                    + "; load it with the program that wrote it and torch.save its state_dict()");
+                }
+                if (CAFFE_STARTS.contains(first(start))) {
+                    return CAFFE;
+                }
+                throw unknown(path, start);
+            }
+        }
+
+        private static boolean isSafetensors(ByteBuffer start) {
+            return start.limit() > Long.BYTES
+                    && start.get(Long.BYTES) == '{'
+                    && Long.compareUnsigned(start.getLong(0), MAX_SAFETENSORS_HEADER) <= 0;
+        }
+
+        private static int first(ByteBuffer start) {
+            return start.limit() == 0 ? -1 : Byte.toUnsignedInt(start.get(0));
+        }
+
+        private static boolean beginsWith(ByteBuffer start, int at, byte[] sign) {
+            return start.limit() >= at + sign.length
+                    && start.slice(at, sign.length).equals(ByteBuffer.wrap(sign));
+        }
+
+        private static TensorFileException unknown(Path path, ByteBuffer start) {
+            byte[] first = new byte[Math.min(Long.BYTES, start.limit())];
+            start.get(0, first);
+            String found = first.length == 0
+                    ? "an empty file"
+                    : "bytes " + HexFormat.ofDelimiter(" ").formatHex(first);
+            return new TensorFileException(
+                    path,
+                    "expected weights in safetensors, PyTorch's .pth, Keras' .h5 or Caffe's .caffemodel, found "
+                            + found);
+        }
     }
 }

@@ -18,8 +18,8 @@ import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of a zip archive in mapped memory. {@link java.util.zip.ZipFile} hides where an uncompressed entry lies,
- * and would make a copy of half a gigabyte necessary; here such an entry is a window on the file.
+ * Entries of a zip archive in mapped memory. An uncompressed entry is a view of the file; {@link java.util.zip.ZipFile}
+ * would copy up to half a gigabyte.
  *
  * @see <a href="https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT">the format</a>
  */
@@ -57,7 +57,7 @@ final class ZipDirectory {
 
     /** Directory entry. */
     record Entry(String name, int method, Extent extent, int checksum) {
-        /** Bytes of the content, unpacked. */
+        /** Returns the unpacked size in bytes. */
         long size() {
             return extent.size;
         }
@@ -177,7 +177,7 @@ final class ZipDirectory {
         return -1;
     }
 
-    /** The unpacked content, checked against its checksum: a window on the file, or a copy if it was compressed. */
+    /** Returns the unpacked content, verified by its checksum: a view of the file, or a copy if it was compressed. */
     MemorySegment content(Entry entry, Arena arena) throws TensorFileException {
         MemorySegment packed;
         try {
@@ -211,7 +211,7 @@ final class ZipDirectory {
         return content;
     }
 
-    /** By itself, and together with those before it. */
+    /** Checks the limits of an entry and of the whole file. */
     private void requireBounded(Entry entry, long packed) throws TensorFileException {
         long size = entry.size();
         if (size < 0 || size > FileLimits.unpacked(packed)) {

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.SequencedMap;
 import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
+import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
@@ -43,7 +44,7 @@ final class CaffeTest {
         Path path = PublishedFiles.caffe(folder.resolve("a.caffemodel"), tensors(), CaffeLayers.NEW);
         try (Arena arena = Arena.ofConfined()) {
             WeightFile file = WeightFile.read(path, arena);
-            assertThat(file.format()).isEqualTo(WeightFormat.CAFFE);
+            assertThat(file.format()).isEqualTo(Format.CAFFE);
             Tensors32.assertSame(file.content().tensors(), tensors());
         }
     }

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
+import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
@@ -41,7 +42,7 @@ final class KerasTest {
         Path path = PublishedFiles.keras(folder.resolve("a.h5"), Map.of(first, kernel, second, bias));
         try (Arena arena = Arena.ofConfined()) {
             WeightFile file = WeightFile.read(path, arena);
-            assertThat(file.format()).isEqualTo(WeightFormat.KERAS);
+            assertThat(file.format()).isEqualTo(Format.KERAS);
             Tensors32.assertSame(
                     file.content().tensors(), Map.of("block1_conv1/kernel", kernel, "block1_conv1/bias", bias));
         }

@@ -9,6 +9,7 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Objects;
+import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
@@ -28,7 +29,7 @@ final class TorchFixtureTest {
 
     @ParameterizedTest(name = "{0}")
     @CsvSource({"zip.pth, TORCH_ZIP", "legacy.pth, TORCH_LEGACY"})
-    void everyTensorIsReadAsPyTorchWroteIt(String name, WeightFormat format) throws IOException {
+    void everyTensorIsReadAsPyTorchWroteIt(String name, Format format) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             WeightFile file = WeightFile.read(fixture(name), arena);
             assertThat(file.format()).isEqualTo(format);

@@ -29,7 +29,11 @@ open module org.gramian.core {
     exports org.gramian.backbone;
     exports org.gramian.check;
     exports org.gramian.image;
+    exports org.gramian.image.batch;
+    exports org.gramian.image.crop;
     exports org.gramian.image.dataset;
+    exports org.gramian.image.dataset.layout;
+    exports org.gramian.image.dataset.protocol;
     exports org.gramian.model;
     exports org.gramian.pooling;
     exports org.gramian.spd;

@@ -182,7 +182,11 @@ public final class Trainer {
             }
         };
         TrainingContext<RunEvent> context = new TrainingContext<>(
-                Device.parse(device), threads, events, cancellation, Checkpointing.every(Checkpointing.DEFAULT_INTERVAL));
+                Device.parse(device),
+                threads,
+                events,
+                cancellation,
+                Checkpointing.every(Checkpointing.DEFAULT_INTERVAL));
         WeightStore store = weights.map(WeightStore::new).orElseGet(WeightStore::ofProcess);
         try {
             return TrainingReport.of(folder, new TrainingRun(images, settings, store, cache, context).train(folder));

@@ -66,7 +66,9 @@ public record TrainingReport(Path folder, List<Fold> folds, boolean completed, L
                 folder,
                 result.folds().stream().map(Fold::of).toList(),
                 result.early().isEmpty(),
-                result.audit().unreadable().stream().map(image -> image.image().name()).toList());
+                result.audit().unreadable().stream()
+                        .map(image -> image.image().name())
+                        .toList());
     }
 
     /**
@@ -107,7 +109,8 @@ public record TrainingReport(Path folder, List<Fold> folds, boolean completed, L
 
     private Fold first() {
         if (folds.isEmpty()) {
-            throw new IllegalStateException("no fold was trained to its end; train into " + folder + " again to resume");
+            throw new IllegalStateException(
+                    "no fold was trained to its end; train into " + folder + " again to resume");
         }
         return folds.getFirst();
     }

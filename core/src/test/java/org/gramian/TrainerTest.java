@@ -67,7 +67,8 @@ class TrainerTest {
         assertThat(report.metric("macroF1")).isBetween(0.0, 1.0);
         try (Classifier classifier = report.classifier()) {
             Sample first = dataset.samples().getFirst();
-            assertThat(dataset.classes()).contains(classifier.predict(first.file()).className());
+            assertThat(dataset.classes())
+                    .contains(classifier.predict(first.file()).className());
         }
     }
 
@@ -78,11 +79,7 @@ class TrainerTest {
                 .filteredOn(TrainingProgress.Epoch.class::isInstance)
                 .map(TrainingProgress.Epoch.class::cast)
                 .extracting(TrainingProgress.Epoch::fold, TrainingProgress.Epoch::epoch, TrainingProgress.Epoch::epochs)
-                .containsExactly(
-                        tuple(1, 1, 2),
-                        tuple(1, 2, 2),
-                        tuple(2, 1, 2),
-                        tuple(2, 2, 2));
+                .containsExactly(tuple(1, 1, 2), tuple(1, 2, 2), tuple(2, 1, 2), tuple(2, 2, 2));
         assertThat(progress)
                 .filteredOn(TrainingProgress.FoldDone.class::isInstance)
                 .hasSize(2);

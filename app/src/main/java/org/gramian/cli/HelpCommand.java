@@ -1,11 +1,10 @@
 package org.gramian.cli;
 
-import org.gramian.cli.common.CommandHint;
-
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.CommandHint;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

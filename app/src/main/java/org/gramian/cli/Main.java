@@ -1,5 +1,11 @@
 package org.gramian.cli;
 
+import java.io.PrintWriter;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.gramian.basis.FileNames;
 import org.gramian.cli.check.BenchCommand;
 import org.gramian.cli.check.DoctorCommand;
 import org.gramian.cli.check.FidelityCommand;
@@ -32,13 +38,6 @@ import org.gramian.cli.train.CompareCommand;
 import org.gramian.cli.train.DemoCommand;
 import org.gramian.cli.train.TrainCommand;
 import org.gramian.cli.train.TrainOptions;
-
-import java.io.PrintWriter;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Objects;
-import org.gramian.basis.FileNames;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

@@ -6,10 +6,10 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.gramian.report.chart.Chart.Axis;
 import org.gramian.report.chart.Chart;
-import org.gramian.report.chart.ChartImage;
+import org.gramian.report.chart.Chart.Axis;
 import org.gramian.report.chart.Chart.Line;
+import org.gramian.report.chart.ChartImage;
 import org.gramian.report.chart.Scale;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 

@@ -232,9 +232,12 @@ final class Batcher {
             if (!crops.isEmpty() || !explanations.isEmpty()) {
                 List<Work> taken = new ArrayList<>(); // before anything is removed: it may run out of memory
                 Optional<Explanation> first = explanations.stream()
-                        .min(Comparator.comparingLong(explanation -> explanation.end().nanos()));
+                        .min(Comparator.comparingLong(
+                                explanation -> explanation.end().nanos()));
                 wasExplanation = first.isPresent()
-                        && (crops.isEmpty() || !wasExplanation || first.get().end().isNear());
+                        && (crops.isEmpty()
+                                || !wasExplanation
+                                || first.get().end().isNear());
                 if (wasExplanation) {
                     taken.add(first.orElseThrow());
                     explanations.remove(first.get());
@@ -315,10 +318,11 @@ final class Batcher {
                 .model()
                 .classifier()
                 .compute(batch.stream().map(Crops::crops).toList(), first.rows());
-        listener.computed(
-                batch.size(), first.count() * batch.size(), Duration.ofNanos(System.nanoTime() - start));
+        listener.computed(batch.size(), first.count() * batch.size(), Duration.ofNanos(System.nanoTime() - start));
         for (int i = 0; i < batch.size(); i++) {
-            batch.get(i).result().complete(new Computed(results.get(i), batch.get(i).view()));
+            batch.get(i)
+                    .result()
+                    .complete(new Computed(results.get(i), batch.get(i).view()));
         }
     }
 

@@ -101,8 +101,9 @@ final class HttpError extends Exception {
     /** Sends exceptions of the routes as error responses. */
     static void handle(RoutesConfig routes) {
         routes.exception(HttpError.class, (error, context) -> error.send(context));
-        routes.exception(HttpResponseException.class, (wrong, context) -> ofStatus(wrong.getStatus())
-                .send(context));
+        routes.exception(
+                HttpResponseException.class,
+                (wrong, context) -> ofStatus(wrong.getStatus()).send(context));
         routes.exception(Exception.class, (failed, context) -> {
             String id = UUID.randomUUID().toString();
             LOG.error("request {} failed", id, failed);

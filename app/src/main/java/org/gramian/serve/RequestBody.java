@@ -111,8 +111,8 @@ final class RequestBody {
                 ticket.bytes(count);
                 body.write(piece, 0, count);
                 if (end.isOver()) {
-                    throw tooSlow("the whole request body within " + limits.time().toSeconds()
-                            + " s, found a slower upload");
+                    throw tooSlow(
+                            "the whole request body within " + limits.time().toSeconds() + " s, found a slower upload");
                 }
             }
         } catch (IOException broken) {

@@ -139,8 +139,7 @@ final class ResponseJson {
 
     /** Returns the most probable classes of an image. */
     static ObjectNode prediction(UploadedImage image, Prediction prediction, int count) {
-        ObjectNode result = object()
-                .put("name", image.name())
+        ObjectNode result = object().put("name", image.name())
                 .put("class", prediction.className())
                 .put("probability", prediction.probability());
         ArrayNode top = result.putArray("top");
@@ -179,9 +178,7 @@ final class ResponseJson {
     /** Draws a heat map, on a thread that no other request waits for. */
     static ObjectNode explanation(HeatMap heat, String name) {
         byte[] png = HeatImage.png(HeatImage.overlay(heat));
-        return object()
-                .put("class", name)
-                .put("heat", PNG + Base64.getEncoder().encodeToString(png));
+        return object().put("class", name).put("heat", PNG + Base64.getEncoder().encodeToString(png));
     }
 
     /** Throws if the model cannot be explained. */

@@ -1,14 +1,13 @@
 package org.gramian.cli;
 
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.HelpLayout;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.HelpLayout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;

@@ -15,8 +15,9 @@ import java.util.stream.Collectors;
  * @param classPath libtorch, whose jar cannot be a module
  */
 record ModulePath(List<Path> modules, List<Path> classPath) {
-    private static final Pattern LIBRARIES = Pattern.compile("(jackson|slf4j-api|common|commons|imageio|metadata-extractor"
-            + "|xmpcore|fastcsv|jhdf|lz4-java|compress-lzf|protobuf-java|snakeyaml-engine|jspecify)-.*\\.jar");
+    private static final Pattern LIBRARIES =
+            Pattern.compile("(jackson|slf4j-api|common|commons|imageio|metadata-extractor"
+                    + "|xmpcore|fastcsv|jhdf|lz4-java|compress-lzf|protobuf-java|snakeyaml-engine|jspecify)-.*\\.jar");
 
     static ModulePath ofTests() {
         List<Path> all = Arrays.stream(
@@ -26,7 +27,9 @@ record ModulePath(List<Path> modules, List<Path> classPath) {
                 .toList();
         return new ModulePath(
                 all.stream().filter(ModulePath::isModule).toList(),
-                all.stream().filter(entry -> name(entry).startsWith("pytorch-native")).toList());
+                all.stream()
+                        .filter(entry -> name(entry).startsWith("pytorch-native"))
+                        .toList());
     }
 
     private static boolean isModule(Path entry) {

@@ -51,8 +51,8 @@ class ModulePathTest {
         ModulePath path = ModulePath.ofTests();
         Path source = Files.createDirectories(folder.resolve("source"));
         Path classes = folder.resolve("classes");
-        Path module = Files.writeString(
-                source.resolve("module-info.java"), "module example { requires org.gramian.core; }");
+        Path module =
+                Files.writeString(source.resolve("module-info.java"), "module example { requires org.gramian.core; }");
         Path program = Files.writeString(source.resolve("Example.java"), PROGRAM);
         assertThat(ToolProvider.getSystemJavaCompiler()
                         .run(

@@ -1,11 +1,9 @@
 package org.gramian.cli;
 
-import org.gramian.cli.train.TrainOptionsTest;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.train.TrainOptionsTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

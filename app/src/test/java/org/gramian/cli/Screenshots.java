@@ -1,8 +1,5 @@
 package org.gramian.cli;
 
-import org.gramian.cli.model.TinyService;
-import org.gramian.cli.model.Visit;
-
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,6 +10,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import org.gramian.cli.model.TinyService;
+import org.gramian.cli.model.Visit;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Part;
 import org.gramian.serve.ServeOptions;

@@ -1,11 +1,10 @@
 package org.gramian.cli;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.train.DemoCommand;
-
-import java.util.ArrayList;
-import java.util.List;
 import org.gramian.demo.DemoRecipe;
 import org.gramian.demo.TextureSet;
 import picocli.CommandLine;

@@ -176,8 +176,7 @@ class BatcherTest {
                 },
                 (_, _, _) -> {});
         try (ModelSlot.Lease lease = slot.lease()) {
-            Batcher.Job job =
-                    new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
+            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
             List<CompletableFuture<Batcher.Outcome>> outcomes = new ArrayList<>();
             outcomes.addAll(batcher.submit(job, images('x', 1)));
             outcomes.addAll(batcher.submit(job, images('a', 4)));
@@ -207,8 +206,7 @@ class BatcherTest {
                 },
                 (_, _, _) -> {});
         try (ModelSlot.Lease lease = slot.lease()) {
-            Batcher.Job job =
-                    new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
+            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
             List<CompletableFuture<Batcher.Outcome>> outcomes = new ArrayList<>(batcher.submit(job, images('a', 6)));
             await(decoding);
             outcomes.addAll(batcher.submit(job, images('l', 3)));
@@ -231,8 +229,7 @@ class BatcherTest {
                 },
                 (_, _, _) -> {});
         try (ModelSlot.Lease lease = slot.lease()) {
-            Batcher.Job job =
-                    new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
+            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
             var _ = batcher.submit(job, images('a', 1));
             long start = System.nanoTime();
             batcher.close(Duration.ofMillis(100));
@@ -253,16 +250,16 @@ class BatcherTest {
                 (_, _, _) -> {});
         batcher.close(SHORT);
         try (ModelSlot.Lease lease = slot.lease()) {
-            Batcher.Job job =
-                    new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
+            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
             assertThat(batcher.submit(job, images('a', 2)))
                     .allSatisfy(outcome -> assertThat(outcome)
                             .isCompletedExceptionally()
                             .failsWithin(Duration.ZERO)
                             .withThrowableThat()
                             .havingCause()
-                            .isInstanceOfSatisfying(HttpError.class, error -> assertThat(error.code())
-                                    .isEqualTo("stopping")));
+                            .isInstanceOfSatisfying(
+                                    HttpError.class,
+                                    error -> assertThat(error.code()).isEqualTo("stopping")));
         }
         assertThat(decoding.getCount()).isOne();
     }

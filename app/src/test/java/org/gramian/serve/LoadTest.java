@@ -145,8 +145,7 @@ class LoadTest {
         awaitWaiting(served, 1);
         CompletableFuture<Void> end = CompletableFuture.runAsync(served.server()::close);
         // An unreadable image gets 422 without the engine, until the server is closing.
-        Served.await(() ->
-                served.post("/v1/predict", "image/png", new byte[1]).statusCode() != 422);
+        Served.await(() -> served.post("/v1/predict", "image/png", new byte[1]).statusCode() != 422);
         ServerTest.assertError(served.post("/v1/predict", "image/png", new byte[1]), 503, "stopping");
         ServerTest.assertError(served.get("/health"), 503, "stopping");
         assertThat(end.isDone()).isFalse();

@@ -61,7 +61,8 @@ class MalformedRequestTest {
     @Test
     void mutatedBodiesGetAResponse() throws Exception {
         SplittableRandom random = new SplittableRandom(20_261_115);
-        byte[] form = Served.form("xyz", new UploadedImage("a.png", Served.png(1)), new UploadedImage("b.png", Served.png(2)));
+        byte[] form = Served.form(
+                "xyz", new UploadedImage("a.png", Served.png(1)), new UploadedImage("b.png", Served.png(2)));
         int answered = 0;
         for (int i = 0; i < BODIES; i++) {
             boolean several = random.nextBoolean();

@@ -30,8 +30,7 @@ public record Comparison(FoldSummary first, FoldSummary second, PairedTest test,
                 first.getFirst().setting(), second.getFirst().setting());
         Map<String, Evaluation> firstFolds = byFold(first);
         Map<String, Evaluation> secondFolds = byFold(second);
-        PairedTest.requireSameNames(
-                firstFolds.keySet(), secondFolds.keySet(), "were evaluated on different folds");
+        PairedTest.requireSameNames(firstFolds.keySet(), secondFolds.keySet(), "were evaluated on different folds");
         PairedTest test = firstFolds.entrySet().stream()
                 .map(fold -> PairedTest.of(fold.getValue(), Objects.requireNonNull(secondFolds.get(fold.getKey()))))
                 .reduce(PairedTest::plus)

@@ -225,11 +225,11 @@ public final class EvaluationFile {
             }
             results.put("accuracyInterval95", evaluation.accuracy().interval());
             results.put(
-                    "withoutTemperature", evaluation.calibrated(Temperature.NONE).calibration());
+                    "withoutTemperature",
+                    evaluation.calibrated(Temperature.NONE).calibration());
             results.put("reliability", evaluation.calibration().bins());
             results.put(
-                    "perClass",
-                    confusion.perClass().stream().map(Document::row).toList());
+                    "perClass", confusion.perClass().stream().map(Document::row).toList());
             Map<String, Object> matrix = new LinkedHashMap<>();
             matrix.put("orientation", ConfusionMatrix.ORIENTATION);
             matrix.put("counts", confusion.counts());
@@ -252,7 +252,8 @@ public final class EvaluationFile {
         /** @throws IllegalArgumentException if the parts do not fit together */
         Evaluation evaluation() {
             return new Evaluation(
-                    new Setting(setting.protocol(), setting.fold(), new Fingerprint(setting.fingerprint()), setting.seed()),
+                    new Setting(
+                            setting.protocol(), setting.fold(), new Fingerprint(setting.fingerprint()), setting.seed()),
                     classes,
                     predictions.stream()
                             .map(prediction -> new ImagePrediction(

@@ -204,7 +204,8 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
                     throw wrong(line, "a class of the header", QuotedText.text(name));
                 }
             }
-            Row row = new Row(fields.get(0), fields.get(1), fields.get(2), probability(line, fields.get(3)), probabilities);
+            Row row = new Row(
+                    fields.get(0), fields.get(1), fields.get(2), probability(line, fields.get(3)), probabilities);
             if (row.probability() != probabilities.get(classes.indexOf(row.prediction()))) {
                 throw wrong(
                         line,

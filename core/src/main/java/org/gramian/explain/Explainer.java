@@ -162,7 +162,9 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
             return Optional.empty();
         }
         Tensor sum = Tensors.zeros(
-                crops.features().shape(), crops.features().type(), crops.features().device());
+                crops.features().shape(),
+                crops.features().type(),
+                crops.features().device());
         for (int i = 0; i < steps; i++) {
             try (Scope scope = Scope.open()) {
                 double left = 1 - (i + 0.5) / steps;

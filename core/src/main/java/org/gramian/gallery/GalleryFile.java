@@ -139,7 +139,8 @@ final class GalleryFile {
 
     /** Byte arrays of different lengths as two tensors: their concatenation and their ends. */
     private static final class ByteArrays {
-        private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+        private static final ValueLayout.OfLong LONG =
+                ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
         private ByteArrays() {}
 
@@ -188,8 +189,8 @@ final class GalleryFile {
         static MemorySegment tensor(String name, DType type, Shape shape, Map<String, StoredTensor> tensors) {
             StoredTensor found = tensors.get(name);
             if (found == null || found.type() != type || !found.shape().equals(shape)) {
-                throw new IllegalArgumentException("expected the tensor '" + name + "' to be " + type + shape + ", found "
-                        + (found == null ? "none" : found.type().toString() + found.shape()));
+                throw new IllegalArgumentException("expected the tensor '" + name + "' to be " + type + shape
+                        + ", found " + (found == null ? "none" : found.type().toString() + found.shape()));
             }
             return found.data();
         }
@@ -210,7 +211,8 @@ final class GalleryFile {
     private static final class Metadata {
         private static final String FORMAT = "gramian-gallery";
         private static final int VERSION = 1;
-        private static final List<String> KEYS = List.of("format", "version", "classes", "model", "descriptor", "left_out");
+        private static final List<String> KEYS =
+                List.of("format", "version", "classes", "model", "descriptor", "left_out");
 
         private Metadata() {}
 
@@ -269,7 +271,8 @@ final class GalleryFile {
                     return part;
                 }
             }
-            throw new IllegalArgumentException("expected the name of a part in left_out, found " + QuotedText.text(name));
+            throw new IllegalArgumentException(
+                    "expected the name of a part in left_out, found " + QuotedText.text(name));
         }
 
         private static int number(String key, String text) {

@@ -37,7 +37,8 @@ final class ExifTags extends DirectoryTiffHandler {
                     : Arrays.copyOfRange(content, tiff.from(), tiff.to());
             new TiffReader().processTiff(new ByteArrayReader(exif), tags, 0);
         } catch (TiffProcessingException | IOException | RuntimeException damaged) {
-            // Tags found so far count: the decoder rejects a damaged TIFF, and damaged EXIF data does not affect pixels.
+            // Tags found so far count: the decoder rejects a damaged TIFF, and damaged EXIF data does not affect
+            // pixels.
             tags.warn("damaged");
         }
         return tags;

@@ -86,8 +86,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
                 case 2 -> 3;
                 case 6 -> 4;
                 default ->
-                    throw UnreadableException.corrupt(
-                        "expected a PNG of colour type 0, 2, 3, 4 or 6, found " + type);
+                    throw UnreadableException.corrupt("expected a PNG of colour type 0, 2, 3, 4 or 6, found " + type);
             };
         }
 
@@ -133,8 +132,8 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
             int header = bytes.getInt(14);
             if (content.length < 14 + header) {
-                throw UnreadableException.truncated(
-                        "expected a BMP with a header of " + (14 + header) + " bytes, found " + content.length + " bytes");
+                throw UnreadableException.truncated("expected a BMP with a header of " + (14 + header)
+                        + " bytes, found " + content.length + " bytes");
             }
             boolean old = header == OLD_HEADER;
             long width = old ? bytes.getShort(18) & 0xffff : bytes.getInt(18);
@@ -152,8 +151,8 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
                 }
                 default ->
                     throw UnreadableException.unknownFormat(
-                        "expected a BMP without compression or with run lengths (0 to 3 or 6), found compression "
-                                + bytes.getInt(30));
+                            "expected a BMP without compression or with run lengths (0 to 3 or 6), found compression "
+                                    + bytes.getInt(30));
             }
             return FileHeader.of(header >= VERSION_4 ? withoutProfile(content) : content);
         }

@@ -81,7 +81,8 @@ public final class ImageReader {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file that may be read, found permission denied");
         } catch (IOException e) {
             return new Unreadable(
-                    Problem.INACCESSIBLE, "expected a file that can be read, found: " + UnreadableException.rootMessage(e));
+                    Problem.INACCESSIBLE,
+                    "expected a file that can be read, found: " + UnreadableException.rootMessage(e));
         }
     }
 
@@ -138,7 +139,8 @@ public final class ImageReader {
         } catch (RuntimeException e) {
             return new Unreadable(
                     Problem.CORRUPT,
-                    "expected a " + format.get() + " that can be decoded, found: " + UnreadableException.rootMessage(e));
+                    "expected a " + format.get() + " that can be decoded, found: "
+                            + UnreadableException.rootMessage(e));
         }
     }
 

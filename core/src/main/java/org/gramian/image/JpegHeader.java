@@ -60,7 +60,7 @@ record JpegHeader(
             case 4 -> transform > 0 ? Coding.YCCK : Coding.CMYK;
             default ->
                 throw UnreadableException.unknownFormat(
-                    "expected a JPEG of 1, 3 or 4 components, found " + frame.components());
+                        "expected a JPEG of 1, 3 or 4 components, found " + frame.components());
         };
     }
 

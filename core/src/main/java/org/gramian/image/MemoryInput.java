@@ -50,13 +50,12 @@ final class MemoryInput extends ImageInputStreamImpl {
     /** @throws UnreadableException if a decoder read more than its allowance, even if it then succeeded */
     void checkAllowance() throws UnreadableException {
         if (overdrawn) {
-            throw UnreadableException.tooLarge(
-                    String.format(
-                            Locale.ROOT,
-                            "expected a file that decodes within %d s, found one of %d bytes"
+            throw UnreadableException.tooLarge(String.format(
+                    Locale.ROOT,
+                    "expected a file that decodes within %d s, found one of %d bytes"
                             + " that takes longer; it is damaged or malicious",
-                            SECONDS,
-                            content.length));
+                    SECONDS,
+                    content.length));
         }
     }
 

@@ -39,9 +39,8 @@ final class SampleConverter {
         int type = samples.getDataType();
         boolean whole = type == DataBuffer.TYPE_BYTE || type == DataBuffer.TYPE_USHORT || type == DataBuffer.TYPE_INT;
         if (!whole || bits(samples) > MOST_BITS) {
-            throw UnreadableException.unknownFormat(
-                    "expected samples that are whole numbers of at most 16 bits, found "
-                            + (whole
+            throw UnreadableException.unknownFormat("expected samples that are whole numbers of at most 16 bits, found "
+                    + (whole
                             ? bits(samples) + " bits"
                             : "fractions or signed numbers, which have no standard white point"));
         }
@@ -52,9 +51,8 @@ final class SampleConverter {
                 || (channels == 3 && space == ColorSpace.TYPE_RGB)
                 || (channels == 4 && space == ColorSpace.TYPE_CMYK);
         if (!known) {
-            throw UnreadableException.unknownFormat(
-                    "expected an image in gray, RGB, CMYK or with a palette, found " + samples.getNumBands()
-                            + " channels of another kind");
+            throw UnreadableException.unknownFormat("expected an image in gray, RGB, CMYK or with a palette, found "
+                    + samples.getNumBands() + " channels of another kind");
         }
     }
 
@@ -151,9 +149,8 @@ final class SampleConverter {
             raster.getSamples(raster.getMinX(), raster.getMinY() + y, width, 1, 0, row);
             for (int index : row) {
                 if (index >= colours.length) {
-                    throw UnreadableException.corrupt(
-                            "expected a palette with a colour " + index + ", found one of " + colours.length
-                                    + " colours");
+                    throw UnreadableException.corrupt("expected a palette with a colour " + index + ", found one of "
+                            + colours.length + " colours");
                 }
                 int colour = colours[index];
                 int alpha = colour >>> 24;

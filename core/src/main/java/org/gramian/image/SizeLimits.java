@@ -9,9 +9,8 @@ record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
                     "expected a " + format + " with at least one pixel, found " + size(width, height));
         }
         if (width > limits.pixels() / height) {
-            throw UnreadableException.tooLarge(
-                    "expected at most " + limits.pixels() + " pixels, found a " + format + " of "
-                            + size(width, height));
+            throw UnreadableException.tooLarge("expected at most " + limits.pixels() + " pixels, found a " + format
+                    + " of " + size(width, height));
         }
     }
 
@@ -22,9 +21,8 @@ record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
      */
     void checkLeastBytes(long width, long height, long least) throws UnreadableException {
         if (fileBytes < least) {
-            throw UnreadableException.truncated(
-                    "expected at least " + least + " bytes for a " + format + " of " + size(width, height) + ", found "
-                            + fileBytes);
+            throw UnreadableException.truncated("expected at least " + least + " bytes for a " + format + " of "
+                    + size(width, height) + ", found " + fileBytes);
         }
     }
 

@@ -147,9 +147,8 @@ final class WebpHeader {
 
     private void bitstream(Size size, Size claimed) throws UnreadableException {
         if (claimed.width != 0 && !claimed.equals(size)) {
-            throw UnreadableException.corrupt(
-                    "expected a WebP image of " + claimed.width + "×" + claimed.height
-                            + " pixels as its header says, found " + size.width + "×" + size.height);
+            throw UnreadableException.corrupt("expected a WebP image of " + claimed.width + "×" + claimed.height
+                    + " pixels as its header says, found " + size.width + "×" + size.height);
         }
         found = true;
     }

@@ -107,7 +107,7 @@ final class WebpImage {
                 case COMPRESSED -> compressed(bounds);
                 default ->
                     throw UnreadableException.corrupt(
-                        "expected the transparency of a WebP raw or lossless, found method " + (flags & 3));
+                            "expected the transparency of a WebP raw or lossless, found method " + (flags & 3));
             };
             undoFilter(plane, flags >> 2 & 3);
             return plane;

@@ -137,7 +137,7 @@ public sealed interface SpectralFunction {
         }
     }
 
-    /** {@code λ^p}, 0 < p ≤ 1: matrix power normalization (MPN-COV; Li et al., ICCV 2017); p = ½ is the square root. */
+    /** {@code λ^p}, {@code 0 < p ≤ 1}: matrix power normalization (MPN-COV; Li et al., ICCV 2017); p = ½ is the square root. */
     record Power(double exponent, double floor) implements SpectralFunction {
         public Power {
             requirePositive(floor);

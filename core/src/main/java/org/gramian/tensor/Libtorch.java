@@ -71,6 +71,7 @@ public final class Libtorch {
     }
 
     /** Returns the folder of the libraries and how it was chosen. */
+    @SuppressWarnings("exports") // for the diagnosis of an installation
     public LibtorchFolder folder() {
         return folder;
     }

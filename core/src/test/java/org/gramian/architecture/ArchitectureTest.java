@@ -173,7 +173,6 @@ class ArchitectureTest {
                 .allSatisfy((name, present) -> assertThat(present).as(name).isTrue());
     }
 
-
     @Test
     void noFileIsLongerThanFiveHundredLines() throws IOException {
         assertThat(lengths())

@@ -134,7 +134,8 @@ final class TestImagesTest {
         TestImages chosen = TestImages.choose(PHOTOS, card, TestImages.Request.DEFAULT);
         assertThat(chosen.indexes()).hasSize(PICTURES);
         assertThat(chosen.remarks()).hasSize(1);
-        assertThat(TestImages.choose(PHOTOS, card, TestImages.Request.ALL).remarks()).isEmpty();
+        assertThat(TestImages.choose(PHOTOS, card, TestImages.Request.ALL).remarks())
+                .isEmpty();
         assertThat(TestImages.choose(PHOTOS, card, request("holdout:0.5", null, null))
                         .indexes())
                 .isEqualTo(plan("holdout:0.5", 0).folds().getFirst().test());
@@ -152,16 +153,21 @@ final class TestImagesTest {
     void anInconsistentOriginIsRefused() {
         Map<String, String> origin = new HashMap<>(origin(plan("thirds:3", 5), 0));
         origin.put("fold", "third 9");
-        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'third 9'", "'third 1'"));
+        assertRefused(
+                TinyModel.card(PHOTOS.classes(), 1, origin),
+                TestImages.Request.DEFAULT,
+                facts("'third 9'", "'third 1'"));
         origin.put("seed", "five");
         assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("'five'"));
         origin.put("fingerprint", "f00");
-        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("64", "hexadecimal"));
+        assertRefused(
+                TinyModel.card(PHOTOS.classes(), 1, origin), TestImages.Request.DEFAULT, facts("64", "hexadecimal"));
     }
 
     @Test
     void allAndAFoldExcludeEachOther() {
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new TestImages.Request(Optional.empty(), Optional.of("third 1"), Optional.empty(), true));
+                .isThrownBy(
+                        () -> new TestImages.Request(Optional.empty(), Optional.of("third 1"), Optional.empty(), true));
     }
 }

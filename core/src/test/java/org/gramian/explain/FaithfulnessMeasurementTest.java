@@ -47,13 +47,7 @@ class FaithfulnessMeasurementTest {
     private record Tally(int held, double hottest, double others) {
         String line(Attribution attribution) {
             return String.format(
-                    Locale.ROOT,
-                    "| %s | %d of %d | %.3f | %.3f |",
-                    attribution.text(),
-                    held,
-                    IMAGES,
-                    hottest,
-                    others);
+                    Locale.ROOT, "| %s | %d of %d | %.3f | %.3f |", attribution.text(), held, IMAGES, hottest, others);
         }
     }
 

@@ -1,9 +1,5 @@
 package org.gramian.cli.check;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.TorchOptions;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -18,6 +14,9 @@ import org.gramian.benchmarks.BenchReport;
 import org.gramian.benchmarks.BenchWorkload;
 import org.gramian.benchmarks.Precision;
 import org.gramian.benchmarks.PythonTorch;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TorchOptions;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -127,7 +126,8 @@ public final class BenchCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         List<BenchWorkload> workloads = BenchWorkload.chosen(only);
         List<Precision> chosen = precisions.stream().map(Precision::parse).toList();
-        List<PythonTorch.Mode> modes = sides.stream().map(PythonTorch.Mode::parse).toList();
+        List<PythonTorch.Mode> modes =
+                sides.stream().map(PythonTorch.Mode::parse).toList();
         Device device = torch.prepare();
         int threads = torch.threads() == 0 ? Runtime.getRuntime().availableProcessors() : torch.threads();
         BenchPlan plan = new BenchPlan(

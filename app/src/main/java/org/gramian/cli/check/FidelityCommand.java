@@ -1,9 +1,5 @@
 package org.gramian.cli.check;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.TextTable;
-
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,6 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.gramian.basis.JsonText;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TextTable;
 import org.gramian.pooling.Fidelity;
 import org.gramian.run.config.FidelityPoint;
 import org.jspecify.annotations.Nullable;

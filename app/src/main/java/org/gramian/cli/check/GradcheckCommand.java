@@ -1,14 +1,13 @@
 package org.gramian.cli.check;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.TorchOptions;
-
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.gramian.check.PoolingCheck;
 import org.gramian.check.PoolingCheck.GradientComparison;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TorchOptions;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;

@@ -2,15 +2,6 @@ package org.gramian.cli.check;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
-import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.ParameterSpec;
-import org.gramian.pooling.Aggregation;
-import org.gramian.pooling.Pooling;
-
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.TextTable;
-
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,11 +9,18 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TextTable;
+import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
+import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Words;
 import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
@@ -338,7 +336,8 @@ public final class MethodsCommand implements Callable<Integer> {
             Shape features = backbone.features(side, side);
             if (Math.min(features.at(1), features.at(2)) < aggregation.leastSide()) {
                 throw new IllegalArgumentException(aggregation.text() + " needs maps of at least "
-                        + aggregation.leastSide() + "×" + aggregation.leastSide() + " positions; " + backbone + " gives "
+                        + aggregation.leastSide() + "×" + aggregation.leastSide() + " positions; " + backbone
+                        + " gives "
                         + features.at(1) + "×" + features.at(2) + " of images of " + side + "×" + side);
             }
         }

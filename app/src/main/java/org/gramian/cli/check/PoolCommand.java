@@ -1,42 +1,40 @@
 package org.gramian.cli.check;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.SequencedMap;
-import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Gradients;
-import org.gramian.autodiff.Tape;
-import org.gramian.autodiff.Var;
-import org.gramian.cli.common.Progress;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Shape;
-import org.gramian.tensor.Tensors;
-
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.TorchOptions;
-import org.gramian.cli.common.Version;
-
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
 import org.gramian.basis.AtomicFile;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.Version;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Words;
 import org.gramian.spd.Diagnostics;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
@@ -327,8 +325,8 @@ public final class PoolCommand implements Callable<Integer> {
         private void requireFit(Tensor features, @Nullable Tensor upstream) {
             Shape wanted = Shape.of(features.size(0), pooling.descriptorSize(features.size(1)));
             if (upstream != null && !upstream.shape().equals(wanted)) {
-                throw new IllegalArgumentException(
-                        "the upstream gradient must have the descriptors' shape " + wanted + ", found " + upstream.shape());
+                throw new IllegalArgumentException("the upstream gradient must have the descriptors' shape " + wanted
+                        + ", found " + upstream.shape());
             }
         }
     }

@@ -1,11 +1,5 @@
 package org.gramian.cli.data;
 
-import org.gramian.cli.common.Columns;
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Progress;
-import org.gramian.cli.common.Version;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +14,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Columns;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.Version;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;

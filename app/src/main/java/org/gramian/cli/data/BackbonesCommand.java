@@ -1,8 +1,5 @@
 package org.gramian.cli.data;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.PrintWriter;
 import java.util.List;
@@ -14,6 +11,8 @@ import org.gramian.backbone.Backbone;
 import org.gramian.backbone.BackboneInfo;
 import org.gramian.backbone.Backbones;
 import org.gramian.basis.JsonText;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.image.crop.Preprocessing;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

@@ -1,20 +1,5 @@
 package org.gramian.cli.data;
 
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.gramian.basis.SharedFolderLock;
-import org.gramian.cli.common.Durations;
-import org.gramian.train.feature.FeatureCaches.Pruned;
-import org.gramian.train.feature.FeatureCaches.Rule;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
-
-import org.gramian.cli.common.Columns;
-import org.gramian.cli.common.CommandHint;
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -29,14 +14,27 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.JsonText;
+import org.gramian.basis.SharedFolderLock;
+import org.gramian.cli.common.Columns;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.Durations;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureCaches;
+import org.gramian.train.feature.FeatureCaches.Pruned;
+import org.gramian.train.feature.FeatureCaches.Rule;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code gramian cache}: lists what the cache folder holds. */
 @Command(

@@ -1,43 +1,40 @@
 package org.gramian.cli.data;
 
-import java.nio.file.Files;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
-import java.util.Locale;
-import java.util.Map;
-import java.util.Set;
-import java.util.stream.Stream;
-import org.gramian.backbone.Backbone;
-import org.gramian.backbone.weights.Weights.Provenance;
-import org.gramian.basis.JsonText;
-
-import org.gramian.backbone.weights.UnusableWeightsException;
-import org.gramian.backbone.weights.WeightStore;
-import org.gramian.cli.common.CommandHint;
-import org.gramian.tensor.file.TensorFileException;
-
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
+import java.util.stream.Stream;
+import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Download;
 import org.gramian.backbone.weights.PublicFile;
+import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.WeightInstaller;
 import org.gramian.backbone.weights.WeightName;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.backbone.weights.Weights.Provenance;
+import org.gramian.basis.JsonText;
+import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.WeightsOptions;
+import org.gramian.tensor.file.TensorFileException;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** {@code gramian weights}: the commands about pretrained weights hang below this one. */
@@ -246,9 +243,13 @@ public final class WeightsCommand implements Runnable {
                 String licence = backbone.about().weights().licence();
                 return PublicFile.of(name.text())
                         .map(file -> new Row(
-                                name.text(), "get", file.mebibytes(), file.licence(), file.about() + ", " + file.file()))
-                        .orElseGet(() ->
-                                new Row(name.text(), "import", 0, licence, WeightStore.importable(name.architecture())));
+                                name.text(),
+                                "get",
+                                file.mebibytes(),
+                                file.licence(),
+                                file.about() + ", " + file.file()))
+                        .orElseGet(() -> new Row(
+                                name.text(), "import", 0, licence, WeightStore.importable(name.architecture())));
             }
             double size = Files.size(store.file(name)) / MEBIBYTE;
             try {

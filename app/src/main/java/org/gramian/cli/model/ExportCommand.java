@@ -1,37 +1,34 @@
 package org.gramian.cli.model;
 
 import java.awt.image.BufferedImage;
-import java.util.SplittableRandom;
-import java.util.stream.IntStream;
-
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.ByteSize;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.TrainedModel;
 import org.gramian.export.EngineDifference;
+import org.gramian.export.OnnxEngine;
+import org.gramian.export.OnnxFile;
+import org.gramian.export.proto.OnnxProto;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
 import org.gramian.image.batch.ImageSource;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
-import org.gramian.tensor.Shape;
-
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.ImageInputs;
-import org.gramian.cli.common.TorchOptions;
-import org.gramian.cli.common.TrainedModel;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.Callable;
-import org.gramian.basis.AtomicFile;
-import org.gramian.basis.ByteSize;
-import org.gramian.export.OnnxEngine;
-import org.gramian.export.OnnxFile;
-import org.gramian.export.proto.OnnxProto;
 import org.gramian.model.ModelFile;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -171,7 +168,8 @@ public final class ExportCommand implements Callable<Integer> {
 
         /** Returns the number of images and crops as text. */
         String text() {
-            return (files.isEmpty() ? images + " synthetic images" : images + " images") + ", " + found.crops() + " crops";
+            return (files.isEmpty() ? images + " synthetic images" : images + " images") + ", " + found.crops()
+                    + " crops";
         }
 
         /** Returns whether all images are readable. */
@@ -224,7 +222,9 @@ public final class ExportCommand implements Callable<Integer> {
         private SyntheticImages() {}
 
         static List<Image> all() {
-            return IntStream.rangeClosed(1, COUNT).mapToObj(SyntheticImages::paint).toList();
+            return IntStream.rangeClosed(1, COUNT)
+                    .mapToObj(SyntheticImages::paint)
+                    .toList();
         }
 
         private static Image paint(int seed) {

@@ -1,9 +1,5 @@
 package org.gramian.cli.model;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Version;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +7,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Version;
 import org.gramian.report.run.RunReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

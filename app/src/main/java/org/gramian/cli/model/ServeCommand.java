@@ -1,21 +1,18 @@
 package org.gramian.cli.model;
 
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-
 import java.time.Duration;
-import org.gramian.serve.Limits;
-
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EngineOptions;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Interruption;
-
-import java.io.IOException;
-import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
+import org.gramian.serve.Limits;
 import org.gramian.serve.ModelSource;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;

@@ -1,9 +1,5 @@
 package org.gramian.cli.model;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.TrainedModel;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -16,6 +12,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TrainedModel;
 import org.gramian.evaluate.Metric;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;

@@ -1,13 +1,12 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.common.WeightsOptions;
-
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.function.Consumer;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.Weights;
+import org.gramian.cli.common.WeightsOptions;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.feature.FrozenBackbone;

@@ -1,11 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.EngineOptions;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Progress;
-import org.gramian.cli.common.Version;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -19,6 +13,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.EngineOptions;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.Version;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.batch.ImageSource;
@@ -165,7 +164,8 @@ public final class EmbedCommand implements Callable<Integer> {
         return Math.multiplyExact(rows, Math.multiplyExact(header.descriptorSize(), form.bytesPerValue()));
     }
 
-    private int finish(FeatureOutput rows, ModelHeader header, Dataset dataset, FeatureOutput.Format form) throws IOException {
+    private int finish(FeatureOutput rows, ModelHeader header, Dataset dataset, FeatureOutput.Format form)
+            throws IOException {
         if (rows.rows() == 0) {
             console.say("no image could be read: " + out + " was not written");
             return ExitCode.DATA;

@@ -1,12 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.EngineOptions;
-import org.gramian.cli.common.EvaluationTable;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Progress;
-import org.gramian.cli.common.Version;
-
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -16,11 +9,17 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.EngineOptions;
+import org.gramian.cli.common.EvaluationTable;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.Version;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.Evaluator;
 import org.gramian.evaluate.Evaluator.Measurement;
+import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.TestImages;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;

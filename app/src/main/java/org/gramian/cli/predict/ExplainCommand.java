@@ -1,34 +1,32 @@
 package org.gramian.cli.predict;
 
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import org.gramian.basis.QuotedText;
-import org.gramian.cli.common.Columns;
-import org.gramian.explain.Explanation.ChannelPair;
-import org.gramian.explain.HeatMap;
-
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.TorchOptions;
-import org.gramian.cli.common.TrainedModel;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Columns;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.TrainedModel;
 import org.gramian.explain.Attribution;
 import org.gramian.explain.Explainer;
 import org.gramian.explain.Explainer.Settings;
 import org.gramian.explain.Explanation;
+import org.gramian.explain.Explanation.ChannelPair;
 import org.gramian.explain.Faithfulness;
 import org.gramian.explain.HeatImage;
+import org.gramian.explain.HeatMap;
 import org.gramian.image.Image;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;

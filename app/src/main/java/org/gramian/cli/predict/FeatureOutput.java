@@ -1,24 +1,15 @@
 package org.gramian.cli.predict;
 
-import de.siegmar.fastcsv.writer.CsvWriter;
-import de.siegmar.fastcsv.writer.LineDelimiter;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.stream.Collectors;
-import org.gramian.basis.AtomicTextFile;
-import org.gramian.cli.common.Columns;
-import org.gramian.export.ParquetFile;
-import org.gramian.tensor.file.Npy;
-import org.jspecify.annotations.Nullable;
-
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import de.siegmar.fastcsv.writer.CsvWriter;
+import de.siegmar.fastcsv.writer.LineDelimiter;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.FileStore;
@@ -26,22 +17,29 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.ByteSize;
+import org.gramian.export.ParquetFile;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.train.feature.FeatureExtraction;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -276,7 +274,10 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
          * @param metadata of the file
          */
         record Table(
-                SequencedMap<String, List<String>> about, int length, MemorySegment values, Map<String, String> metadata) {
+                SequencedMap<String, List<String>> about,
+                int length,
+                MemorySegment values,
+                Map<String, String> metadata) {
             Table {
                 about = new LinkedHashMap<>(about);
             }

@@ -1,12 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.common.CacheOptions;
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Progress;
-import org.gramian.cli.common.TorchOptions;
-import org.gramian.cli.common.Version;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -15,6 +8,12 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.gramian.basis.ByteSize;
+import org.gramian.cli.common.CacheOptions;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Progress;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.cli.common.Version;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;

@@ -2,13 +2,18 @@ package org.gramian.cli.predict;
 
 import de.siegmar.fastcsv.writer.CsvWriter;
 import de.siegmar.fastcsv.writer.LineDelimiter;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.function.LongConsumer;
 import org.gramian.basis.JsonText;
-import org.gramian.gallery.NearestImages.Match;
-
+import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
@@ -19,16 +24,9 @@ import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Terminal;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.TrainedModel;
-
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.function.LongConsumer;
-import org.gramian.basis.QuotedText;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.NearestImages;
+import org.gramian.gallery.NearestImages.Match;
 import org.gramian.gallery.Part;
 import org.gramian.image.batch.ImageSource;
 import org.gramian.model.Classifier;

@@ -1,38 +1,35 @@
 package org.gramian.cli.train;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
-import org.gramian.cli.common.Columns;
-import org.gramian.evaluate.FoldSummary;
-import org.gramian.evaluate.Metric;
-import org.gramian.evaluate.PairedTest;
-import org.gramian.evaluate.FoldSummary.Spread;
-
-import java.nio.file.Files;
-import java.util.stream.Stream;
-import org.gramian.report.TrainingCurves;
-import org.gramian.report.chart.ChartImage;
-import org.gramian.run.History;
-
 import org.gramian.cli.common.CacheOptions;
+import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
-
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.Callable;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFolder;
+import org.gramian.evaluate.FoldSummary;
+import org.gramian.evaluate.FoldSummary.Spread;
+import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.PairedTest;
 import org.gramian.report.ReportFile;
+import org.gramian.report.TrainingCurves;
+import org.gramian.report.chart.ChartImage;
 import org.gramian.report.table.TableFormat;
+import org.gramian.run.History;
 import org.gramian.run.table.PaperData;
 import org.gramian.run.table.TablePreset;
 import org.jspecify.annotations.Nullable;
@@ -194,8 +191,8 @@ public final class CompareCommand implements Callable<Integer> {
             return Stream.of(run.resolve(FILE), run.resolve("fold-1").resolve(FILE))
                     .filter(Files::isRegularFile)
                     .findFirst()
-                    .orElseThrow(
-                            () -> new IOException(run + ": expected a run folder with a file " + FILE + ", found none"));
+                    .orElseThrow(() ->
+                            new IOException(run + ": expected a run folder with a file " + FILE + ", found none"));
         }
     }
 

@@ -1,5 +1,13 @@
 package org.gramian.cli.train;
 
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.cli.Main;
 import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.CommandHint;
@@ -9,15 +17,6 @@ import org.gramian.cli.common.Interruption;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
-
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
-import org.gramian.backbone.weights.WeightStore;
 import org.gramian.demo.DemoFolder;
 import org.gramian.demo.DemoRecipe;
 import org.gramian.evaluate.Evaluation;

@@ -1,11 +1,10 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.Columns;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
+import org.gramian.cli.common.Columns;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;

@@ -1,7 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.CommandHint;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -9,6 +7,7 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicTextFile;
+import org.gramian.cli.common.CommandHint;
 import org.gramian.run.ExistingRun;
 import org.gramian.run.RunPlan;
 import org.gramian.run.config.Settings;

@@ -1,8 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.PlanText;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,6 +7,8 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.PlanText;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.run.ExistingRun;

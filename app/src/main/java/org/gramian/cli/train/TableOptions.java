@@ -1,7 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.Durations;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Durations;
 import org.gramian.report.table.TableFormat;
 import org.gramian.run.config.Settings;
 import org.gramian.run.table.RowList;

@@ -1,9 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.Columns;
-import org.gramian.cli.common.Failures;
-import org.gramian.cli.common.PlanText;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Columns;
+import org.gramian.cli.common.Failures;
+import org.gramian.cli.common.PlanText;
 import org.gramian.report.table.TableReport;
 import org.gramian.report.table.TableSection;
 import org.gramian.run.plan.Estimate;

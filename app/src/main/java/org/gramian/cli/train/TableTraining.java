@@ -1,18 +1,17 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Failures;
-import org.gramian.cli.common.Interruption;
-import org.gramian.cli.common.PlanText;
-import org.gramian.cli.common.TorchOptions;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Failures;
+import org.gramian.cli.common.Interruption;
+import org.gramian.cli.common.PlanText;
+import org.gramian.cli.common.TorchOptions;
 import org.gramian.image.dataset.Note;
 import org.gramian.report.table.TableFormat;
 import org.gramian.report.table.TableReport;

@@ -1,15 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.BrokenRunException;
-import org.gramian.cli.common.CacheOptions;
-import org.gramian.cli.common.CommandHint;
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.Durations;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Interruption;
-import org.gramian.cli.common.PlanText;
-import org.gramian.cli.common.TorchOptions;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -23,6 +13,15 @@ import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.gramian.backbone.weights.PublicFile;
 import org.gramian.backbone.weights.WeightStore;
+import org.gramian.cli.common.BrokenRunException;
+import org.gramian.cli.common.CacheOptions;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.Durations;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Interruption;
+import org.gramian.cli.common.PlanText;
+import org.gramian.cli.common.TorchOptions;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;

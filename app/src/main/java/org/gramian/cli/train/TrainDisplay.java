@@ -1,16 +1,15 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.CommandHint;
-import org.gramian.cli.common.Console;
-import org.gramian.cli.common.EpochText;
-import org.gramian.cli.common.Progress;
-
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.Console;
+import org.gramian.cli.common.EpochText;
+import org.gramian.cli.common.Progress;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Interval;
 import org.gramian.image.audit.AuditReport;

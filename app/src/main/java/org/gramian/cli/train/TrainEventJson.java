@@ -1,11 +1,10 @@
 package org.gramian.cli.train;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EpochText;
 import org.gramian.cli.common.Progress;
-
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.image.audit.Severity;
 import org.gramian.run.RunEvent;

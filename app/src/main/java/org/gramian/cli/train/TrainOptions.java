@@ -1,13 +1,12 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.WeightsOptions;
-
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.gramian.backbone.weights.WeightStore;
+import org.gramian.cli.common.WeightsOptions;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.CropOptions;

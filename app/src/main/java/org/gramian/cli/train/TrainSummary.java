@@ -1,11 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.common.CommandHint;
-import org.gramian.cli.common.EvaluationTable;
-import org.gramian.cli.common.ExitCode;
-import org.gramian.cli.common.Failures;
-import org.gramian.cli.common.Version;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,6 +7,11 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.gramian.basis.AtomicTextFile;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.EvaluationTable;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.Failures;
+import org.gramian.cli.common.Version;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;

@@ -144,7 +144,8 @@ record Algebra(Graph graph) {
     /** Returns the elements at these indexes of an axis. */
     Value gather(Value a, long[] places, int axis) {
         Value index = graph.wholes("places", places);
-        return graph.node("Gather", a.with(axis, places.length), List.of(a, index), OnnxProto.Attribute.of("axis", axis));
+        return graph.node(
+                "Gather", a.with(axis, places.length), List.of(a, index), OnnxProto.Attribute.of("axis", axis));
     }
 
     /** Returns the ranges {@code [start, end)} of axes. */

@@ -10,13 +10,13 @@ import org.gramian.backbone.Conv;
 import org.gramian.backbone.ConvolutionKernel;
 import org.gramian.backbone.FilterBank;
 import org.gramian.backbone.NetworkLayer;
+import org.gramian.backbone.NetworkLayer.Branches;
+import org.gramian.backbone.NetworkLayer.Chain;
+import org.gramian.backbone.NetworkLayer.Dense;
 import org.gramian.backbone.NetworkLayer.Pool;
 import org.gramian.backbone.NetworkLayer.Residual;
 import org.gramian.backbone.NetworkLayer.ResponseNormalization;
 import org.gramian.export.proto.OnnxProto;
-import org.gramian.backbone.NetworkLayer.Branches;
-import org.gramian.backbone.NetworkLayer.Chain;
-import org.gramian.backbone.NetworkLayer.Dense;
 import org.gramian.tensor.Activation;
 
 /**

@@ -12,7 +12,6 @@ import org.gramian.pooling.Codebook.NetVlad;
 import org.gramian.pooling.Codebook.Vlad;
 import org.gramian.pooling.Cross;
 import org.gramian.pooling.CustomAggregation;
-import org.gramian.pooling.Normalization;
 import org.gramian.pooling.FirstOrder.Average;
 import org.gramian.pooling.FirstOrder.GeneralizedMean;
 import org.gramian.pooling.FirstOrder.Maximum;
@@ -20,12 +19,13 @@ import org.gramian.pooling.FirstOrder.Sum;
 import org.gramian.pooling.FirstOrder.Weighted;
 import org.gramian.pooling.FisherVector;
 import org.gramian.pooling.Join;
-import org.gramian.pooling.Reduction.LayerChannels;
 import org.gramian.pooling.MultiScaleOrderless;
 import org.gramian.pooling.NetworkTail;
+import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Pyramid;
 import org.gramian.pooling.Reduction;
+import org.gramian.pooling.Reduction.LayerChannels;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.tensor.Shape;
 
@@ -39,8 +39,7 @@ record PoolingLowering(Algebra algebra) {
         }
         Aggregation aggregation = pooling.aggregation();
         Value seen = aggregation.isSpatial() ? algebra.reshape(maps, maps.at(1), features.at(2), features.at(3)) : maps;
-        Value x = at(aggregation.word())
-                .aggregate(aggregation, pooling.own(parameters, index++), seen);
+        Value x = at(aggregation.word()).aggregate(aggregation, pooling.own(parameters, index++), seen);
         for (Normalization normalization : pooling.normalizations()) {
             x = at(normalization.word()).normalize(normalization, pooling.own(parameters, index++), x);
         }

@@ -6,9 +6,9 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.export.proto.OnnxProto;
 import org.gramian.pooling.Codebook.BagOfWords;
 import org.gramian.pooling.Codebook.DeepTen;
-import org.gramian.pooling.FisherVector;
 import org.gramian.pooling.Codebook.NetVlad;
 import org.gramian.pooling.Codebook.Vlad;
+import org.gramian.pooling.FisherVector;
 import org.gramian.pooling.MultiScaleOrderless;
 import org.gramian.tensor.Window;
 

@@ -31,7 +31,8 @@ record Windows(Graph graph) {
                     "average pooling with both padding and ceil mode, which ONNX averages differently");
         }
         Pair far = window.ceil() ? far(maps, window) : window.padding();
-        return pool("AveragePool", maps, window, far, OnnxProto.Attribute.of("count_include_pad", window.ceil() ? 0 : 1));
+        return pool(
+                "AveragePool", maps, window, far, OnnxProto.Attribute.of("count_include_pad", window.ceil() ? 0 : 1));
     }
 
     /** Global average pooling to {@code [n, c, 1, 1]}. */

@@ -148,7 +148,8 @@ public final class OnnxProto {
             for (long size : sizes) {
                 shape.nested(1, size < 0 ? new Message().text(2, "n") : new Message().whole(1, size));
             }
-            Message tensor = new Message().whole(1, OnnxProto.ElementType.FLOAT.code).nested(2, shape);
+            Message tensor =
+                    new Message().whole(1, OnnxProto.ElementType.FLOAT.code).nested(2, shape);
             return new Message()
                     .text(1, name)
                     .nested(2, new Message().nested(1, tensor))

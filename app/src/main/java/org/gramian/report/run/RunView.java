@@ -9,8 +9,8 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Temperature;
 import org.gramian.report.run.data.ConfigRow;
 import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.RunData.Missing.Part;
 import org.gramian.report.run.data.RunData;
+import org.gramian.report.run.data.RunData.Missing.Part;
 import org.gramian.train.loop.PoolingRace;
 
 /**

@@ -7,8 +7,8 @@ import org.gramian.inspect.DegenerateChannels;
 import org.gramian.inspect.MatrixStage;
 import org.gramian.inspect.MatrixStage.QuantileRange;
 import org.gramian.inspect.SpdInspection;
-import org.gramian.report.chart.Chart.Axis;
 import org.gramian.report.chart.Chart;
+import org.gramian.report.chart.Chart.Axis;
 import org.gramian.report.chart.Chart.Line;
 import org.gramian.report.chart.Scale;
 

@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.evaluate.Comparison;
-import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.ConfusionMatrix;
+import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.Proportion;
 import org.gramian.report.run.Figures.LabelledValue;
 import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.RunData.Missing;
 import org.gramian.report.run.data.RunData;
+import org.gramian.report.run.data.RunData.Missing;
 
 /**
  * Summary of a run.

@@ -1,12 +1,10 @@
 package org.gramian.cli.check;
 
-import org.gramian.cli.Run;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
+import org.gramian.cli.Run;
+import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.Test;
 
 class GradcheckCommandTest {

@@ -1,13 +1,11 @@
 package org.gramian.cli.check;
 
-import org.gramian.cli.Run;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
+import org.gramian.cli.Run;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;

@@ -1,9 +1,5 @@
 package org.gramian.cli.check;
 
-import org.gramian.cli.Run;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
@@ -15,6 +11,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.gramian.cli.Run;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;

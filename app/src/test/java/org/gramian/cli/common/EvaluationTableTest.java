@@ -1,14 +1,12 @@
 package org.gramian.cli.common;
 
-import org.gramian.cli.MadeUpEvaluation;
-
-import org.gramian.cli.train.FoldTable;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
 import java.util.stream.IntStream;
+import org.gramian.cli.MadeUpEvaluation;
+import org.gramian.cli.train.FoldTable;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;

@@ -1,9 +1,5 @@
 package org.gramian.cli.common;
 
-import org.gramian.cli.Main;
-import org.gramian.cli.Run;
-
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -21,6 +17,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
+import org.gramian.cli.Main;
+import org.gramian.cli.Run;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.model.ModelFile;
 import org.junit.jupiter.api.Test;
@@ -81,7 +79,10 @@ class FailuresTest {
         assertSaid(new UnusableWeightsException(new IOException("cut short")), ExitCode.MODEL, "cut short");
         assertSaid(caught(() -> ModelFile.header(Path.of("absent"))), ExitCode.MODEL, "absent");
         WeightStore store = new WeightStore(Path.of("absent"));
-        assertSaid(caught(() -> store.open(WeightName.parse("vgg16"), Arena.ofAuto(), _ -> {})), ExitCode.MODEL, "'vgg16'");
+        assertSaid(
+                caught(() -> store.open(WeightName.parse("vgg16"), Arena.ofAuto(), _ -> {})),
+                ExitCode.MODEL,
+                "'vgg16'");
     }
 
     private static Throwable caught(ThrowingCallable code) {

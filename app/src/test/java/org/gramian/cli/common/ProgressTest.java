@@ -1,6 +1,5 @@
 package org.gramian.cli.common;
 
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 

@@ -1,13 +1,11 @@
 package org.gramian.cli.data;
 
-import org.gramian.cli.Run;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
 import org.gramian.backbone.Backbones;
+import org.gramian.cli.Run;
+import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;

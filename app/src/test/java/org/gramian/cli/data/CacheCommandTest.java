@@ -1,10 +1,5 @@
 package org.gramian.cli.data;
 
-import org.gramian.cli.Program;
-import org.gramian.cli.Run;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -13,6 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.gramian.cli.Program;
+import org.gramian.cli.Run;
+import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -1,9 +1,5 @@
 package org.gramian.cli.data;
 
-import org.gramian.cli.Run;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -21,6 +17,8 @@ import java.util.SequencedMap;
 import java.util.function.Predicate;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
+import org.gramian.cli.Run;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
@@ -130,7 +128,8 @@ final class WeightsCommandTest {
         assertRefused(ExitCode.MODEL, weights("get", "googlenet"), facts("gramian weights get", "googlenet"));
         assertRefused(ExitCode.USAGE, weights("get", "vgg61"), facts("gramian weights get", "vgg61"));
         assertRefused(ExitCode.USAGE, weights("get", "filters"), facts("gramian weights get", "filters"));
-        assertRefused(ExitCode.USAGE, weights("get", "vgg16", "--from", "nowhere"), facts("gramian weights get", "--from"));
+        assertRefused(
+                ExitCode.USAGE, weights("get", "vgg16", "--from", "nowhere"), facts("gramian weights get", "--from"));
         assertRefused(
                 ExitCode.MODEL,
                 weights("import", "vgg16", squeezeNet()),

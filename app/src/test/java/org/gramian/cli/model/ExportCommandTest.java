@@ -1,11 +1,5 @@
 package org.gramian.cli.model;
 
-import org.gramian.cli.ImageFolder;
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyModel;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -14,6 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import org.gramian.cli.ImageFolder;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.inference.OpenModel;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

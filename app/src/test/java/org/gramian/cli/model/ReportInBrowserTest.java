@@ -1,13 +1,12 @@
 package org.gramian.cli.model;
 
-import org.gramian.cli.Chromium;
-import org.gramian.cli.Screen;
-
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import org.gramian.cli.Chromium;
+import org.gramian.cli.Screen;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,10 +1,5 @@
 package org.gramian.cli.model;
 
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyModel;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -12,6 +7,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;

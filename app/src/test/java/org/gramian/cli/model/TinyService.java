@@ -1,10 +1,5 @@
 package org.gramian.cli.model;
 
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyTraining;
-
-import org.gramian.cli.common.ModelPlace;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -14,6 +9,9 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyTraining;
+import org.gramian.cli.common.ModelPlace;
 import org.gramian.serve.ModelSource;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;

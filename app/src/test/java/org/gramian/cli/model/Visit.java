@@ -1,7 +1,5 @@
 package org.gramian.cli.model;
 
-import org.gramian.cli.Chromium;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.deque.html.axecore.playwright.AxeBuilder;
@@ -13,6 +11,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.gramian.cli.Chromium;
 
 /**
  * One person's visit to a page, who notes what must never happen: a request that leaves this machine, a script that fails, a word of

@@ -1,8 +1,5 @@
 package org.gramian.cli.model;
 
-import org.gramian.cli.Chromium;
-import org.gramian.cli.Images;
-
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,6 +12,8 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.gramian.cli.Chromium;
+import org.gramian.cli.Images;
 import org.gramian.serve.Limits;
 import org.gramian.serve.ServeOptions;
 import org.gramian.serve.Server;

@@ -1,9 +1,5 @@
 package org.gramian.cli.model;
 
-import org.gramian.cli.Chromium;
-import org.gramian.cli.Images;
-import org.gramian.cli.Screen;
-
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,6 +12,9 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.gramian.cli.Chromium;
+import org.gramian.cli.Images;
+import org.gramian.cli.Screen;
 import org.gramian.evaluate.Metric;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

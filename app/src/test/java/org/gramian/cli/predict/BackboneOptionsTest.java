@@ -1,10 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.ImageFolder;
-import org.gramian.cli.Run;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -18,6 +13,9 @@ import java.util.SequencedMap;
 import java.util.UUID;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
+import org.gramian.cli.ImageFolder;
+import org.gramian.cli.Run;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;

@@ -1,11 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.ImageFolder;
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyModel;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -15,6 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import org.gramian.cli.ImageFolder;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -1,11 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.ImageFolder;
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyModel;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
@@ -19,6 +13,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.gramian.cli.ImageFolder;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Npy;

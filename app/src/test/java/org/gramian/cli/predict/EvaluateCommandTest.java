@@ -1,12 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.ImageFolder;
-import org.gramian.cli.Listings;
-import org.gramian.cli.Run;
-
-import org.gramian.cli.common.EvaluationTable;
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -19,6 +12,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.gramian.backbone.Backbone;
+import org.gramian.cli.ImageFolder;
+import org.gramian.cli.Listings;
+import org.gramian.cli.Run;
+import org.gramian.cli.common.EvaluationTable;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.ImagePrediction;
@@ -191,13 +189,17 @@ class EvaluateCommandTest {
         write(List.of("stone", "papers"), Map.of());
         assertRefused(ExitCode.DATA, evaluate(), facts("'paper'", "'papers'", "'stone'", "'papers'"));
         assertRefused(
-                ExitCode.USAGE, evaluate("--confusion", "/absent/a.csv"), facts("--confusion", "/absent/a.csv", "/absent"));
+                ExitCode.USAGE,
+                evaluate("--confusion", "/absent/a.csv"),
+                facts("--confusion", "/absent/a.csv", "/absent"));
         assertRefused(ExitCode.USAGE, evaluate("--protocol", "thrids"), facts("thrids", "thirds"));
         assertRefused(ExitCode.USAGE, evaluate("--fold", "third 1"), facts("protocol"));
         assertRefused(ExitCode.USAGE, evaluate("--protocol", "thirds:3"), facts("'third 1'", "'third 2'", "'third 3'"));
         assertRefused(ExitCode.USAGE, evaluate("--crops", "centre"), facts("'centre'", "'center'"));
         assertRefused(
-                ExitCode.USAGE, evaluate("--csv", root.resolve("absent/a.csv")), facts("--csv: ", root.resolve("absent")));
+                ExitCode.USAGE,
+                evaluate("--csv", root.resolve("absent/a.csv")),
+                facts("--csv: ", root.resolve("absent")));
         assertRefused(ExitCode.USAGE, evaluate("--batch", 0), facts("batch", "1", "0"));
         Files.writeString(model, "no model");
         assertRefused(ExitCode.MODEL, evaluate(), facts("model.safetensors"));

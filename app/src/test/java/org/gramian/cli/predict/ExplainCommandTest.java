@@ -1,10 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyModel;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
@@ -15,6 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import javax.imageio.ImageIO;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.explain.Explainer;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;

@@ -1,10 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.Listings;
-import org.gramian.cli.Run;
-
-import org.gramian.cli.common.ExitCode;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -21,6 +16,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import javax.imageio.ImageIO;
+import org.gramian.cli.Listings;
+import org.gramian.cli.Run;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;

@@ -1,11 +1,5 @@
 package org.gramian.cli.predict;
 
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyModel;
-import org.gramian.cli.TinyTraining;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -17,6 +11,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.TinyTraining;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Part;

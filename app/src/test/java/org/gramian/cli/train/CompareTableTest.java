@@ -1,12 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.ImageFolder;
-import org.gramian.cli.Program;
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyTraining;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -17,6 +10,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.gramian.cli.ImageFolder;
+import org.gramian.cli.Program;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyTraining;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.report.table.TableFormat;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;

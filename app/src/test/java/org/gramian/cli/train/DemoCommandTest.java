@@ -1,10 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.Run;
-import org.gramian.cli.TypedCommands;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -19,6 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.gramian.cli.Run;
+import org.gramian.cli.TypedCommands;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.demo.DemoRecipe;
 import org.gramian.demo.TextureSet;
 import org.junit.jupiter.api.Test;

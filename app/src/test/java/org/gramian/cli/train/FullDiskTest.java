@@ -1,10 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyTraining;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -14,6 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyTraining;
+import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

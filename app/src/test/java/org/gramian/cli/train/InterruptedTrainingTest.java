@@ -1,11 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.Program;
-import org.gramian.cli.TinyTraining;
-
-import org.gramian.cli.common.CommandHint;
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -17,6 +11,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.gramian.cli.Program;
+import org.gramian.cli.TinyTraining;
+import org.gramian.cli.common.CommandHint;
+import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;

@@ -1,8 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.Main;
-import org.gramian.cli.Run;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -14,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.gramian.cli.Main;
+import org.gramian.cli.Run;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.KeyOption;

@@ -1,8 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyTraining;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -12,6 +9,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyTraining;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -1,10 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyTraining;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -15,6 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import javax.imageio.ImageIO;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyTraining;
+import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

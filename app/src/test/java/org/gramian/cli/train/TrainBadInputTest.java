@@ -1,11 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.Run;
-import org.gramian.cli.TinyModel;
-import org.gramian.cli.TinyTraining;
-
-import org.gramian.cli.common.ExitCode;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -14,6 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyModel;
+import org.gramian.cli.TinyTraining;
+import org.gramian.cli.common.ExitCode;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -124,17 +122,20 @@ final class TrainBadInputTest {
 
     @Test
     void aMisspeltKey() throws IOException {
-        assertRefused(ExitCode.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), facts("stage1.epoch", "stage1.epochs"));
+        assertRefused(
+                ExitCode.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), facts("stage1.epoch", "stage1.epochs"));
         Path config = root.resolve("run.yaml");
         Files.writeString(config, "seed: 1\noptimiser:\n  batch: 8\n", StandardCharsets.UTF_8);
         assertRefused(ExitCode.USAGE, tiny.train(out, "--config", config), facts("run.yaml", "optimiser", "optimizer"));
         Files.writeString(config, "optimizer:\n  batch: many\n", StandardCharsets.UTF_8);
-        assertRefused(ExitCode.USAGE, tiny.train(out, "--config", config), facts("run.yaml", "optimizer.batch", "many"));
+        assertRefused(
+                ExitCode.USAGE, tiny.train(out, "--config", config), facts("run.yaml", "optimizer.batch", "many"));
     }
 
     @Test
     void missingWeights() {
-        assertRefused(ExitCode.MODEL, tiny.train(out, "--backbone", "squeezenet"), facts("squeezenet", "gramian weights"));
+        assertRefused(
+                ExitCode.MODEL, tiny.train(out, "--backbone", "squeezenet"), facts("squeezenet", "gramian weights"));
     }
 
     @Test

@@ -1,6 +1,5 @@
 package org.gramian.cli.train;
 
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.testing.Facts.facts;

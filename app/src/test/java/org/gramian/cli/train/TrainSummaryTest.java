@@ -1,8 +1,5 @@
 package org.gramian.cli.train;
 
-import org.gramian.cli.MadeUpEvaluation;
-
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
@@ -10,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import org.gramian.cli.MadeUpEvaluation;
 import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;

@@ -1,15 +1,15 @@
 package org.gramian.report.chart;
 
-import java.util.List;
-import java.util.SplittableRandom;
-import org.gramian.report.chart.Chart.Axis;
-import org.gramian.report.chart.Chart.Line;
-import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.report.chart.Chart.Axis;
+import org.gramian.report.chart.Chart.Line;
+import org.junit.jupiter.api.Test;
 
 class ScaleTest {
     @Test

@@ -104,7 +104,8 @@ public final class Audit {
         List<DuplicateGroup> duplicates = new DuplicateSearch(subject, readable, options).find();
         List<Finding> findings = new ArrayList<>(of(lost));
         findings.addAll(new ClassFindings(classes, options).find(subject, readable));
-        findings.addAll(new DuplicateFindings(duplicates, !subject.partitionings().isEmpty()).find());
+        findings.addAll(
+                new DuplicateFindings(duplicates, !subject.partitionings().isEmpty()).find());
         findings.addAll(ImageIssue.findings(subject, readable, options));
         dataset.notes().forEach(note -> findings.add(of(note)));
         findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
@@ -200,8 +201,7 @@ public final class Audit {
                 "Everything else was read.";
             case VALIDATION_TESTS ->
                 "Hyperparameters selected on these images are then tested on them, which biases the result upwards.";
-            case ABSENT_CLASSES, ABSENT_IMAGES ->
-                "Is the download complete, and are the names spelt as in the lists?";
+            case ABSENT_CLASSES, ABSENT_IMAGES -> "Is the download complete, and are the names spelt as in the lists?";
             case UNLISTED_IMAGES, UNLABELLED_IMAGES -> "Add them to the lists to use them.";
             case UNTESTED_CLASSES, UNVALIDATED_CLASSES, STRADDLING_COPIES, COPIES_ACROSS_CLASSES, UNCOMPARED_FILES ->
                 "Check them before trusting a result.";

@@ -22,7 +22,10 @@ record AuditInput(Dataset dataset, List<Partitioning> partitionings) {
     /** Returns an image as the report names it. */
     AuditedImage member(int index) {
         Sample sample = dataset.samples().get(index);
-        return new AuditedImage(sample.name(), dataset.className(sample), partitionings.size() == 1 ? partitionings.getFirst().parts().get(index) : "");
+        return new AuditedImage(
+                sample.name(),
+                dataset.className(sample),
+                partitionings.size() == 1 ? partitionings.getFirst().parts().get(index) : "");
     }
 
     int label(int index) {
@@ -57,7 +60,9 @@ record AuditInput(Dataset dataset, List<Partitioning> partitionings) {
                     splits.splits().stream()
                             .map(split -> new Partitioning(
                                     "split " + split.name(),
-                                    split.parts().stream().map(Partitioning::word).toList(),
+                                    split.parts().stream()
+                                            .map(Partitioning::word)
+                                            .toList(),
                                     true))
                             .toList();
                 case Assignment.Folds folds ->

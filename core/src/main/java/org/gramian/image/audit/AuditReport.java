@@ -102,5 +102,6 @@ public record AuditReport(
      * @param problem the kind of problem
      * @param reason a sentence for people
      */
-    public record UnreadableImage(@JsonProperty("picture") AuditedImage image, ReadResult.Problem problem, String reason) {}
+    public record UnreadableImage(
+            @JsonProperty("picture") AuditedImage image, ReadResult.Problem problem, String reason) {}
 }

@@ -66,7 +66,8 @@ final class DuplicateSearch {
                 });
         Map<Integer, Near> near = new TreeMap<>();
         for (int i = 0; i < textured.size(); i++) {
-            near.computeIfAbsent(groups.find(i), _ -> new Near()).add(textured.get(i), differences.getOrDefault(i, 0.0));
+            near.computeIfAbsent(groups.find(i), _ -> new Near())
+                    .add(textured.get(i), differences.getOrDefault(i, 0.0));
         }
         return near.values().stream()
                 .filter(found -> found.kinds > 1)

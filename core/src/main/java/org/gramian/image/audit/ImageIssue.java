@@ -71,7 +71,8 @@ public enum ImageIssue {
         List<Finding> findings = new ArrayList<>();
         for (ImageIssue issue : values()) {
             List<ImageStatistics> found = images.stream()
-                    .filter(image -> issue.applies(image, subject.member(image.index()).name(), options))
+                    .filter(image ->
+                            issue.applies(image, subject.member(image.index()).name(), options))
                     .toList();
             if (!found.isEmpty()) {
                 List<Item> items = found.stream()

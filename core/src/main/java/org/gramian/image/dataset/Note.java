@@ -104,8 +104,8 @@ public record Note(Kind kind, int count, List<String> examples) {
         /** Returns one note for every kind that occurred, in the order of the kinds, with sorted names. */
         public List<Note> notes() {
             List<Note> notes = new ArrayList<>();
-            names.forEach((kind, found) ->
-                    notes.add(new Note(kind, found.size(), found.stream().sorted().toList())));
+            names.forEach((kind, found) -> notes.add(
+                    new Note(kind, found.size(), found.stream().sorted().toList())));
             return notes;
         }
     }

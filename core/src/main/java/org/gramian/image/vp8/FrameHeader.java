@@ -106,7 +106,8 @@ record FrameHeader(
      * @param probabilities of the three nodes of the tree of segment numbers
      */
     @SuppressWarnings("ArrayRecordComponent") // read only, and never compared
-    record Segments(boolean used, boolean mapped, boolean absolute, int[] quantizers, int[] levels, int[] probabilities) {
+    record Segments(
+            boolean used, boolean mapped, boolean absolute, int[] quantizers, int[] levels, int[] probabilities) {
         static final int COUNT = 4;
 
         private static Segments read(BoolDecoder bits) {
@@ -225,8 +226,7 @@ record FrameHeader(
 
         private static Quantizer of(int index, int[] deltas) {
             Steps luma = new Steps(dc(index + deltas[0], MAX_INDEX), ac(index));
-            Steps y2 = new Steps(
-                    2 * dc(index + deltas[1], MAX_INDEX), Math.max(8, ac(index + deltas[2]) * 155 / 100));
+            Steps y2 = new Steps(2 * dc(index + deltas[1], MAX_INDEX), Math.max(8, ac(index + deltas[2]) * 155 / 100));
             Steps chroma = new Steps(dc(index + deltas[3], MAX_CHROMA_DC_INDEX), ac(index + deltas[4]));
             return new Quantizer(luma, y2, chroma);
         }

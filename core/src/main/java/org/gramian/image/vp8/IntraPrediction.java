@@ -49,7 +49,8 @@ final class IntraPrediction {
                 }
             }
             case TRUE_MOTION -> trueMotion(first, side);
-            case SUBBLOCKS -> throw new IllegalArgumentException("expected a mode of a whole macroblock, found " + mode);
+            case SUBBLOCKS ->
+                throw new IllegalArgumentException("expected a mode of a whole macroblock, found " + mode);
         }
     }
 
@@ -59,7 +60,8 @@ final class IntraPrediction {
         int first = plane.at(x, y);
         int sum = 0;
         for (int i = 0; i < side; i++) {
-            sum += (y > 0 ? samples[first - stride + i] & 0xff : 0) + (x > 0 ? samples[first + i * stride - 1] & 0xff : 0);
+            sum += (y > 0 ? samples[first - stride + i] & 0xff : 0)
+                    + (x > 0 ? samples[first + i * stride - 1] & 0xff : 0);
         }
         int count = (y > 0 ? side : 0) + (x > 0 ? side : 0);
         return count == 0 ? GRAY : (sum + count / 2) / count;

@@ -189,6 +189,9 @@ final class Tables {
     private Tables() {}
 
     private static int[] parse(String text) {
-        return Pattern.compile("\\s+").splitAsStream(text.strip()).mapToInt(Integer::parseInt).toArray();
+        return Pattern.compile("\\s+")
+                .splitAsStream(text.strip())
+                .mapToInt(Integer::parseInt)
+                .toArray();
     }
 }

@@ -58,8 +58,8 @@ public final class Vp8Decoder {
             }
         }
         filter.apply(planes.luma(), planes.chroma());
-        byte[] rgb = new YuvToRgb(tag.width(), tag.height())
-                .convert(planes.luma(), planes.chroma()[0], planes.chroma()[1]);
+        byte[] rgb =
+                new YuvToRgb(tag.width(), tag.height()).convert(planes.luma(), planes.chroma()[0], planes.chroma()[1]);
         return new Frame(tag.width(), tag.height(), rgb);
     }
 

@@ -40,7 +40,9 @@ class AuditTest {
 
     private static List<Image> different() {
         SplittableRandom random = new SplittableRandom(24);
-        return Stream.generate(() -> SyntheticDataset.texture(random, 240, 230)).limit(24).toList();
+        return Stream.generate(() -> SyntheticDataset.texture(random, 240, 230))
+                .limit(24)
+                .toList();
     }
 
     /** Two classes with twelve different images each. */

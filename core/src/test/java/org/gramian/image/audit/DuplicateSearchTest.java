@@ -58,7 +58,8 @@ class DuplicateSearchTest {
     @Test
     void equalPixelsInDifferentFilesAreKeptTogetherLikeEqualFiles(@TempDir Path folder) throws Exception {
         Image twice = SyntheticDataset.texture(new SplittableRandom(5), 90, 80);
-        SyntheticDataset set = new SyntheticDataset(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
+        SyntheticDataset set =
+                new SyntheticDataset(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
         String ofPixels = advice(set);
         set.holding("a/1.jpg");
         assertThat(advice(set)).isNotBlank().isEqualTo(ofPixels);
@@ -71,7 +72,8 @@ class DuplicateSearchTest {
     @Test
     void aFileThatVanishedMeanwhileDoesNotEndTheAudit(@TempDir Path folder) throws Exception {
         Image twice = SyntheticDataset.texture(new SplittableRandom(5), 90, 80);
-        SyntheticDataset set = new SyntheticDataset(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
+        SyntheticDataset set =
+                new SyntheticDataset(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
         Files.delete(set.dataset().samples().getFirst().file());
         assertThat(set.audit().duplicates())
                 .extracting(DuplicateGroup::kind)

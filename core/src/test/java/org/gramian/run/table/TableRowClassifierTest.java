@@ -58,9 +58,7 @@ class TableRowClassifierTest {
         assertThat(titled("bcnn", svm(Settings.NONE))).isEqualTo("T, svm");
         assertThat(titled("vlad", svm(Settings.NONE))).as("own classifier").isEqualTo("T");
         assertThat(titled("mdm", Settings.NONE)).isEqualTo("T");
-        assertThat(titled("mine=bcnn", svm(Settings.NONE)))
-                .as("own label")
-                .isEqualTo("T");
+        assertThat(titled("mine=bcnn", svm(Settings.NONE))).as("own label").isEqualTo("T");
         assertThat(row("mdm").with("network.classifier", "softmax").titled("T", Settings.NONE))
                 .isEqualTo("T, softmax");
     }

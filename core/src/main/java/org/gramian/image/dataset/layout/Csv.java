@@ -96,7 +96,8 @@ public record Csv(Optional<Path> root) implements Layout {
     }
 
     /** Returns the rows by image name; notes repeated rows and rejects contradicting ones. */
-    private static Map<String, CsvRows.Row> distinct(DatasetBuilder builder, List<CsvRows.Row> rows) throws DatasetException {
+    private static Map<String, CsvRows.Row> distinct(DatasetBuilder builder, List<CsvRows.Row> rows)
+            throws DatasetException {
         Map<String, CsvRows.Row> distinct = new LinkedHashMap<>();
         for (CsvRows.Row row : rows) {
             String name = name(builder, row);

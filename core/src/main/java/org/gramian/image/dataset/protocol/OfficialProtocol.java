@@ -188,7 +188,9 @@ public sealed interface OfficialProtocol extends Protocol {
 
         @Override
         public List<Fold> folds(Dataset dataset) {
-            return splits(dataset).stream().map(split -> fold(split, "official")).toList();
+            return splits(dataset).stream()
+                    .map(split -> fold(split, "official"))
+                    .toList();
         }
     }
 

@@ -120,7 +120,8 @@ final class Stratification {
     /** Draws a bin among those that the group fits into, with a probability proportional to their capacity. */
     private int choose(Map<Integer, Integer> counts, RandomGenerator random) {
         int[] bins = candidates(counts);
-        int[] fitting = IntStream.of(bins).filter(bin -> slack(counts, bin) >= 0).toArray();
+        int[] fitting =
+                IntStream.of(bins).filter(bin -> slack(counts, bin) >= 0).toArray();
         if (fitting.length == 0) {
             int best = bins[0];
             for (int bin : bins) {

@@ -17,6 +17,9 @@ import org.gramian.tensor.Tensors;
 public final class ParameterSet implements AutoCloseable {
     private final SequencedMap<String, Parameter> parameters = new LinkedHashMap<>();
 
+    /** Creates an empty set. */
+    public ParameterSet() {}
+
     /** Initializes parameters in order from one random generator. */
     public static ParameterSet initialize(
             List<ParameterSpec> specs, RandomGenerator random, DType type, Device device) {

@@ -97,6 +97,9 @@ public record Note(Kind kind, int count, List<String> examples) {
     public static final class Collector {
         private final Map<Kind, Set<String>> names = new EnumMap<>(Kind.class);
 
+        /** Creates a collector without notes. */
+        public Collector() {}
+
         public void add(Kind kind, String name) {
             names.computeIfAbsent(kind, _ -> new LinkedHashSet<>()).add(name);
         }

@@ -7,6 +7,7 @@
  *
  * <p>The module is open because Jackson reads and writes records of internal packages.
  */
+@SuppressWarnings("NotJavadoc") // Error Prone does not know the Javadoc of modules
 open module org.gramian.core {
     requires com.drew.metadata;
     requires com.fasterxml.jackson.annotation;

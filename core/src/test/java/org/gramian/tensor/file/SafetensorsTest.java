@@ -83,15 +83,14 @@ final class SafetensorsTest {
         Safetensors.write(path, tensors, Map.of("k", "v"));
 
         String header = """
-            {"__metadata__":{"k":"v"},"i":{"dtype":"I64","shape":[1,1],"data_offsets":[0,8]},\
-            "é\\t\\"":{"dtype":"F64","shape":[],"data_offsets":[8,16]},\
-            "\uFFFD":{"dtype":"F64","shape":[],"data_offsets":[16,24]},\
-            "\uD83D\uDE00":{"dtype":"F64","shape":[],"data_offsets":[24,32]},\
-            "a/b":{"dtype":"F32","shape":[3],"data_offsets":[32,44]},\
-            "h":{"dtype":"F16","shape":[0,4],"data_offsets":[44,44]},\
-            "u":{"dtype":"U8","shape":[1],"data_offsets":[44,45]},\
-            "z":{"dtype":"BOOL","shape":[2],"data_offsets":[45,47]}}   \s\
-            """;
+                {"__metadata__":{"k":"v"},"i":{"dtype":"I64","shape":[1,1],"data_offsets":[0,8]},\
+                "é\\t\\"":{"dtype":"F64","shape":[],"data_offsets":[8,16]},\
+                "\uFFFD":{"dtype":"F64","shape":[],"data_offsets":[16,24]},\
+                "\uD83D\uDE00":{"dtype":"F64","shape":[],"data_offsets":[24,32]},\
+                "a/b":{"dtype":"F32","shape":[3],"data_offsets":[32,44]},\
+                "h":{"dtype":"F16","shape":[0,4],"data_offsets":[44,44]},\
+                "u":{"dtype":"U8","shape":[1],"data_offsets":[44,45]},\
+                "z":{"dtype":"BOOL","shape":[2],"data_offsets":[45,47]}}   \s""";
         String data = "\7\0\0\0\0\0\0\0" + "\0\0\0\0\0\0\4@" + "\0\0\0\0\0\0ð?" + "\0\0\0\0\0\0ð?"
                 + "\0\0\0\0\0\0\u0080?\0\0\0@" + "ÿ" + "\1\0";
         byte[] expected = SampleTensors.safetensors(header, data.length());
@@ -114,9 +113,8 @@ final class SafetensorsTest {
     void tensorsMayLieInAnyOrderAndUnaligned() throws IOException {
         Path path = folder.resolve("odd.safetensors");
         String header = """
-            {"wide": {"shape": [1], "data_offsets": [1, 9], "dtype": "F64"},
-             "byte": {"dtype": "U8", "shape": [], "data_offsets": [0, 1]}}\
-            """;
+                {"wide": {"shape": [1], "data_offsets": [1, 9], "dtype": "F64"},
+                 "byte": {"dtype": "U8", "shape": [], "data_offsets": [0, 1]}}""";
         Files.write(path, SampleTensors.safetensors(header, 9));
         try (Arena arena = Arena.ofConfined()) {
             TensorFile read = Safetensors.read(path, arena);

@@ -258,7 +258,7 @@ public final class PoolCommand implements Callable<Integer> {
 
         /** Told now and then how many images are done. */
         @FunctionalInterface
-        public interface Progress {
+        interface Progress {
             void images(long done, long all);
         }
 

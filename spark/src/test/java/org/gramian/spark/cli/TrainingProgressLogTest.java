@@ -30,7 +30,7 @@ class TrainingProgressLogTest {
     private final Cancellation cancellation = Cancellation.onRequest();
 
     /** Ends the tasks of a job; static, since tasks run in this JVM but are deserialized. */
-    private static CountDownLatch released;
+    private static CountDownLatch released = new CountDownLatch(1);
 
     private SparkSession spark;
     private TrainingProgressLog progress;

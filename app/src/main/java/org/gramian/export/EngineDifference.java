@@ -9,27 +9,33 @@ import org.gramian.model.Logits;
 import org.gramian.tensor.Shape;
 
 /**
- * Maximum differences of two engines on the same crops.
+ * Maximum absolute differences between ONNX Runtime and libtorch on the same crops.
  *
  * @param crops number of crops
- * @param scores largest difference of scores
- * @param largestScore largest magnitude of a score
- * @param probabilities largest difference of probabilities under the temperature
- * @param descriptors largest difference of descriptor elements
+ * @param scores largest difference of scores (logits)
+ * @param largestScore largest magnitude of a score of libtorch
+ * @param probabilities largest difference of probabilities, after temperature scaling
+ * @param descriptors largest difference of descriptor elements; informative, not part of {@link #holds}
  */
 public record EngineDifference(
         long crops, double scores, double largestScore, double probabilities, double descriptors) {
     /** Tolerance of probabilities, and of scores relative to {@code max(1, largestScore)}. */
     public static final double MOST = 1e-3;
 
+    /** Bytes. */
     private static final long ALIGNMENT = 64;
 
-    /** Returns the difference of no crops. */
+    /** Returns the neutral element of {@link #and}: no crops, no differences. */
     public static EngineDifference none() {
         return new EngineDifference(0, 0, 0, 0, 0);
     }
 
-    /** Compares a file in ONNX Runtime with a model in libtorch. */
+    /**
+     * Compares an exported model in ONNX Runtime with the original in libtorch.
+     *
+     * @param crops preprocessed crops in row-major order
+     * @param shape {@code [batch, channels, height, width]}
+     */
     public static EngineDifference of(OnnxEngine onnx, Engine libtorch, float[] crops, Shape shape) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate((long) Float.BYTES * crops.length, ALIGNMENT);
@@ -38,7 +44,7 @@ public record EngineDifference(
         }
     }
 
-    /** Compares with crops in native memory. */
+    /** As {@link #of(OnnxEngine, Engine, float[], Shape)}, with crops in native memory. */
     public static EngineDifference of(OnnxEngine onnx, Engine libtorch, MemorySegment crops, Shape shape) {
         float[][] expected = libtorch.compute(crops, shape, Rows.SCORES);
         double temperature = onnx.header().card().temperature();
@@ -53,7 +59,7 @@ public record EngineDifference(
         return new EngineDifference(
                 shape.at(0),
                 difference(expected, onnx.compute(crops, shape, Rows.SCORES)),
-                difference(expected, new float[expected.length][expected[0].length]),
+                difference(expected, new float[expected.length][expected[0].length]), // from 0: the largest magnitude
                 ofProbabilities,
                 difference(
                         libtorch.compute(crops, shape, Rows.DESCRIPTORS),
@@ -75,7 +81,7 @@ public record EngineDifference(
         return Double.isFinite(b) ? Math.max(a, b) : Double.POSITIVE_INFINITY;
     }
 
-    /** Returns the maxima of both. */
+    /** Merges two comparisons: sums the crops, takes the maximum of each difference. */
     public EngineDifference and(EngineDifference other) {
         return new EngineDifference(
                 crops + other.crops,
@@ -85,7 +91,7 @@ public record EngineDifference(
                 Math.max(descriptors, other.descriptors));
     }
 
-    /** Returns whether the differences are within the tolerance. */
+    /** Returns whether scores and probabilities are within the tolerance. */
     public boolean holds() {
         return probabilities <= MOST && scores <= MOST * Math.max(1, largestScore) && Double.isFinite(largestScore);
     }

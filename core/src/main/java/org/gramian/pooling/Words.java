@@ -35,18 +35,21 @@ import org.gramian.spd.SpectralFunction.Log;
 import org.gramian.spd.SpectralFunction.Power;
 import org.gramian.spd.SpectralFunction.ReEig;
 
-/** Words of the text form of a {@link Pooling}, with their arguments and meaning. */
+/**
+ * Registry of pooling stages: the words of a pooling specification such as {@code conv:256/rbf/log/triu}, with their
+ * arguments and meaning. {@link Pooling#parse} reads it, and the help lists it.
+ */
 public final class Words {
     /**
-     * One word.
+     * Entry of the registry, for help.
      *
-     * @param name the word
-     * @param form the word with its arguments, for help
+     * @param name name of the stage, e.g. {@code rbf}
+     * @param form syntax with arguments and their defaults
      * @param meaning what the stage does, in one line
      */
     public record Word(String name, String form, String meaning) {}
 
-    /** A word, and how the stage or kernel is made of its arguments. */
+    /** An entry with the factory that creates the stage or kernel from its arguments. */
     record Rule(Word word, Function<WordArguments, Object> making) {
         Rule(String name, String form, String meaning, Function<WordArguments, Object> making) {
             this(new Word(name, form, meaning), making);
@@ -151,18 +154,18 @@ public final class Words {
 
     private Words() {}
 
-    /** Returns all words in the order of the data flow. */
+    /** Returns all entries in the order of the data flow. */
     public static List<Word> all() {
         return Stream.concat(RULES.stream().map(Rule::word), Stream.of(Join.WORD))
                 .toList();
     }
 
-    /** Returns the first words of all stages. */
+    /** Returns the names of all stages. */
     static List<String> names() {
         return RULES.stream().map(rule -> rule.word().name()).toList();
     }
 
-    /** Returns the rule of a word. */
+    /** Returns the rule of a stage name. */
     static Optional<Rule> rule(String name) {
         return RULES.stream().filter(rule -> rule.word().name().equals(name)).findFirst();
     }
@@ -175,7 +178,7 @@ public final class Words {
         return arguments.number("floor", SpectralFunction.DEFAULT_FLOOR);
     }
 
-    /** Default jitter of a kernel: inner-product kernels are used as published. */
+    /** Returns the default jitter of a kernel: 0, as published, except for {@code rbf}. */
     static double defaultJitter(String word) {
         return word.equals("rbf") ? Rbf.DEFAULT_JITTER : 0;
     }
@@ -224,10 +227,10 @@ public final class Words {
     }
 
     /**
-     * The word {@code pca}: a {@link Reduction.Pca} of features before the aggregation, a {@link Pca} after
-     * it.
+     * The word {@code pca}: a {@link Reduction.Pca} of features before the aggregation, a {@link Pca} of descriptors
+     * after it.
      *
-     * @param axes number of axes; empty for {@code most}
+     * @param axes number of principal components; empty for {@code most}, see {@link Pca}
      */
     record PcaWord(OptionalInt axes) {
         static final Words.Rule RULE = new Words.Rule(

@@ -38,22 +38,22 @@ import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 
 /**
- * Files for the report beside the model of a fold: its gallery, and statistics of its pooling. A failure is a remark only: the model
- * is complete.
+ * Files for the report, written beside the model of a fold: its gallery (thumbnails and descriptors) and statistics of
+ * its pooling. A failure is only a warning, since the model is complete.
  *
- * @param folder of the fold
- * @param plan of the run
- * @param fold name
+ * @param folder output folder of the fold
+ * @param plan plan of the run
+ * @param fold name of the fold
  * @param data images of the fold
- * @param context of the run; the whole time budget limits these files
+ * @param context context of the run; these files may use the whole time budget, the reserved time included
  */
 record RunArtifacts(
         FoldFolder folder, RunPlan plan, String fold, TrainingData data, TrainingContext<RunEvent> context) {
     /**
-     * Writes files that are missing or belong to an earlier model.
+     * Writes the files that are missing or belong to an earlier model.
      *
-     * @param trained the model of the file, if it is in memory; else it is read as needed
-     * @return why it stopped early; empty if it came to its end
+     * @param trained the trained model if it is in memory; otherwise the model file is read if needed
+     * @return the reason for an early stop; empty if finished
      */
     Optional<Cancellation.Reason> complete(Optional<Model> trained) {
         if (!plan.config().gallery()) {
@@ -95,7 +95,7 @@ record RunArtifacts(
         }
     }
 
-    /** Returns the context of the model's computations, which end with the whole time budget. */
+    /** Returns a context whose listener forwards events, and throws once the whole time budget is used. */
     private TrainingContext<TrainEvent> training() {
         return context.withListener(event -> {
             if (context.cancellation().isOver()) {
@@ -115,9 +115,9 @@ record RunArtifacts(
     }
 
     /**
-     * Builds the gallery: images of the fold, evenly spread if there are too many, each with the mean descriptor of its test crops.
+     * Builds the gallery: images of the fold, or an even subsample, each with the mean descriptor of its test crops.
      *
-     * <p>The mean over crops, not the centre crop: neighbours are then near by the descriptors that predictions come from. With a
+     * <p>The mean over crops, not the centre crop: nearest neighbours then use the same crops as predictions. With a
      * frozen backbone it costs no more, see {@link ImageDescriptors}.
      */
     private Gallery buildGallery(Model model, String fingerprint) throws IOException {
@@ -157,7 +157,7 @@ record RunArtifacts(
                 }
                 return all;
             } finally {
-                pool.shutdownNow(); // else closing waits for all thumbnails after an interruption
+                pool.shutdownNow(); // otherwise close() would wait for all thumbnails after an exception
             }
         } catch (ExecutionException failed) {
             throw failed.getCause() instanceof IOException cause ? cause : new IOException(failed.getCause());
@@ -179,7 +179,7 @@ record RunArtifacts(
             return Files.exists(inspection())
                     && SpdInspection.read(inspection()).model().equals(fingerprint);
         } catch (IOException damaged) {
-            return false; // it is written again
+            return false; // written again
         }
     }
 
@@ -187,7 +187,7 @@ record RunArtifacts(
         try {
             return Files.exists(gallery()) && Gallery.read(gallery()).model().equals(fingerprint);
         } catch (GalleryFileException damaged) {
-            return false; // it is written again
+            return false; // written again
         }
     }
 

@@ -37,14 +37,14 @@ import org.gramian.run.config.Settings;
  *
  * @param dataset the images, readable or not
  * @param settings every value of the configuration, with its origin
- * @param config the same as records
- * @param fingerprint of the split of the whole dataset
+ * @param config the same values as typed records
+ * @param fingerprint fingerprint of the split of the whole dataset
  * @param near near-duplicates that the splits keep together, see {@link Duplicates#near}
- * @param duplicates identical files and near-duplicates that cross-validation on training images keeps together: with any
- *     protocol, unless near-duplicates are ignored
- * @param content of the images, see {@link AuditReport#content}
- * @param names of all folds of the protocol
- * @param folds to train, of readable images
+ * @param duplicates identical files and near-duplicates that cross-validation on training images keeps in one fold,
+ *     with any protocol; identical files only if near-duplicates are ignored
+ * @param content hash of the images, see {@link AuditReport#content}
+ * @param names names of all folds of the protocol
+ * @param folds folds to train, with readable images only
  */
 public record RunPlan(
         Dataset dataset,
@@ -64,7 +64,7 @@ public record RunPlan(
     }
 
     /**
-     * Splits the images.
+     * Plans a run: checks the dataset and splits it into folds.
      *
      * @param remarks receives messages for the user
      * @throws UnfitDataException if the images do not suffice for the configuration
@@ -116,7 +116,7 @@ public record RunPlan(
         }
     }
 
-    /** Requires images of every class: an empty class is more likely a mistake, and would never be predicted. */
+    /** Requires images of every class: an empty class is probably a mistake, and would never be predicted. */
     private static void requireNoEmptyClass(Dataset dataset) {
         for (Note note : dataset.notes()) {
             if (note.kind() == Note.Kind.EMPTY_CLASSES) {
@@ -141,7 +141,7 @@ public record RunPlan(
         }
     }
 
-    /** Returns the classes without an image. */
+    /** Returns the names of the classes without a sample. */
     static List<String> missing(Dataset dataset, List<Sample> samples) {
         Set<Integer> present = samples.stream().map(Sample::label).collect(Collectors.toSet());
         return IntStream.range(0, dataset.classes().size())
@@ -154,7 +154,10 @@ public record RunPlan(
         return NameList.some(names.stream().map(QuotedText::text).toList());
     }
 
-    /** Returns identical files, and for a random split near-duplicates, unless too little of a class would be left. */
+    /**
+     * Returns the duplicates that a split keeps on one side: identical files, and near-duplicates if the split is
+     * random and still possible with them.
+     */
     private static Duplicates splitTogether(
             Dataset dataset, RunConfig config, Duplicates all, Consumer<String> remarks) {
         Duplicates identical = all.with(List.of());
@@ -175,7 +178,7 @@ public record RunPlan(
         return all;
     }
 
-    /** Returns the audit's groups of equal pixels and near-duplicates, by index. */
+    /** Returns the audit's groups of images with equal pixels or near-duplicates, as sample indices. */
     private static List<List<Integer>> near(Dataset dataset, AuditReport audit) {
         Map<String, Integer> indexOf = new HashMap<>();
         for (int i = 0; i < dataset.samples().size(); i++) {
@@ -225,27 +228,27 @@ public record RunPlan(
                 .head(dataset.classes().size(), fold.parts().training().size());
     }
 
-    /** Returns the head to fine-tune in a fold with the given head on frozen features. */
+    /** Returns the head to fine-tune: with the pooling for fine-tuning if there is one, else the given head. */
     Head fineTunedHead(FoldPlan fold, Head frozen) {
         return config.network().fineTuned().map(pooling -> head(fold, pooling)).orElse(frozen);
     }
 
-    /** Returns the head of a fold with the pooling that a race chose. */
+    /** Returns the head of a fold with a given pooling, e.g. the one that {@code pooling=auto} selected. */
     Head head(FoldPlan fold, Pooling chosen) {
         return config.network()
                 .with(chosen)
                 .head(dataset.classes().size(), fold.parts().training().size());
     }
 
-    /** Returns the seed of initial values, order and crops. */
+    /** Returns the random seed of initialization, shuffling, crops and splits. */
     long seed() {
         return config.recipe().seed();
     }
 
     /**
-     * Returns the plan with some folds only.
+     * Returns the plan restricted to some folds.
      *
-     * @param wanted numbers of folds from 1, or their names; repetitions count once
+     * @param wanted fold numbers from 1, or fold names; repetitions are ignored
      * @throws IllegalArgumentException if there is no such fold; the message lists the folds
      */
     public RunPlan only(List<String> wanted) {
@@ -271,7 +274,8 @@ public record RunPlan(
     }
 
     /**
-     * Checks before features are computed that each fold has enough images for its pooling and not too many for its classifier.
+     * Checks, before features are computed, that each fold has enough training images for its pooling, and that its
+     * classifier's solver fits into memory.
      *
      * @param remarks receives warnings for the user
      * @throws ConfigException naming key and fold, if the head of a fold cannot be created or solved

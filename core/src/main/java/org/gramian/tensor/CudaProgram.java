@@ -19,22 +19,24 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.tensor.library.LibtorchException;
 
 /**
- * CUDA C++ kernels from a resource beside the class that uses them, compiled by NVRTC on first use. A kernel makes one
- * pass over memory where libtorch's operators make several.
+ * CUDA C++ kernels from a resource beside the class that uses them, compiled by NVRTC on first use. A kernel fuses
+ * operators: it makes one pass over memory where libtorch's operators make several.
  *
- * <p>Every kernel has an equivalent in operators, which is used if there is no compiler or if {@value #SWITCH} is
- * {@code off} in the environment.
+ * <p>Every kernel has a fallback of libtorch operators, used if NVRTC is missing or if the environment variable {@value
+ * #SWITCH} is {@code off}.
  */
 public final class CudaProgram {
-    /** Environment variable that disables the kernels. */
+    /** Environment variable; {@code off} disables the kernels. */
     public static final String SWITCH = "GRAMIAN_GPU_KERNELS";
 
     private static final int MAJOR = 75; // cudaDevAttrComputeCapabilityMajor; the minor version is the next attribute
-    private static final int ARGUMENTS = 24;
+    private static final int ARGUMENTS = 24; // maximum per launch
 
     private final String name;
     private final String source;
+    /** CUmodule by device index. */
     private final Map<Integer, MemorySegment> modules = new ConcurrentHashMap<>();
+    /** CUfunction by {@code kernel@device}. */
     private final Map<String, MemorySegment> kernels = new ConcurrentHashMap<>();
 
     private CudaProgram(String name, String source) {
@@ -42,12 +44,12 @@ public final class CudaProgram {
         this.source = source;
     }
 
-    /** Creates the program in a resource beside a class. */
+    /** Reads a program from a resource beside a class. */
     public static CudaProgram beside(Class<?> owner, String resource) {
         return beside(owner, resource, Map.of());
     }
 
-    /** Creates the program in a resource beside a class, with preprocessor macros. */
+    /** Reads a program from a resource beside a class, and defines preprocessor macros. */
     static CudaProgram beside(Class<?> owner, String resource, Map<String, Integer> macros) {
         try (InputStream in = owner.getResourceAsStream(resource)) {
             if (in == null) {
@@ -64,7 +66,7 @@ public final class CudaProgram {
         }
     }
 
-    /** Returns whether kernels are available for a tensor: float32, contiguous, on a GPU with a compiler. */
+    /** Returns whether kernels can be used for a tensor: float32, contiguous, on a CUDA GPU, with kernels enabled. */
     public static boolean suits(Tensor tensor) {
         return tensor.device().kind() == Device.Kind.CUDA
                 && tensor.type() == DType.F32
@@ -82,7 +84,7 @@ public final class CudaProgram {
     }
 
     /**
-     * Launch configuration of a kernel.
+     * Launch configuration of a kernel: grid and block dimensions.
      *
      * @param x blocks in the first dimension
      * @param y blocks in the second dimension
@@ -96,7 +98,7 @@ public final class CudaProgram {
             return new Grid(Math.toIntExact(Math.ceilDiv(elements, 256L)), 1, 1, 256, 1);
         }
 
-        /** Returns at most {@code most} blocks of 256 threads; each thread processes several elements. */
+        /** Returns at most {@code most} blocks of 256 threads, for kernels with a grid-stride loop. */
         public static Grid over(long elements, int most) {
             return new Grid(Math.clamp(Math.ceilDiv(elements, 256L), 1, most), 1, 1, 256, 1);
         }
@@ -105,11 +107,11 @@ public final class CudaProgram {
     /**
      * Launches a kernel on the current stream.
      *
-     * @param kernel name of the function
+     * @param kernel name of the {@code __global__} function
      * @param grid launch configuration
-     * @param arguments contiguous tensors, the first of which selects the GPU, and numbers: {@code Long}, {@code
-     *     Integer}, {@code Float} and {@code Double} are passed as {@code long long}, {@code int}, {@code float} and
-     *     {@code double}; a {@link Struct} is passed by value
+     * @param arguments dense tensors (no gaps, any dimension order), numbers and structs. The first must be a tensor,
+     *     whose device is used. {@code Long}, {@code Integer}, {@code Float} and {@code Double} are passed as {@code
+     *     long long}, {@code int}, {@code float} and {@code double}; a {@link Struct} is passed by value
      */
     public void launch(String kernel, Grid grid, Object... arguments) {
         Device device = ((Tensor) arguments[0]).device();
@@ -153,11 +155,11 @@ public final class CudaProgram {
     }
 
     /**
-     * Struct argument of a kernel, passed by value: a launch copies it, so a captured launch keeps the values of the
-     * capture.
+     * Struct argument of a kernel, passed by value. A launch copies it, so a CUDA graph replays the values that it had
+     * during capture.
      */
     public static final class Struct {
-        /** Largest total size of the arguments of a kernel in bytes, on any GPU. */
+        /** Maximum total size of kernel arguments in bytes that every GPU and CUDA version supports. */
         public static final int LARGEST = 4096;
 
         private final MemorySegment memory;
@@ -206,7 +208,7 @@ public final class CudaProgram {
         }
     }
 
-    /** Compiles the program for a GPU and loads it. */
+    /** Compiles the program for the compute capability of a GPU and loads it as a module. */
     private MemorySegment load(int index) {
         try (Arena arena = Arena.ofConfined()) {
             NativeErrors.check((int) Cuda.SET_DEVICE.invokeExact(index), "selection of the GPU");

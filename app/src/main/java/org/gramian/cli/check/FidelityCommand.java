@@ -18,7 +18,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian fidelity}: where the paper, its authors' code and this program differ. */
+/** {@code gramian fidelity}: shows where the paper, its authors' code and this program differ. */
 @Command(
         name = "fidelity",
         mixinStandardHelpOptions = true,
@@ -66,7 +66,7 @@ public final class FidelityCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** Returns the differences between a fidelity and the one that it is compared with. */
+    /** Returns the points in which a fidelity differs from its {@linkplain #other baseline}; all points if null. */
     private static List<FidelityPoint> chosen(List<FidelityPoint> points, @Nullable Fidelity fidelity) {
         return fidelity == null
                 ? points
@@ -75,7 +75,7 @@ public final class FidelityCommand implements Callable<Integer> {
                         .toList();
     }
 
-    /** The corrected mathematics is compared with the paper, everything else with it. */
+    /** Returns the baseline of a comparison: the paper for {@code corrected}, {@code corrected} for the others. */
     private static Fidelity other(Fidelity fidelity) {
         return fidelity == Fidelity.CORRECTED ? Fidelity.PAPER : Fidelity.CORRECTED;
     }
@@ -131,7 +131,7 @@ public final class FidelityCommand implements Callable<Integer> {
         out.println();
     }
 
-    /** A long value that stands in the last column is not repeated: the table would be wider than windows are. */
+    /** Abbreviates a long value that equals the last column: the table would be wider than a terminal. */
     private static String shortened(FidelityPoint point, Fidelity fidelity) {
         String value = point.of(fidelity);
         return value.equals(point.corrected()) && value.length() > AS_CORRECTED.length() ? AS_CORRECTED : value;

@@ -24,11 +24,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 
-/** Reports failures of commands: user errors in one sentence, internal errors as such, with the exit code of each kind. */
+/** Maps exceptions of commands to error messages and exit codes: one line for user errors, a bug report for others. */
 public final class Failures {
     private Failures() {}
 
-    /** Runs the given command; reports an {@link OutOfMemoryError}, which picocli does not catch, like other failures. */
+    /** Runs the parsed command. Also reports an {@link OutOfMemoryError}, which picocli does not catch. */
     public static int run(ParseResult parsed) {
         UsageErrors.refuseRepeated(parsed);
         if (HelpLayout.print(last(parsed))) {
@@ -43,12 +43,12 @@ public final class Failures {
         }
     }
 
-    /** The innermost command, as {@code get} of {@code weights get}. */
+    /** Returns the innermost subcommand, e.g. {@code get} of {@code weights get}. */
     private static ParseResult last(ParseResult parsed) {
         return parsed.hasSubcommand() ? last(parsed.subcommand()) : parsed;
     }
 
-    /** Lost output is a failure. */
+    /** Returns the exit code if standard output could not be written: success becomes a failure. */
     private static int lost(int code, CommandLine line) {
         if (OutputCheck.readerExited()) {
             return ExitCode.READER_EXITED;
@@ -57,6 +57,7 @@ public final class Failures {
         return code == ExitCode.DONE ? ExitCode.USAGE : code;
     }
 
+    /** Prints the error message of an exception and returns its exit code; picocli's execution exception handler. */
     public static int say(Exception exception, CommandLine line, ParseResult parsed) {
         for (Throwable cause = exception; cause != null; cause = cause.getCause()) {
             if (cause instanceof OutOfMemoryError full) {
@@ -74,7 +75,7 @@ public final class Failures {
         return code(exception);
     }
 
-    /** The exit code of a failure. */
+    /** Returns the exit code of a failure. */
     public static int code(Throwable failed) {
         return switch (failed) {
             case UncheckedIOException wrapped -> code(Objects.requireNonNull(wrapped.getCause()));
@@ -96,7 +97,7 @@ public final class Failures {
         };
     }
 
-    /** Returns the message of a failure. */
+    /** Returns the error message of a failure, without the command name. */
     public static String said(Throwable failed) {
         return switch (failed) {
             case UncheckedIOException wrapped -> sentence(Objects.requireNonNull(wrapped.getCause()));
@@ -111,7 +112,7 @@ public final class Failures {
         };
     }
 
-    /** Completes messages of Java that name only the file. */
+    /** Returns the message of an exception; adds the reason where Java's message is only the file name. */
     public static String sentence(IOException exception) {
         return switch (exception) {
             case NoSuchFileException missing

@@ -17,13 +17,13 @@ import me.tongfei.progressbar.ProgressState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Progress of a long task: a bar on a terminal, which disappears at the end, or a line every ten seconds in a log.
+ * Progress of a long task: a bar on a terminal, erased at the end, or a line at most every ten seconds in a log.
  *
- * <p>It accepts the number of steps done so far, from any thread. Nothing is shown before the first step, nor of a task that takes
- * less than {@value Bar#SHORT} milliseconds. If the number of all steps is unknown, 0 or less, it shows a count.
+ * <p>{@code accept} takes the number of steps done so far, from any thread. Nothing is shown before the first step, or
+ * for a task of less than {@value Bar#SHORT} milliseconds. If the total is unknown (0 or less), only a count is shown.
  */
 public sealed interface Progress extends LongConsumer, AutoCloseable {
-    /** Shows a text in place of the number of steps. */
+    /** Shows a text, e.g. epoch and loss, in place of the number of steps; JSON lines omit it. */
     void remark(String text);
 
     @Override
@@ -49,30 +49,31 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         /** A task that takes less than this many milliseconds shows no bar: it would only flicker. */
         static final long SHORT = 2000;
 
-        /** After this many milliseconds the speed of a task tells whether it is short. */
+        /** Milliseconds after which the remaining time is estimated, to show the bar of a long task early. */
         private static final long MEASURED = SHORT / 4;
 
+        /** Number of bars that are started and not closed. */
         private static final AtomicInteger OPEN = new AtomicInteger();
 
         private final ProgressBarBuilder builder;
         private final Line line;
         private final long delay;
         private @Nullable ProgressBar bar;
-        /** Used by the thread that draws. */
+        /** Accessed only by the drawing thread. */
         private boolean shown;
 
         Bar(String task, long all, PrintStream terminal) {
             this(task, all, terminal, SHORT);
         }
 
-        /** @param delay milliseconds that a task takes at least to get a bar */
+        /** @param delay shortest duration of a task with a bar, in milliseconds */
         Bar(String task, long all, PrintStream terminal, long delay) {
             this.delay = delay;
             this.line = new Line(terminal);
             BarText text = new BarText();
             builder = new ProgressBarBuilder()
                     .setTaskName(task)
-                    .setInitialMax(all > 0 ? all : -1) // unknown, for the library
+                    .setInitialMax(all > 0 ? all : -1) // -1: indefinite
                     .setRenderer((state, width) -> isLong(state) ? text.render(state, width) : "")
                     .setUpdateIntervalMillis(200)
                     .continuousUpdate()
@@ -80,7 +81,7 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
                     .setConsumer(line);
         }
 
-        /** Returns whether the task has taken longer than the delay, or will take longer at its speed. */
+        /** Returns whether the task has taken, or is estimated to take, longer than the delay. */
         private boolean isLong(ProgressState state) {
             long passed = state.getElapsedAfterStart().toMillis();
             long done = state.getCurrent() - state.getStart();
@@ -89,7 +90,7 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
             return shown;
         }
 
-        /** Returns what to print before a message while a bar may be shown: otherwise the message follows it on its line. */
+        /** Returns the prefix of a message: erases the bar if one is open, so that the message starts its own line. */
         public static String eraser() {
             return OPEN.get() > 0 ? ERASE : "";
         }
@@ -123,8 +124,8 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         }
 
         /**
-         * Erases the rest of the line after each frame: a shorter text would leave letters of a longer one. A frame that the
-         * drawing thread finishes after the end is left out.
+         * Terminal line of the bar. Erases the line before each frame, since a shorter frame would leave characters of
+         * a longer one. Drops frames that the drawing thread finishes after {@link #clear}.
          */
         private static final class Line implements ProgressBarConsumer {
             private final PrintStream terminal;
@@ -164,7 +165,7 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
         }
     }
 
-    /** A line every ten seconds, as text or JSON. */
+    /** A log line at most every ten seconds, as text or JSON. */
     final class Lines implements Progress {
         private static final Duration BETWEEN = Duration.ofSeconds(10);
 
@@ -232,13 +233,13 @@ public sealed interface Progress extends LongConsumer, AutoCloseable {
     }
 
     /**
-     * Renders a progress bar as one line, e.g. {@code fine-tuning  40% ████░░░░  epoch 3/60  loss 1.160}. A narrow terminal
-     * shortens the bar first. Without a remark it shows the number of steps and the remaining time.
+     * Renders a progress bar as one line, e.g. {@code fine-tuning  40% ████░░░░  epoch 3/60  loss 1.160}. In a
+     * narrow terminal the bar is shortened first. Without a remark it shows the number of steps and the remaining time.
      */
     static final class BarText implements ProgressBarRenderer {
         private static final int WIDEST = 24;
         private static final int NARROWEST = 4;
-        /** Steps of less than this many milliseconds give no estimate. */
+        /** Elapsed milliseconds before a remaining time is shown: earlier estimates are unreliable. */
         private static final int MILLISECONDS = 2000;
 
         @Override

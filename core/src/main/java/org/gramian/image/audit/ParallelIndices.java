@@ -9,7 +9,7 @@ import java.util.concurrent.Future;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
-/** Runs a function for every index on several threads; each thread takes the next index when it is free. */
+/** Parallel for loop over indices with dynamic scheduling: each thread takes the next index when it is free. */
 final class ParallelIndices {
     private final int count;
     private final LongConsumer progress;
@@ -23,7 +23,13 @@ final class ParallelIndices {
         this.work = work;
     }
 
-    /** Returns when all indexes are done; rethrows the first failure, which stops the other threads. */
+    /**
+     * Calls a function for every index and waits for all of them. After an exception no further index is started, and
+     * the exception is rethrown.
+     *
+     * @param count number of indices: 0 to {@code count - 1}
+     * @param progress receives the number of finished indices, one call at a time
+     */
     static void forEach(int count, int threads, LongConsumer progress, IntConsumer work) throws InterruptedException {
         ParallelIndices workers = new ParallelIndices(count, progress, work);
         int started = Math.clamp(count, 1, threads);
@@ -55,7 +61,7 @@ final class ParallelIndices {
                 finished();
             }
         } finally {
-            stop(); // after the last index nothing is left anyway
+            stop(); // has an effect only after an exception
         }
     }
 

@@ -5,10 +5,11 @@ import org.gramian.image.Image;
 import org.gramian.image.Resize;
 
 /**
- * The scaled part of an image that some crops cover: for a centre crop 57 % of a scaled 4:3 image.
+ * Resized region of an image that contains all its crops. Resizing only this region saves time: a centre crop of 224
+ * pixels covers 57 % of a 4:3 image whose short side is resized to 256.
  *
- * @param part the scaled part
- * @param crops the crops as windows of that part
+ * @param part the resized region
+ * @param crops the crops, relative to the region
  */
 public record Covered(Image part, List<Crop> crops) {
     public Covered {
@@ -16,9 +17,9 @@ public record Covered(Image part, List<Crop> crops) {
     }
 
     /**
-     * Scales the covered part; every crop has the same pixels as in {@link Crop#scale}.
+     * Resizes the bounding box of the crops; every crop has the same pixels as with {@link Crop#scale}.
      *
-     * @param crops at least one, all with the same image size
+     * @param crops at least one, all of the same resized image size
      */
     public static Covered of(Image image, List<Crop> crops) {
         Crop first = crops.getFirst();

@@ -34,8 +34,9 @@ import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 
 /**
- * Configuration keys of a training run: name, description, values, default and command-line option. YAML keys, the options of
- * {@code train}, {@code compare} and Spark's {@code train}, their help and docs/options.md are generated from this table.
+ * Configuration keys of a training run: name, description, values, default and command-line option. YAML keys, the
+ * options of {@code train}, {@code compare} and Spark's {@code train}, their help and docs/options.md are generated
+ * from this table.
  */
 public final class Keys {
     private static final List<Key<?>> ALL = new ArrayList<>();
@@ -63,7 +64,7 @@ public final class Keys {
             "the official split of a known dataset, else holdout:0.2",
             DATA.option(20, "--protocol PROTOCOL", "train/test splits, e.g. thirds:3 (default: holdout:0.2)"));
 
-    /** The whole image, once: a centre crop hides a quarter of it, the 15 crops of the paper cost 15 times as much. */
+    /** The whole image: a centre crop omits 23 % of a square image; the paper's 15 crops take 15 times as long. */
     public static final Key<CropPlan> CROPS = chosen(
             "data.crops",
             "crops of an image, e.g. resize:320 (the whole image), center:224+flips or paper",
@@ -72,7 +73,7 @@ public final class Keys {
             DATA.option(30, "--crops CROPS", "crops of an image, e.g. center:224+flips or paper")
                     .onSpark());
 
-    /** None without fine-tuning: frozen features are computed once. */
+    /** Unused without fine-tuning: features of a frozen backbone are computed once. */
     public static final Key<Augmentation> AUGMENT = chosen(
             "data.augment",
             "augmentation of training images in fine-tuning, e.g. standard or light+erase:0.25",
@@ -86,7 +87,7 @@ public final class Keys {
                     "--augment POLICY",
                     "augmentation in fine-tuning: none, light, standard or strong, or light+erase:0.25"));
 
-    /** The test crops of {@link #CROPS}: a model is tested as it was trained. A larger size often gains accuracy. */
+    /** Empty ({@code same}): the test crops of {@link #CROPS}. A larger size than in training often gains accuracy. */
     public static final Key<Optional<CropPlan>> TEST_CROPS = fixed(
             "data.test-crops",
             "crops for validation, test and prediction, e.g. resize:288+flips; same: the test crops of data.crops",
@@ -94,7 +95,7 @@ public final class Keys {
             Optional.empty(),
             DATA.option(70, "--test-crops CROPS", "crops for validation, test and prediction, e.g. resize:288+flips"));
 
-    /** A tenth: fewer images cannot rank epochs, more would be missing in training. */
+    /** A tenth: a smaller set is too noisy to rank epochs, a larger one takes too many images from training. */
     public static final Key<Double> VALIDATION = chosen(
             "data.validation",
             "fraction of training images for the validation set, if the protocol has none; 0: no validation set",
@@ -143,7 +144,7 @@ public final class Keys {
             MODEL.option(30, "--weights FILE", "pretrained weights: a file, or a name of 'gramian weights list'")
                     .onSpark("pretrained weights: a file on the driver, or a name of 'gramian weights list'"));
 
-    /** Text, which {@link #FIDELITY} completes, see {@link NetworkConfig#pooling}. */
+    /** Unparsed: its defaults depend on {@link #FIDELITY}, see {@link NetworkConfig#pooling}. */
     public static final Key<String> POOLING = chosen(
             "network.pooling",
             "pooling: auto (compares methods on training images), a method, or stages joined by '/'",
@@ -155,7 +156,7 @@ public final class Keys {
                             "pooling: auto, a method of 'gramian methods' such as bcnn, or stages joined by '/'")
                     .onSpark("pooling: a method such as bcnn, or stages joined by '/'"));
 
-    /** A method that was published with another classifier uses that one; all others use softmax. */
+    /** Softmax, except for methods that were published with another classifier. */
     public static final Key<Optional<LinearSolver>> CLASSIFIER = chosen(
             "network.classifier",
             "softmax (trained by epochs), svm[:C=NUMBER], logistic[:C=NUMBER], mean, lda[:shrinkage=NUMBER]",
@@ -208,7 +209,7 @@ public final class Keys {
 
     public static final Key<Double> STAGE1_WARMUP = fixed("stage1.warmup", "warm-up epochs", NUMBER, 0.0);
 
-    /** A given number of epochs is not exceeded; a cosine schedule ends at 0. */
+    /** Off if the number of epochs is set, or for a cosine schedule, which ends at learning rate 0. */
     public static final Key<Boolean> STAGE1_EXTEND = chosen(
             "stage1.extend",
             "train up to twice the epochs while the validation loss falls (schedules constant and plateau)",
@@ -229,7 +230,7 @@ public final class Keys {
             DefaultRecipe.EPOCHS_RULE,
             TRAINING.option(50, "--fine-tune N", "maximum epochs of fine-tuning all layers; 0: frozen backbone"));
 
-    /** The paper's for SGD; {@link UpdateRule} has that of AdamW. Empty: a range test finds it. */
+    /** The paper's value for SGD, see {@link UpdateRule} for AdamW. Empty: found by a learning rate range test. */
     public static final Key<OptionalDouble> STAGE2_RATE = chosen(
             "stage2.rate",
             "learning rate of fine-tuning; auto: learning rate range test",
@@ -265,7 +266,7 @@ public final class Keys {
             Form.truth(),
             StageLength.EXTEND_RULE);
 
-    /** Smaller than test images: a random crop shows objects larger, and the time of an epoch falls with the area. */
+    /** Smaller than test images: random resized crops enlarge objects (FixRes), and a smaller area trains faster. */
     public static final Key<Integer> STAGE2_IMAGE_SIZE = chosen(
             "stage2.image-size",
             "size of augmented training crops in fine-tuning, in pixels",
@@ -281,7 +282,7 @@ public final class Keys {
                     .alias("--batch-size")
                     .onSpark("batch size over all executors"));
 
-    /** One batch per step, as in the paper; more imitate a larger batch where memory is short. */
+    /** 1, as in the paper; larger values emulate a larger batch if memory is short. */
     public static final Key<Integer> ACCUMULATE =
             fixed("optimizer.accumulate", "gradient accumulation: batches per optimizer step", Form.whole(1), 1);
 
@@ -311,7 +312,7 @@ public final class Keys {
             TRAINING.option(110, "--clip NORM", "gradient clipping: maximum norm; 0: off")
                     .onSpark());
 
-    /** Off: an average over many steps lags behind in short runs. */
+    /** Off: in short runs the moving average lags behind the weights. */
     public static final Key<Double> EMA = fixed(
             "optimizer.ema",
             "decay of the exponential moving average of the weights (EMA); 0: off",
@@ -327,7 +328,7 @@ public final class Keys {
             DefaultRecipe.SMOOTHING_RULE,
             TRAINING.option(130, "--label-smoothing FRACTION", "label smoothing, e.g. 0.1"));
 
-    /** None: most datasets here are balanced, and accuracy weights every image equally. */
+    /** None: most benchmark datasets are balanced, and accuracy weights every image equally. */
     public static final Key<ClassWeights> CLASS_WEIGHTS = fixed(
             "optimizer.class-weights",
             "class weights of the loss: none, or balanced (inverse to the class size)",
@@ -404,7 +405,7 @@ public final class Keys {
             Fidelity.CORRECTED,
             MODEL.option(60, "--fidelity WORD", "formulas and recipe: corrected, paper or authors"));
 
-    /** It costs little beside training, and the report needs it. Tables of methods leave it out by default. */
+    /** On: it costs little compared with training, and the report needs it. {@code compare} turns it off by default. */
     public static final Key<Boolean> GALLERY = fixed(
             "gallery",
             "store thumbnails, short descriptors and statistics of the pooling for the report",
@@ -422,10 +423,12 @@ public final class Keys {
 
     private Keys() {}
 
+    /** Adds a key with a constant default. */
     private static <T> Key<T> fixed(String name, String meaning, Form<T> form, T value, KeyOption... option) {
         return add(name, meaning, form, new Key.Usual.Fixed<>(value), option);
     }
 
+    /** Adds a key whose default depends on other values; {@code rule} describes it. */
     private static <T> Key<T> chosen(String name, String meaning, Form<T> form, String rule, KeyOption... option) {
         return add(name, meaning, form, new Key.Usual.Chosen<>(rule), option);
     }
@@ -441,7 +444,7 @@ public final class Keys {
         return Collections.unmodifiableList(ALL);
     }
 
-    /** Returns the options of training in the order of the help: those of keys and those of {@link CropOptions}. */
+    /** Returns the command-line options of keys and of {@link CropOptions}, in the order of the help. */
     public static List<KeyOption> options() {
         return Stream.concat(ALL.stream().flatMap(key -> key.option().stream()), CropOptions.OPTIONS.stream())
                 .sorted(Comparator.comparing(KeyOption::group).thenComparingInt(KeyOption::order))
@@ -449,14 +452,14 @@ public final class Keys {
     }
 
     /**
-     * Returns whether a key influences the trained model. The path of the weights does not (their content is hashed), nor do
-     * additional outputs.
+     * Returns whether a key influences the trained model. The path of the weights does not (their content is hashed),
+     * and neither do keys of additional outputs.
      */
     public static boolean decides(String name) {
         return !name.equals(WEIGHTS.name()) && !isOutput(name);
     }
 
-    /** Returns whether a key only adds files to a run. */
+    /** Returns whether a key only adds output files to a run. */
     public static boolean isOutput(String name) {
         return name.equals(GALLERY.name()) || name.equals(TENSORBOARD.name());
     }

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * Folder of the libtorch libraries, and how it was chosen.
  *
  * @param folder folder with the libraries directly inside
- * @param origin origin of the choice for {@code doctor}: {@code GRAMIAN_LIBTORCH}, {@code --libtorch}, …
+ * @param origin option or variable that selected it, shown by {@code doctor}: {@code --libtorch}, …
  * @param version version of libtorch, or null if unknown
  */
 public record LibtorchFolder(
@@ -31,7 +31,7 @@ public record LibtorchFolder(
         return Locator.ofProcess().locate();
     }
 
-    /** Returns whether checksums are stored beside the libraries, as for unpacked ones. */
+    /** Returns whether checksums are stored beside the libraries, as for the unpacked Maven artifact. */
     public boolean hasChecksums() {
         return Files.exists(folder.resolve(LibtorchManifest.FILE_NAME));
     }
@@ -133,7 +133,7 @@ public record LibtorchFolder(
                 Path plain = lib.resolveSibling("build-version");
                 return Files.isRegularFile(plain) ? Files.readString(plain).strip() : null;
             } catch (IOException e) {
-                // The version is only shown; the libraries may be fine without it.
+                // The version is only displayed; the libraries may work without it.
                 return null;
             }
         }

@@ -10,7 +10,8 @@ import org.gramian.tensor.library.LibtorchSettings.NativePlatform;
 import org.jspecify.annotations.Nullable;
 
 /**
- * System properties and environment variables that determine the libtorch folder, as values for tests.
+ * System properties and environment variables that determine the libtorch folder and the cache. A snapshot, so that
+ * tests can pass their own.
  *
  * @param properties system properties: {@code gramian.libtorch}, {@code user.home}, {@code os.name}, {@code os.arch}
  * @param environment environment variables: {@code GRAMIAN_LIBTORCH}, {@code GRAMIAN_CACHE}, {@code XDG_CACHE_HOME}
@@ -54,14 +55,14 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
         return nullIfBlank(environment.get(name));
     }
 
-    /** Returns the cache folder: {@code GRAMIAN_CACHE}, else the user's cache folder. */
+    /** Returns {@code $GRAMIAN_CACHE}, else {@code $XDG_CACHE_HOME/gramian}, else {@code ~/.cache/gramian}. */
     Path cacheFolder() {
         String own = variable(CACHE_VARIABLE);
         if (own != null) {
             return path(own, CACHE_VARIABLE);
         }
         String xdg = variable(XDG_VARIABLE);
-        // The XDG specification asks to ignore relative paths.
+        // The XDG Base Directory specification requires relative paths to be ignored.
         if (xdg != null && parse(xdg, XDG_VARIABLE).isAbsolute()) {
             return path(xdg, XDG_VARIABLE).resolve("gramian");
         }
@@ -75,9 +76,9 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
     }
 
     /**
-     * Parses a path.
+     * Parses a path and makes it absolute.
      *
-     * @param source origin of the text, for messages
+     * @param source option, variable or property that has the text, for error messages
      */
     static Path path(String text, String source) {
         return parse(text, source).toAbsolutePath().normalize();
@@ -96,10 +97,10 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
     }
 
     /**
-     * Operating system and processor, with the naming of native libraries.
+     * Operating system and CPU architecture, with the file names of native libraries.
      *
-     * @param system {@code linux}, {@code osx}, {@code win}, or the system's own name if there is no artifact for it
-     * @param processor {@code x86_64}, {@code aarch64}, or the processor's own name
+     * @param system {@code linux}, {@code osx}, {@code win}, or another lower-case {@code os.name} (no artifact)
+     * @param processor {@code x86_64}, {@code aarch64}, or another value of {@code os.arch}
      */
     record NativePlatform(String system, String processor) {
         /** Platforms of the Maven artifact. */
@@ -119,12 +120,12 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
             return new NativePlatform(system, processor);
         }
 
-        /** Returns the Maven classifier, {@code linux-x86_64}. */
+        /** Returns the Maven classifier, e.g. {@code linux-x86_64}. */
         String classifier() {
             return system + "-" + processor;
         }
 
-        /** Returns the file name of a library: {@code torch_cpu} is {@code libtorch_cpu.so} on Linux. */
+        /** Returns the file name of a library, e.g. {@code libtorch_cpu.so} for {@code torch_cpu} on Linux. */
         String library(String name) {
             return switch (system) {
                 case "win" -> name + ".dll";

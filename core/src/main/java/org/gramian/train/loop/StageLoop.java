@@ -15,9 +15,10 @@ import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Training loop of one stage: epochs of steps, validation after each epoch, best parameters, checkpoints.
+ * Training loop of one stage (1: head on a frozen backbone, 2: fine-tuning): epochs of steps, validation after each
+ * epoch, best parameters, checkpoints.
  *
- * <p>A resumed loop ends with the same bits as an uninterrupted one.
+ * <p>A resumed loop ends with bit-identical parameters to an uninterrupted one.
  */
 final class StageLoop implements AutoCloseable {
     private final TrainingStage stage;
@@ -40,10 +41,11 @@ final class StageLoop implements AutoCloseable {
     }
 
     /**
-     * Trains one stage, resuming from its checkpoint if present. Restores the best parameters at the end unless cancelled.
+     * Trains one stage, resuming from its checkpoint if present. Restores the best parameters at the end, also when out
+     * of time, but not when cancelled.
      *
-     * @return why it stopped early; empty if it came to its end
-     * @throws InterruptedTrainingException if it stopped before anything was trained
+     * @return the reason for an interruption; empty if all epochs are done or early stopping ended the stage
+     * @throws InterruptedTrainingException if interrupted before the first step of the run
      */
     Optional<Cancellation.Reason> train(Checkpointing.@Nullable Checkpoint checkpoint) throws IOException {
         if (checkpoint != null) {
@@ -60,7 +62,7 @@ final class StageLoop implements AutoCloseable {
         return early;
     }
 
-    /** Trains to the end of the stage, or to an interruption: then writes a checkpoint and returns the reason. */
+    /** Runs the epochs. If interrupted, writes a checkpoint and returns the reason. */
     Optional<Cancellation.Reason> run() throws IOException {
         int end = epochs();
         stage.send(new TrainEvent.StageStarted(stage.number(), end, stage.stepsPerEpoch(), stage.crops()));
@@ -89,7 +91,10 @@ final class StageLoop implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** Runs the range test where the recipe has one. Its result is saved at once: on a GPU another test could find another. */
+    /**
+     * Runs the learning rate range test if the recipe has one. Saves its result at once: repeated on a GPU, the test
+     * may find another learning rate.
+     */
     private Optional<Cancellation.Reason> findLearningRate() throws IOException {
         if (!stage.stageRecipe().autoRate() || progress.found().isPresent()) {
             return Optional.empty();
@@ -137,7 +142,7 @@ final class StageLoop implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** Validates the epoch and keeps its parameters if they are better. Validation that is cancelled runs again on resume. */
+    /** Validates after an epoch and keeps its parameters if better. An interrupted validation is repeated on resume. */
     private Optional<Cancellation.Reason> validateEpoch() throws IOException {
         try (AveragedWeights _ = averagedWeights()) {
             double learningRate = stage.learningRate(progress, stage.stepsPerEpoch() - 1) * progress.scale();
@@ -168,9 +173,9 @@ final class StageLoop implements AutoCloseable {
     }
 
     /**
-     * Whether the parameters after an epoch are kept. Without a validation set the last epoch is kept. Fine-tuning by cosine
-     * decay ends at its best weights, so there the latest epoch is kept, unless it makes more validation errors than the model
-     * that the stage began with. Otherwise the epoch of the lowest validation loss is kept.
+     * Returns whether the parameters after an epoch are kept as the best. Without a validation set the latest epoch is
+     * kept. Fine-tuning with cosine decay is expected to end at its best, so the latest epoch is kept there, unless its
+     * validation error exceeds that of the model at the start of the stage. Otherwise the validation loss decides.
      */
     private boolean isBetter(ValidationScore score) {
         if (stage.validator() == null) {
@@ -180,27 +185,27 @@ final class StageLoop implements AutoCloseable {
         return decays ? score.error() <= progress.initial().error() : score.isBetterThan(progress.best());
     }
 
-    /** Returns the number of epochs of the stage, by the validation of those that are done. */
+    /** Returns the number of epochs of the stage, which grows if the recipe extends it while validation improves. */
     private int epochs() {
         return stage.stageRecipe().epochs(progress.validations());
     }
 
-    /** Whether the schedule ends the stage early. */
+    /** Returns whether the schedule stops the stage early (early stopping). */
     private boolean isStopped() {
         return stage.stageRecipe().schedule().ended(progress.validations());
     }
 
-    /** Whether anything was trained, in this stage or before it. */
+    /** Returns whether any step was done, in this stage or an earlier one. */
     private boolean isTrained() {
         return progress.step() > 0 || hasBest();
     }
 
-    /** Whether the best parameters are trained ones: not before the end of the very first epoch. */
+    /** Returns whether the best parameters are trained ones: false during the very first epoch of a run. */
     private boolean hasBest() {
         return progress.epoch() > 0 || !progress.initial().equals(ValidationScore.NONE);
     }
 
-    /** Gives the model its best parameters, or in the very first epoch the averages of its steps. */
+    /** Restores the best parameters; during the very first epoch, sets the averaged weights (EMA) instead. */
     private void restoreBest() {
         if (hasBest()) {
             best.restore(stage.model().parameters());
@@ -211,7 +216,7 @@ final class StageLoop implements AutoCloseable {
         }
     }
 
-    /** Gives the model the averaged weights until closed, where the recipe averages. */
+    /** Swaps the averaged weights (EMA) into the model until closed; has no effect if the recipe has no EMA. */
     private AveragedWeights averagedWeights() {
         return new AveragedWeights(optimizer, stage.model().parameters().values());
     }
@@ -220,7 +225,7 @@ final class StageLoop implements AutoCloseable {
         return new Checkpointing.State(stage.model(), optimizer, best);
     }
 
-    /** Created at the first step: by then the progress is restored and the learning rate found. */
+    /** Returns the steps, created on first use: by then the progress is restored and the learning rate is known. */
     private Steps steps() {
         Steps present = steps;
         if (present == null) {

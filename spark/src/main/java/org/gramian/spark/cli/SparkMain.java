@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** Main class of {@code gramian spark}, which {@code spark-submit} runs. */
+/** Main class of {@code gramian spark}, launched by {@code spark-submit}. */
 @Command(
         name = "gramian spark",
         mixinStandardHelpOptions = true,
@@ -51,7 +51,7 @@ public final class SparkMain implements Runnable {
     static final int USAGE = 2;
     static final int DATA = 3;
     static final int MODEL = 4;
-    static final int INTERRUPTED = 5;
+    static final int INTERRUPTED = 5; // not seen outside: during shutdown a signal sets 130 or 143
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -73,7 +73,7 @@ public final class SparkMain implements Runnable {
             return null;
         });
         if (code != DONE) {
-            System.exit(code); // a cluster takes any call of exit for a failure
+            System.exit(code); // not for 0: in cluster mode any call of exit is reported as a failure
         }
     }
 
@@ -85,7 +85,7 @@ public final class SparkMain implements Runnable {
                 .setExecutionExceptionHandler(SparkMain::failed);
     }
 
-    /** Reports a wrong command line: the error, a suggestion, and how to get help. */
+    /** Reports a usage error: the message, a suggestion, and the command for help. */
     private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
         PrintWriter err = wrong.getCommandLine().getErr();
         CommandSpec command = wrong.getCommandLine().getCommandSpec();
@@ -105,8 +105,8 @@ public final class SparkMain implements Runnable {
     }
 
     /**
-     * Reports an exception of a command and returns the exit code. Spark wraps exceptions of its tasks, sometimes several times: the
-     * first cause with advice for the user is shown.
+     * Reports an exception of a command and returns the exit code. Spark wraps exceptions of its tasks, sometimes
+     * several times, so the cause that helps the user most is shown.
      */
     static int failed(Exception exception, CommandLine line, ParseResult parsed) {
         PrintWriter err = line.getErr();
@@ -129,8 +129,8 @@ public final class SparkMain implements Runnable {
     }
 
     /**
-     * Returns the outermost cause with an exit code of its own. Exceptions of tasks are not usage errors, except for a model or a
-     * device, which an executor is the first to open.
+     * Returns the outermost cause that is a user error, or null. Exceptions of tasks are not user errors, except those
+     * of a model file or a device, which is first opened on an executor.
      */
     private static @Nullable Throwable known(Throwable failed) {
         boolean inTask = false;
@@ -161,7 +161,7 @@ public final class SparkMain implements Runnable {
                 : firstLine(failed);
     }
 
-    /** Returns the innermost exception of Gramian, whose message has advice, else the root cause. */
+    /** Returns the innermost exception of Gramian, whose message is written for users, else the root cause. */
     private static Throwable innermost(Throwable failed) {
         Throwable root = failed;
         @Nullable Throwable ours = null;

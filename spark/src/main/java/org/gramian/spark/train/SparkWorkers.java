@@ -21,15 +21,16 @@ import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Workers on the executors of a Spark application: they cache the features, get the parameters of the head by a broadcast in each
- * step, and return their parts of the gradient.
+ * Data-parallel training of the head on Spark executors. The executors cache the features; in each step the driver
+ * broadcasts the parameters of the head and collects partial gradients.
  *
- * <p>Only groups of shards with crops of a step have a task in it, so that the driver receives at most {@code groups · parameters · 4}
- * bytes per step, which {@code spark.driver.maxResultSize} must allow. Gradients are summed in the order of the groups, in float64:
- * Spark's {@code treeAggregate} sums in the order in which tasks end, which would change the last bits from run to run.
+ * <p>A step has one task per group of shards that holds some of its crops. The driver receives at most {@code groups ·
+ * parameters · 4} bytes per step, which {@code spark.driver.maxResultSize} must allow. Gradients are summed in float64,
+ * in the order of the groups: Spark's {@code treeAggregate} sums in the order in which tasks end, so that results would
+ * differ from run to run.
  */
 final class SparkWorkers implements DistributedStage.Workers {
-    /** Most images for temperature scaling, whose scores the driver collects. */
+    /** Approximate maximum number of images for temperature scaling: the driver collects their scores. */
     private static final int MOST_CALIBRATING = 20_000;
 
     private final Model model;
@@ -38,7 +39,7 @@ final class SparkWorkers implements DistributedStage.Workers {
     private final HeadTask.GradientWork work;
     private final String device;
 
-    /** @param validation shards of the validation set, or null */
+    /** @param validation shards of the validation set, or null without one */
     SparkWorkers(Model model, Shards training, @Nullable Shards validation, HeadTask.GradientWork work, String device) {
         this.model = model;
         this.training = training;
@@ -95,7 +96,7 @@ final class SparkWorkers implements DistributedStage.Workers {
                 .score();
     }
 
-    /** Fits a temperature to the validation set; {@link Temperature#NONE} without one. */
+    /** Fits the softmax temperature on the validation set; {@link Temperature#NONE} without one. */
     Temperature temperature() {
         Shards shards = validation;
         if (shards == null) {
@@ -111,7 +112,7 @@ final class SparkWorkers implements DistributedStage.Workers {
         return Temperature.fit(predictions);
     }
 
-    /** Runs work on the groups of some shards; returns the results in the order of the groups. */
+    /** Runs work on the executors for the selected shards; returns one result per group, in the order of the groups. */
     private <T extends Serializable> List<T> runOn(
             Shards shards, StepInput input, int[] selected, HeadTask.HeadWork<T> wanted) {
         JavaSparkContext program =
@@ -126,7 +127,7 @@ final class SparkWorkers implements DistributedStage.Workers {
                     .map(bytes -> HeadTask.deserialize(bytes, wanted.type()))
                     .toList();
         } finally {
-            sent.destroy(); // not used again: broadcasts of thousands of steps would fill the memory of the executors
+            sent.destroy(); // otherwise the broadcasts of thousands of steps fill the executors' memory
         }
     }
 }

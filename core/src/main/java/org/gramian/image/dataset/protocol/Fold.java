@@ -7,11 +7,13 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Train, validation and test set of one training run. The lists hold indexes into {@link
+ * Train, validation and test set of one fold. The lists hold indices into {@link
  * org.gramian.image.dataset.Dataset#samples}, ascending and disjoint.
  *
- * @param name unique name among the folds, as {@code third 2}
- * @param validation empty in most protocols
+ * @param name unique name among the folds, e.g. {@code third 2}
+ * @param train indices of the training set
+ * @param validation indices of the validation set; empty in most protocols
+ * @param test indices of the test set
  */
 public record Fold(String name, List<Integer> train, List<Integer> validation, List<Integer> test) {
     public Fold {
@@ -28,7 +30,7 @@ public record Fold(String name, List<Integer> train, List<Integer> validation, L
         }
     }
 
-    /** Returns the fold that tests one bin and trains on all others. */
+    /** Returns the fold of k-fold cross-validation whose test set is bin {@code tested}; all other bins train. */
     static Fold testing(int[] binOfSample, int tested, String name) {
         List<Integer> train = new ArrayList<>();
         List<Integer> test = new ArrayList<>();

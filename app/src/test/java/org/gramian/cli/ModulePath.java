@@ -33,9 +33,11 @@ record ModulePath(List<Path> modules, List<Path> classPath) {
     }
 
     private static boolean isModule(Path entry) {
-        return LIBRARIES.matcher(name(entry)).matches()
-                || (!name(entry).endsWith(".jar") || name(entry).startsWith("gramian-core"))
-                        && ModuleFinder.of(entry).find("org.gramian.core").isPresent();
+        if (LIBRARIES.matcher(name(entry)).matches()) {
+            return true;
+        }
+        boolean mayBeCore = !name(entry).endsWith(".jar") || name(entry).startsWith("gramian-core");
+        return mayBeCore && ModuleFinder.of(entry).find("org.gramian.core").isPresent();
     }
 
     private static String name(Path entry) {

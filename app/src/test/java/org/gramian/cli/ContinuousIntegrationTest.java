@@ -33,13 +33,13 @@ class ContinuousIntegrationTest {
         Checkout.script(folder.resolve("tools/id"), "echo " + number);
     }
 
-    /** An apt-get that keeps what it was asked for. */
+    /** An apt-get that records its arguments. */
     private void apt(String body) throws IOException {
-        Checkout.script(folder.resolve("tools/apt-get"), "echo \"$*\" >> asked\n" + body);
+        Checkout.script(folder.resolve("tools/apt-get"), "echo \"$*\" >> requested\n" + body);
     }
 
     private long attempts() throws IOException {
-        Path requested = folder.resolve("asked");
+        Path requested = folder.resolve("requested");
         return Files.exists(requested)
                 ? Files.readAllLines(requested).stream()
                         .filter(line -> line.contains("install"))
@@ -78,7 +78,7 @@ class ContinuousIntegrationTest {
     void aMirrorThatFailsIsAskedThreeTimesAndThenSaid() throws IOException, InterruptedException {
         apt("echo no route to the mirror; exit 100");
         Checkout.Outcome outcome = run();
-        assertThat(Files.readAllLines(folder.resolve("asked"))).hasSize(3);
+        assertThat(Files.readAllLines(folder.resolve("requested"))).hasSize(3);
         assertThat(outcome.exitCode()).isEqualTo(3);
         assertThat(outcome.output()).isEqualTo("browser required, verify \n");
         assertThat(outcome.errors()).contains("no route to the mirror");
@@ -86,7 +86,7 @@ class ContinuousIntegrationTest {
 
     @Test
     void oneFailureOfAMirrorIsNoMatter() throws IOException, InterruptedException {
-        apt("[ -e once ] || { cp asked once; exit 100; }\n" + INSTALLING);
+        apt("[ -e once ] || { cp requested once; exit 100; }\n" + INSTALLING);
         assertThat(run().errors()).hasLineCount(1);
         assertThat(attempts()).isEqualTo(1);
     }

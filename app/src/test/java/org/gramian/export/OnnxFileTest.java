@@ -275,6 +275,6 @@ class OnnxFileTest {
     }
 
     private static Device noDevice() {
-        throw new AssertionError("libtorch is not asked for");
+        throw new AssertionError("libtorch is not needed");
     }
 }

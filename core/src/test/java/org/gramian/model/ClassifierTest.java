@@ -262,12 +262,12 @@ final class ClassifierTest {
             assertThatExceptionOfType(UnreadableImageException.class)
                     .isThrownBy(() -> classifier.predict(bad))
                     .has(facts(bad, "JPEG"))
-                    .satisfies(told -> assertThat(told.problem()).isEqualTo(Problem.UNKNOWN_FORMAT));
+                    .satisfies(failed -> assertThat(failed.problem()).isEqualTo(Problem.UNKNOWN_FORMAT));
             assertThatExceptionOfType(UnreadableImageException.class)
                     .isThrownBy(() -> classifier.predict(folder.resolve("absent.jpg")));
             assertThatExceptionOfType(UnreadableImageException.class)
                     .isThrownBy(() -> classifier.predict(thin))
-                    .satisfies(told -> assertThat(told.problem()).isEqualTo(Problem.TOO_THIN));
+                    .satisfies(failed -> assertThat(failed.problem()).isEqualTo(Problem.TOO_THIN));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> classifier.predict(TinyModel.image(1, 2, 90)))
                     .has(facts("32"));

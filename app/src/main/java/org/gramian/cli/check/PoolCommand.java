@@ -256,7 +256,7 @@ public final class PoolCommand implements Callable<Integer> {
     private record PoolRun(Pooling pooling, ParameterSet parameters, Device device, int batch) {
         private static final long SECOND = 1_000_000_000L;
 
-        /** Told now and then how many images are done. */
+        /** Receives the number of processed images from time to time. */
         @FunctionalInterface
         interface Progress {
             void images(long done, long all);

@@ -183,7 +183,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
 
     /**
-     * Answers the signal SIGHUP, by which servers are asked to read their files again.
+     * Handles SIGHUP, the usual signal to reload files.
      *
      * <p>Java has no interface of its own for signals other than to end. {@code sun.misc.Signal}, of the module {@code
      * jdk.unsupported}, is what there is; it is looked up at run time, since the compiler warns of it in a way that cannot be

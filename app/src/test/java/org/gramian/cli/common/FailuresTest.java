@@ -26,7 +26,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 class FailuresTest {
-    /** A command that fails as it is told. */
+    /** A command that throws a given exception. */
     @Command(name = "fail")
     private record Failing(Throwable failure) implements Callable<Integer> {
         @Override
@@ -73,9 +73,9 @@ class FailuresTest {
     @Test
     void theKindOfFailureDecidesTheExitCode() throws IOException {
         Path place = Path.of("photos");
-        assertSaid(new DatasetException(place, "expected pictures"), ExitCode.DATA, "photos: expected pictures");
-        UncheckedIOException wrapped = new UncheckedIOException(new DatasetException(place, "expected pictures"));
-        assertSaid(wrapped, ExitCode.DATA, "photos: expected pictures");
+        assertSaid(new DatasetException(place, "expected images"), ExitCode.DATA, "photos: expected images");
+        UncheckedIOException wrapped = new UncheckedIOException(new DatasetException(place, "expected images"));
+        assertSaid(wrapped, ExitCode.DATA, "photos: expected images");
         assertSaid(new UnusableWeightsException(new IOException("cut short")), ExitCode.MODEL, "cut short");
         assertSaid(caught(() -> ModelFile.header(Path.of("absent"))), ExitCode.MODEL, "absent");
         WeightStore store = new WeightStore(Path.of("absent"));

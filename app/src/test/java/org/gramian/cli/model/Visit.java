@@ -84,7 +84,7 @@ public final class Visit implements AutoCloseable {
         return page;
     }
 
-    /** What was asked for so far, as "GET /v1/model". */
+    /** Requests so far, as "GET /v1/model". */
     List<String> requests() {
         return requests;
     }

@@ -111,8 +111,8 @@ public final class TableRun {
     /** Reports notes on the folds for the first row: they are the same for all. */
     private RunPlan plan(TableRow row, TableData one, TrainingContext<RunEvent> context) throws IOException {
         boolean first = entries.stream().noneMatch(entry -> entry.data().equals(one));
-        TrainingContext<RunEvent> told = first ? context : context.withListener(_ -> {});
-        return trainer(one, row.requested(plan.common()), told).plan(audit(one));
+        TrainingContext<RunEvent> planning = first ? context : context.withListener(_ -> {});
+        return trainer(one, row.requested(plan.common()), planning).plan(audit(one));
     }
 
     private TrainingRun trainer(TableData one, Settings requested, TrainingContext<RunEvent> context) {

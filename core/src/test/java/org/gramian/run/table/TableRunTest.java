@@ -269,7 +269,7 @@ class TableRunTest {
                 .has(facts("spd:9", "4"));
         assertThat(run.failures()).last().isInstanceOf(MissingWeightsException.class);
         assertThat(run(plan.training(Set.of("average"))).failures())
-                .as("nobody asked for them")
+                .as("not requested")
                 .isEmpty();
     }
 

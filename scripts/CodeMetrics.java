@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * java scripts/CodeMetrics.java [LOG...]
  * </pre>
  *
- * <p>A LOG is the output of a command run with {@code JAVA_TOOL_OPTIONS=-Xlog:class+load:file=LOG}: the number of Gramian's
+ * <p>A LOG is the output of a command run with {@code GRAMIAN_JAVA_OPTS=-Xlog:class+load:file=LOG}: the number of Gramian's
  * top-level types that it loaded is printed too.
  */
 final class CodeMetrics {

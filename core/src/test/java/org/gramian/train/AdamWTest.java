@@ -217,7 +217,7 @@ class AdamWTest {
     @EnumSource(
             value = Retraction.class,
             names = {"QR", "CHOLESKY_QR"})
-    void tenThousandFloat32StepsStayOnTheManifold(Retraction retraction) {
+    void manyFloat32StepsStayOnTheManifold(Retraction retraction) {
         SplittableRandom random = new SplittableRandom(7);
         double worst = 0;
         try (Scope _ = Scope.open();
@@ -228,7 +228,7 @@ class AdamWTest {
             for (int i = 0; i < gradients.length; i++) {
                 gradients[i] = Tensors.gaussian(random, Shape.of(64, 32), DType.F32);
             }
-            for (int step = 0; step < 10_000; step++) {
+            for (int step = 0; step < (Boolean.getBoolean("gramian.full") ? 10_000 : 2_000); step++) {
                 adamW.step(w, gradients[random.nextInt(gradients.length)]);
                 if (step % 100 == 99) {
                     worst = Math.max(worst, Stiefel.orthogonalityError(w.value()));

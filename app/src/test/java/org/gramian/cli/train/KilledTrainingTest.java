@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A training that is killed and goes on ends with the same bytes as one that was left in peace. */
 @DisabledOnOs(OS.WINDOWS)
 final class KilledTrainingTest {
-    private static final int KILLS = Boolean.getBoolean("gramian.full") ? 20 : 8;
+    private static final int KILLS = Boolean.getBoolean("gramian.full") ? 20 : 5;
     private static final int ATTEMPTS = 2 * KILLS;
 
     @TempDir

@@ -1,0 +1,127 @@
+package org.gramian.train.distill;
+
+import static org.gramian.autodiff.Result.Adjoint.list;
+
+import java.util.List;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+
+/**
+ * Losses that compare a student with a teacher; all are means over the batch, and gradients reach the student alone.
+ *
+ * <p>References: feature matching after a learned projection is that of Romero et al., "FitNets: Hints for Thin Deep Nets", ICLR
+ * 2015; logit matching that of Hinton, Vinyals and Dean, "Distilling the Knowledge in a Neural Network", 2015.
+ */
+public final class MatchingLosses {
+    /** Added to the relative squared distance before its root, whose derivative at 0 does not exist. */
+    private static final double ROOT_EPSILON = 1e-6;
+
+    /** Bound of teacher norms, for maps that are 0 everywhere. */
+    private static final double SMALLEST_NORM = 1e-12;
+
+    private MatchingLosses() {}
+
+    /**
+     * Compares feature maps by the mean over all elements d of student − teacher: of {@code ½d²}, or of the smooth L1 distance,
+     * {@code ½d²} where {@code |d| ≤ 1} and {@code |d| − ½} elsewhere.
+     *
+     * @param student s {@code [n, c, h, w]}
+     * @param teacher t {@code [n, c, h, w]}, standardized channels
+     * @param squared whether every element counts by its square
+     * @return one element
+     */
+    public static Var features(Var student, Tensor teacher, boolean squared) {
+        requireSameShape("feature matching", student, teacher);
+        double share = 1.0 / student.shape().elements();
+        return student.tape().apply(List.of(student), () -> {
+            Tensor difference = Elementwise.sub(student.value(), teacher);
+            // With c = clip(d, −1, 1) the smooth L1 distance is c·(d − c/2), and c is its derivative.
+            Tensor slope = squared ? difference : Elementwise.clip(difference, -1, 1);
+            Tensor parts = Elementwise.mul(slope, Elementwise.addScaled(difference, slope, -0.5));
+            return Result.of(
+                    Elementwise.mul(Reductions.sum(parts), share),
+                    (g, wanted) -> list(Elementwise.mul(Elementwise.mul(slope, share), g)),
+                    slope);
+        });
+    }
+
+    /**
+     * Compares Gram matrices, the second-order statistics that this library classifies by:
+     *
+     * <pre>{@code 1/n Σᵢ ‖Gᵢ(s) − Gᵢ(t)‖_F / ‖Gᵢ(t)‖_F   with   Gᵢ(x) = XᵢXᵢᵀ/(h·w),  Xᵢ [c, h·w]}</pre>
+     *
+     * <p>No matrix of {@code c × c} is formed: with {@code a = ‖SᵀS‖²}, {@code b = ‖SᵀT‖²} and {@code e = ‖TᵀT‖²}, Frobenius norms
+     * of {@code h·w × h·w} matrices, {@code ‖SSᵀ − TTᵀ‖² = a − 2b + e}. The gradient of that is {@code 4(S·SᵀS − T·TᵀS)}.
+     *
+     * @param student s {@code [n, c, h, w]}
+     * @param teacher t {@code [n, c, h, w]}
+     * @return one element
+     */
+    public static Var grams(Var student, Tensor teacher) {
+        requireSameShape("Gram matching", student, teacher);
+        Shape shape = student.shape();
+        long images = shape.at(0);
+        return student.tape().apply(List.of(student), () -> {
+            Tensor s = columns(student.value());
+            Tensor t = columns(teacher);
+            Tensor own = Products.matmul(Views.transpose(s), s); // [n, hw, hw]
+            Tensor cross = Products.matmul(Views.transpose(t), s);
+            Tensor target = Products.matmul(Views.transpose(t), t);
+            Tensor norm = Elementwise.atLeast(squares(target), SMALLEST_NORM); // [n, 1, 1]
+            Tensor distance = Elementwise.add(Elementwise.addScaled(squares(own), squares(cross), -2), squares(target));
+            Tensor relative = Elementwise.add(Elementwise.atLeast(Elementwise.div(distance, norm), 0), ROOT_EPSILON);
+            Tensor root = Elementwise.sqrt(relative);
+            Tensor loss = Elementwise.mul(Reductions.sum(root), 1.0 / images);
+            Tensor slope = Elementwise.mul(Elementwise.reciprocal(Elementwise.mul(root, norm)), 2.0 / images);
+            Tensor gradient = Elementwise.mul(
+                    Elementwise.sub(Products.matmul(s, own), Products.matmul(t, cross)), slope); // [n, c, hw]
+            return Result.of(
+                    loss, (g, wanted) -> list(Elementwise.mul(Views.reshape(gradient, shape.sizes()), g)), gradient);
+        });
+    }
+
+    /**
+     * Compares class scores by the Kullback-Leibler divergence of softened probabilities, {@code τ²/n Σᵢ Σⱼ qᵢⱼ (log qᵢⱼ − log
+     * pᵢⱼ)} with {@code q = softmax(t/τ)} and {@code p = softmax(s/τ)}; τ² keeps the size of gradients independent of τ.
+     *
+     * @param student s {@code [n, k]}
+     * @param teacher t {@code [n, k]}
+     * @param temperature τ
+     * @return one element
+     */
+    public static Var logits(Var student, Tensor teacher, double temperature) {
+        requireSameShape("logit matching", student, teacher);
+        double images = student.shape().at(0);
+        Tensor softened = Elementwise.mul(teacher, 1 / temperature);
+        Tensor probabilities = Elementwise.softmax(softened);
+        Tensor entropy = Elementwise.mul(
+                Reductions.sum(Elementwise.mul(probabilities, Elementwise.logSoftmax(softened))), 1 / images);
+        Var cross = Classification.crossEntropy(Arithmetic.scale(student, 1 / temperature), probabilities);
+        Var divergence = Arithmetic.add(cross, student.tape().constant(entropy));
+        return Arithmetic.scale(divergence, temperature * temperature);
+    }
+
+    private static Tensor columns(Tensor maps) {
+        return Views.reshape(Views.contiguous(maps), maps.size(0), maps.size(1), maps.size(2) * maps.size(3));
+    }
+
+    /** Sums the squares of each matrix: {@code [n, a, b]} to {@code [n, 1, 1]}. */
+    private static Tensor squares(Tensor matrices) {
+        return Reductions.sum(Elementwise.mul(matrices, matrices), 1, 2);
+    }
+
+    private static void requireSameShape(String what, Var student, Tensor teacher) {
+        if (!student.shape().equals(teacher.shape())) {
+            throw new IllegalArgumentException(what + ": expected student and teacher of the same shape, found "
+                    + student.value() + " and " + teacher);
+        }
+    }
+}

@@ -1,0 +1,378 @@
+package org.gramian.train.distill;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.FeatureMaps.Filters;
+import org.gramian.autodiff.Interpolation;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The backbone that is trained, with the parameters that only distillation needs: for each teacher i a 1×1 projection of the
+ * student's maps to the teacher's channels ({@code projection.i}), a linear classifier of its averaged last maps ({@code
+ * classifier.i}), and mean and standard deviation of the teacher's channels ({@code target.i}).
+ */
+final class Student implements AutoCloseable {
+    /**
+     * Share of the mean variance that is added to that of each channel: a channel that is constant in the measured batches and not
+     * in others would have values of any size.
+     */
+    private static final double VARIANCE_SHARE = 0.01;
+
+    private static final double SMALLEST_VARIANCE = 1e-12;
+
+    /** Positions of maps up to which one product resizes them faster than two, which are many small ones on a GPU. */
+    private static final int MOST_POSITIONS = 400;
+
+    private final Backbone matched;
+    private final Backbone whole;
+    private final ParameterSet backbone;
+    private final ParameterSet matching;
+    private final List<Teacher> teachers;
+    private final DistillOptions.Losses losses;
+    private final SequencedMap<Parameter, Tensor> averages = new LinkedHashMap<>();
+    private final Map<List<Long>, Tensor> resizing = new HashMap<>();
+
+    /**
+     * Creates a student with random weights.
+     *
+     * @param matched the network, cut at the layer whose maps are matched
+     */
+    Student(Backbone matched, List<Teacher> teachers, DistillOptions options, Device device) {
+        this.matched = matched;
+        this.whole = withoutClassifier(matched);
+        this.teachers = List.copyOf(teachers);
+        this.losses = options.losses();
+        SplittableRandom random = new SplittableRandom(options.seed());
+        this.backbone = ParameterSet.initialize(whole.parameters(), random.split(), DType.F32, device);
+        this.matching = ParameterSet.initialize(matchingParameters(), random.split(), DType.F32, device);
+        try (Scope scope = Scope.open()) {
+            for (Parameter parameter : backbone.all()) {
+                if (options.ema() > 0 && parameter.spec().role() == Role.FITTED) {
+                    Tensor average = Tensors.copy(parameter.value());
+                    scope.release(average);
+                    averages.put(parameter, average);
+                }
+            }
+        }
+    }
+
+    /** Returns the network up to the last layer whose parameters a weight file needs for features. */
+    static Backbone withoutClassifier(Backbone backbone) {
+        return backbone.layers().reversed().stream()
+                .map(backbone::cutAt)
+                .filter(cut -> cut.parameters().stream()
+                        .noneMatch(spec -> backbone.classifier().contains(spec.name())))
+                .findFirst()
+                .orElse(backbone);
+    }
+
+    private List<ParameterSpec> matchingParameters() {
+        List<ParameterSpec> specs = new ArrayList<>();
+        long channels = matched.channels();
+        for (int i = 0; i < teachers.size(); i++) {
+            Teacher teacher = teachers.get(i);
+            if (losses.maps()) {
+                long targets = teacher.backbone().channels();
+                Shape each = Shape.of(targets);
+                Initializer small = Initializer.gaussian(1 / Math.sqrt((double) channels));
+                specs.add(new ParameterSpec(
+                        "projection." + i + ".weight", Shape.of(targets, channels, 1, 1), Role.WEIGHT, small));
+                specs.add(new ParameterSpec("projection." + i + ".bias", each, Role.BIAS, Initializer.constant(0)));
+                specs.add(new ParameterSpec("target." + i + ".mean", each, Role.FITTED, Initializer.constant(0)));
+                specs.add(new ParameterSpec("target." + i + ".deviation", each, Role.FITTED, Initializer.constant(1)));
+            }
+            if (losses.logits() > 0 && teacher.classes() > 0) {
+                Shape weight = Shape.of(teacher.classes(), whole.channels());
+                specs.add(new ParameterSpec(
+                        "classifier." + i + ".weight", weight, Role.WEIGHT, Initializer.gaussian(0.01)));
+                specs.add(new ParameterSpec(
+                        "classifier." + i + ".bias", Shape.of(weight.at(0)), Role.BIAS, Initializer.constant(0)));
+            }
+        }
+        return specs;
+    }
+
+    /** Returns the network whose weights are the result. */
+    Backbone network() {
+        return whole;
+    }
+
+    /** Returns the network up to the matched layer. */
+    Backbone matched() {
+        return matched;
+    }
+
+    ParameterSet backbone() {
+        return backbone;
+    }
+
+    ParameterSet matching() {
+        return matching;
+    }
+
+    /** Returns all parameters by unique names. */
+    SequencedMap<String, Parameter> parameters() {
+        SequencedMap<String, Parameter> all = new LinkedHashMap<>();
+        backbone.all().forEach(parameter -> all.put("student." + parameter.name(), parameter));
+        matching.all().forEach(parameter -> all.put("matching." + parameter.name(), parameter));
+        return all;
+    }
+
+    /** Returns the moving averages of batch-norm statistics, by parameter; the optimizer averages weights alone. */
+    SequencedMap<Parameter, Tensor> averages() {
+        return averages;
+    }
+
+    /** Moves the averaged statistics towards the present ones: {@code a ← d·a + (1 − d)·v}. */
+    void average(double decay) {
+        averages.forEach((parameter, average) -> {
+            try (Scope _ = Scope.open()) {
+                average.copyFrom(Elementwise.addScaled(Elementwise.mul(average, decay), parameter.value(), 1 - decay));
+            }
+        });
+    }
+
+    /** Exchanges statistics and their averages; a second call restores both. */
+    void exchangeAverages() {
+        averages.forEach((parameter, average) -> {
+            try (Scope _ = Scope.open()) {
+                Tensor present = Tensors.copy(parameter.value());
+                parameter.value().copyFrom(average);
+                average.copyFrom(present);
+            }
+        });
+    }
+
+    /**
+     * Losses of a batch.
+     *
+     * @param total weighted sum, on the tape
+     * @param parts total, feature, Gram and logit loss {@code [4]}, unweighted, in the current scope
+     * @param variables by parameter
+     */
+    record Forward(Var total, Tensor parts, Map<Parameter, Var> variables) {}
+
+    /**
+     * Computes the losses of a batch by the statistics of the batch.
+     *
+     * @param images preprocessed {@code [n, 3, side, side]}
+     * @param targets of each teacher
+     */
+    Forward forward(Tape tape, Tensor images, List<Teacher.Output> targets) {
+        Map<String, Var> bound = backbone.variables(tape);
+        Bindings bindings = Bindings.ofTraining(bound);
+        Map<String, Var> own = matching.variables(tape);
+        Var maps = matched.apply(tape.constant(images), bindings);
+        Optional<Var> pooled = losses.logits() > 0 && teachers.stream().anyMatch(teacher -> teacher.classes() > 0)
+                ? Optional.of(pooled(maps, bindings))
+                : Optional.empty();
+        List<Var> features = new ArrayList<>();
+        List<Var> grams = new ArrayList<>();
+        List<Var> logits = new ArrayList<>();
+        for (int i = 0; i < targets.size(); i++) {
+            Teacher.Output target = targets.get(i);
+            if (losses.maps()) {
+                Var projected = projected(maps, own, i);
+                Tensor standard = standardized(target.maps(), maps.shape(), i);
+                if (losses.features() > 0) {
+                    features.add(MatchingLosses.features(projected, standard, losses.squared()));
+                }
+                if (losses.grams() > 0) {
+                    grams.add(MatchingLosses.grams(projected, standard));
+                }
+            }
+            if (pooled.isPresent() && target.scores() != null) {
+                Var scores = Matrices.linear(
+                        pooled.get(), get(own, "classifier." + i + ".weight"), get(own, "classifier." + i + ".bias"));
+                logits.add(MatchingLosses.logits(scores, target.scores(), losses.temperature()));
+            }
+        }
+        Tensor zero = Tensors.zeros(Shape.of(), DType.F32, images.device());
+        List<@Nullable Var> means = new ArrayList<>();
+        means.add(mean(features));
+        means.add(mean(grams));
+        means.add(mean(logits));
+        double[] weights = {losses.features(), losses.grams(), losses.logits()};
+        Var total = null;
+        for (int i = 0; i < weights.length; i++) {
+            Var part = means.get(i);
+            if (part != null) {
+                Var weighted = Arithmetic.scale(part, weights[i]);
+                total = total == null ? weighted : Arithmetic.add(total, weighted);
+            }
+        }
+        if (total == null) {
+            throw new IllegalArgumentException(
+                    "no teacher has class scores, and no other loss has a weight above 0: set --feature-weight");
+        }
+        List<Tensor> parts = new ArrayList<>();
+        parts.add(Views.reshape(total.value(), 1));
+        means.forEach(part -> parts.add(Views.reshape(part == null ? zero : part.value(), 1)));
+        Map<Parameter, Var> variables = new LinkedHashMap<>();
+        backbone.all().forEach(parameter -> variables.put(parameter, get(bound, parameter.name())));
+        matching.all().forEach(parameter -> variables.put(parameter, get(own, parameter.name())));
+        return new Forward(total, Views.concat(parts, 0), variables);
+    }
+
+    private static Var get(Map<String, Var> variables, String name) {
+        return Objects.requireNonNull(variables.get(name), name);
+    }
+
+    private static @Nullable Var mean(List<Var> parts) {
+        return parts.stream()
+                .reduce(Arithmetic::add)
+                .map(sum -> Arithmetic.scale(sum, 1.0 / parts.size()))
+                .orElse(null);
+    }
+
+    /** Averages the last maps, {@code [n, c]} in float32. */
+    private Var pooled(Var maps, Bindings bindings) {
+        Var last = whole.layer().equals(matched.layer()) ? maps : whole.after(matched.layer(), maps, bindings);
+        Var exact = Arithmetic.cast(last, DType.F32);
+        Var averaged = exact.shape().at(2) == 1 ? exact : FeatureMaps.globalAveragePool(exact);
+        return Shapes.reshape(averaged, averaged.shape().at(0), averaged.shape().at(1));
+    }
+
+    private static Var projected(Var maps, Map<String, Var> own, int i) {
+        Filters filters = new Filters(get(own, "projection." + i + ".weight"), get(own, "projection." + i + ".bias"));
+        return Arithmetic.cast(
+                FeatureMaps.convolve(maps, filters, new Convolution(1, 0, 1), Activation.NONE), DType.F32);
+    }
+
+    /** Resizes maps of a teacher to the grid of the student and standardizes their channels. */
+    private Tensor standardized(Tensor maps, Shape grid, int i) {
+        Shape perChannel = Shape.of(1, maps.size(1), 1, 1);
+        Tensor mean = Views.reshape(matching.get("target." + i + ".mean").value(), perChannel.sizes());
+        Tensor deviation =
+                Views.reshape(matching.get("target." + i + ".deviation").value(), perChannel.sizes());
+        return Elementwise.div(Elementwise.sub(resized(maps, grid.at(2), grid.at(3)), mean), deviation);
+    }
+
+    /** Resizes maps bilinearly; small ones by one product with the Kronecker product of the matrices of both sides. */
+    private Tensor resized(Tensor maps, long height, long width) {
+        long positions = maps.size(2) * maps.size(3);
+        if (maps.size(2) == height && maps.size(3) == width) {
+            return maps;
+        }
+        if (positions <= MOST_POSITIONS) {
+            try (Scope scope = Scope.open()) {
+                Tensor matrix = resizing.computeIfAbsent(
+                        List.of(maps.size(2), maps.size(3), height, width), sides -> matrix(sides, maps.device()));
+                Tensor rows = Views.reshape(maps, maps.size(0) * maps.size(1), positions);
+                Tensor product = Products.matmul(rows, matrix);
+                return scope.keep(Views.reshape(product, maps.size(0), maps.size(1), height, width));
+            }
+        }
+        try (Scope scope = Scope.open();
+                Tape tape = Tape.inference()) {
+            return scope.keep(Tensors.copy(
+                    Interpolation.resize(tape.constant(maps), height, width).value()));
+        }
+    }
+
+    /** Returns the matrix {@code [h·w, H·W]} that resizes maps of the sides h, w to H, W; it belongs to no scope. */
+    static Tensor matrix(List<Long> sides, Device device) {
+        int h = Math.toIntExact(sides.get(0));
+        int w = Math.toIntExact(sides.get(1));
+        int newH = Math.toIntExact(sides.get(2));
+        int newW = Math.toIntExact(sides.get(3));
+        double[] down = Interpolation.weights(h, newH);
+        double[] across = Interpolation.weights(w, newW);
+        double[] values = new double[h * w * newH * newW];
+        int at = 0;
+        for (int from = 0; from < h * w; from++) {
+            for (int to = 0; to < newH * newW; to++) {
+                values[at++] = down[to / newW * h + from / w] * across[to % newW * w + from % w];
+            }
+        }
+        try (Scope scope = Scope.open()) {
+            Tensor made = Tensors.to(Tensors.of(values, Shape.of((long) h * w, (long) newH * newW), DType.F32), device);
+            scope.release(made);
+            return made;
+        }
+    }
+
+    /**
+     * Sets mean and standard deviation of the teachers' channels from batches: {@code √(v + 0.01·mean(v))} of the variances v.
+     *
+     * @param batches outputs of the teachers for each batch
+     */
+    void measureTargets(List<List<Teacher.Output>> batches, Shape grid) {
+        for (int i = 0; losses.maps() && i < teachers.size(); i++) {
+            int teacher = i;
+            try (Scope _ = Scope.open()) {
+                List<Tensor> all = batches.stream()
+                        .map(batch -> resized(batch.get(teacher).maps(), grid.at(1), grid.at(2)))
+                        .toList();
+                double count = all.stream()
+                                .mapToDouble(maps -> maps.shape().elements())
+                                .sum()
+                        / all.getFirst().size(1);
+                Tensor mean = scaled(
+                        all.stream().map(maps -> Reductions.sum(maps, 0, 2, 3)).toList(), 1 / count);
+                Tensor variance = scaled(
+                        all.stream()
+                                .map(maps -> Elementwise.sub(maps, mean))
+                                .map(centred -> Reductions.sum(Elementwise.mul(centred, centred), 0, 2, 3))
+                                .toList(),
+                        1 / count);
+                Parameter means = matching.get("target." + i + ".mean");
+                Parameter deviations = matching.get("target." + i + ".deviation");
+                means.value().copyFrom(Views.reshape(mean, means.spec().shape().sizes()));
+                Tensor bound =
+                        Elementwise.add(Elementwise.mul(Reductions.mean(variance), VARIANCE_SHARE), SMALLEST_VARIANCE);
+                deviations
+                        .value()
+                        .copyFrom(Views.reshape(
+                                Elementwise.sqrt(Elementwise.add(variance, bound)),
+                                deviations.spec().shape().sizes()));
+            }
+        }
+    }
+
+    private static Tensor scaled(List<Tensor> sums, double factor) {
+        return Elementwise.mul(sums.stream().reduce(Elementwise::add).orElseThrow(), factor);
+    }
+
+    @Override
+    public void close() {
+        backbone.close();
+        matching.close();
+        averages.values().forEach(Tensor::close);
+        averages.clear();
+        resizing.values().forEach(Tensor::close);
+        resizing.clear();
+    }
+}

@@ -1,0 +1,108 @@
+package org.gramian.backbone.weights;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.SequencedMap;
+import org.gramian.backbone.weights.format.Tensors32;
+import org.gramian.basis.Sha256;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFileException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class BundledWeightsTest {
+    private static final WeightName NAME = WeightName.parse(BundledWeights.NAME);
+    private static final long MOST_BYTES = 6_000_000;
+
+    private static final SequencedMap<String, StoredTensor> VALUES = Tensors32.random(
+            new Random(3), ExpectedParameters.of(BundledWeights.NAME).parameters());
+
+    @TempDir
+    Path folder;
+
+    private WeightStore store() {
+        return new WeightStore(folder.resolve("store"));
+    }
+
+    private byte[] content() throws IOException {
+        Path file = folder.resolve("weights.safetensors");
+        Safetensors.write(file, VALUES, Map.of("input", "RGB mean=1,2,3 std=4,5,6"));
+        return Files.readAllBytes(file);
+    }
+
+    @Test
+    void weightsAreReadFromMemory() throws IOException {
+        byte[] content = content();
+        try (Arena arena = Arena.ofConfined()) {
+            var read = BundledWeights.read(content, Sha256.hex(Sha256.of(content)), arena);
+            assertThat(read.content().tensors().keySet()).containsExactlyInAnyOrderElementsOf(VALUES.keySet());
+            Tensors32.assertSame(
+                    WeightConversion.of(read, ExpectedParameters.of(BundledWeights.NAME), false)
+                            .tensors(),
+                    VALUES);
+        }
+    }
+
+    @Test
+    void changedWeightsAreRefused() throws IOException {
+        byte[] content = content();
+        String sha256 = Sha256.hex(Sha256.of(content));
+        content[content.length - 1] ^= 1;
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatExceptionOfType(TensorFileException.class)
+                    .isThrownBy(() -> BundledWeights.read(content, sha256, arena))
+                    .has(facts("gramian-s.safetensors", "SHA-256", sha256));
+        }
+    }
+
+    @Test
+    void bundledWeightsAreOpenedByTheirName() throws IOException {
+        assumeTrue(BundledWeights.present(), "this build has no bundled weights");
+        assertThat(BundledWeights.size()).isLessThan(MOST_BYTES);
+        assertThat(store().names()).isEmpty();
+        assertThat(store().available()).containsExactly(NAME);
+        assertThat(store().isBundled(NAME)).isTrue();
+        assertThat(store().verify(NAME)).isEmpty();
+        List<String> remarks = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            Weights weights = store().open(NAME, arena, remarks::add);
+            assertThat(weights.architecture()).isEqualTo(BundledWeights.NAME);
+            assertThat(weights.tensors().keySet()).containsExactlyElementsOf(VALUES.keySet());
+        }
+        assertThat(remarks).isEmpty();
+    }
+
+    @Test
+    void aBuildWithoutThemSaysHowToImportThem() throws IOException {
+        assumeTrue(!BundledWeights.present(), "this build has bundled weights");
+        assertThat(store().available()).isEmpty();
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatExceptionOfType(MissingWeightsException.class)
+                    .isThrownBy(() -> store().open(NAME, arena, _ -> {}))
+                    .has(facts("gramian-s", "gramian weights import gramian-s"));
+        }
+    }
+
+    @Test
+    void aFileInTheStoreReplacesThem() throws IOException {
+        content();
+        store().importFile(NAME, folder.resolve("weights.safetensors"), _ -> {});
+        assertThat(store().isBundled(NAME)).isFalse();
+        assertThat(store().available()).containsExactly(NAME);
+        try (Arena arena = Arena.ofConfined()) {
+            Tensors32.assertSame(store().open(NAME, arena, _ -> {}).tensors(), VALUES);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package org.gramian.train.distill;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.SplittableRandom;
+import org.assertj.core.data.Offset;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Tape;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class MatchingLossesTest {
+    private static final Shape MAPS = Shape.of(2, 5, 3, 2);
+
+    private final long before = Tensor.live();
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void nothingIsLeft() {
+        scope.close();
+        assertThat(Tensor.live()).as("live tensors").isEqualTo(before);
+    }
+
+    private static Tensor gaussian(SplittableRandom random, Shape shape) {
+        return Tensors.gaussian(random, shape, DType.F64);
+    }
+
+    @RandomTest(times = 5)
+    void gradientsOfFeatureMatchingAreCentralDifferences(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor teacher = gaussian(random, MAPS);
+        Tensor student = Elementwise.mul(gaussian(random, MAPS), 2);
+        for (boolean squared : new boolean[] {false, true}) {
+            GradientCheck check =
+                    GradientCheck.of(inputs -> MatchingLosses.features(inputs.getFirst(), teacher, squared));
+            assertThat(check.check(student).worst()).isLessThan(1e-6);
+        }
+    }
+
+    @RandomTest(times = 5)
+    void gradientsOfGramMatchingAreCentralDifferences(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor teacher = gaussian(random, MAPS);
+        GradientCheck check = GradientCheck.of(inputs -> MatchingLosses.grams(inputs.getFirst(), teacher));
+        assertThat(check.check(gaussian(random, MAPS)).worst()).isLessThan(1e-6);
+    }
+
+    @RandomTest(times = 5)
+    void gradientsOfLogitMatchingAreCentralDifferences(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor teacher = gaussian(random, Shape.of(3, 4));
+        GradientCheck check = GradientCheck.of(inputs -> MatchingLosses.logits(inputs.getFirst(), teacher, 2.5));
+        assertThat(check.check(gaussian(random, Shape.of(3, 4))).worst()).isLessThan(1e-6);
+    }
+
+    @RandomTest(times = 5)
+    void theGramLossIsTheRelativeDistanceOfGramMatrices(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor student = gaussian(random, MAPS);
+        Tensor teacher = gaussian(random, MAPS);
+        double expected = 0;
+        for (int i = 0; i < 2; i++) {
+            Tensor a = gram(student, i);
+            Tensor b = gram(teacher, i);
+            expected += norm(Elementwise.sub(a, b)) / norm(b) / 2;
+        }
+        try (Tape tape = Tape.inference()) {
+            double found = MatchingLosses.grams(tape.constant(student), teacher)
+                    .value()
+                    .item();
+            assertThat(found).isCloseTo(expected, Offset.offset(1e-5)); // 1e-6 under the root
+        }
+    }
+
+    private static Tensor gram(Tensor maps, int image) {
+        Tensor columns = Views.reshape(Views.slice(maps, 0, image, image + 1L), 5, 6);
+        return Elementwise.mul(Products.matmul(columns, Views.transpose(columns)), 1.0 / 6);
+    }
+
+    private static double norm(Tensor matrix) {
+        double sum = 0;
+        for (double value : matrix.toDoubles()) {
+            sum += value * value;
+        }
+        return Math.sqrt(sum);
+    }
+
+    @RandomTest(times = 5)
+    void smoothL1IsSquaredNearZeroAndLinearFarFromIt(Seed seed) {
+        Tensor student = Elementwise.mul(seed.gaussian(2, 3, 2, 2), 2);
+        Tensor teacher = Tensors.zeros(student.shape(), DType.F64, Device.CPU);
+        double smooth = 0;
+        double squares = 0;
+        for (double d : student.toDoubles()) {
+            smooth += (Math.abs(d) <= 1 ? d * d / 2 : Math.abs(d) - 0.5) / 24;
+            squares += d * d / 2 / 24;
+        }
+        try (Tape tape = Tape.inference()) {
+            assertThat(MatchingLosses.features(tape.constant(student), teacher, false)
+                            .value()
+                            .item())
+                    .isCloseTo(smooth, Offset.offset(1e-12));
+            assertThat(MatchingLosses.features(tape.constant(student), teacher, true)
+                            .value()
+                            .item())
+                    .isCloseTo(squares, Offset.offset(1e-12));
+        }
+    }
+
+    @RandomTest(times = 5)
+    void aStudentThatEqualsItsTeacherHasNoLoss(Seed seed) {
+        Tensor maps = seed.gaussian(2, 3, 2, 2);
+        Tensor scores = seed.gaussian(4, 5);
+        try (Tape tape = Tape.inference()) {
+            assertThat(MatchingLosses.features(tape.constant(maps), maps, false)
+                            .value()
+                            .item())
+                    .isZero();
+            assertThat(MatchingLosses.grams(tape.constant(maps), maps).value().item())
+                    .isCloseTo(1e-3, Offset.offset(1e-5));
+            assertThat(MatchingLosses.logits(tape.constant(scores), scores, 3)
+                            .value()
+                            .item())
+                    .isCloseTo(0, Offset.offset(1e-12));
+        }
+    }
+
+    @Test
+    void otherShapesAreRefused() {
+        Tensor maps = Tensors.zeros(MAPS, DType.F64, Device.CPU);
+        Tensor other = Tensors.zeros(Shape.of(2, 4, 3, 2), DType.F64, Device.CPU);
+        try (Tape tape = Tape.inference()) {
+            assertThatThrownBy(() -> MatchingLosses.grams(tape.constant(maps), other))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("Gram", "F64[2, 5, 3, 2]", "F64[2, 4, 3, 2]");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package org.gramian.train.distill;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Interpolation;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class StudentTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    @Test
+    void oneProductResizesAsBilinearInterpolationDoes() {
+        Tensor maps = Tensors.gaussian(new SplittableRandom(1), Shape.of(2, 3, 5, 4), DType.F32);
+        try (Tensor matrix = Student.matrix(List.of(5L, 4L, 7L, 3L), Device.CPU);
+                Tape tape = Tape.inference()) {
+            Tensor product = Views.reshape(Products.matmul(Views.reshape(maps, 6, 20), matrix), 2, 3, 7, 3);
+            assertTensor(product)
+                    .isCloseTo(Interpolation.resize(tape.constant(maps), 7, 3).value(), 1e-6);
+        }
+    }
+
+    @Test
+    void theWeightFileHasEverythingBeforeTheClassifier() {
+        Backbone whole = Student.withoutClassifier(Backbone.of("mobilenet_v3_large"));
+        assertThat(whole.layer()).isEqualTo("avgpool");
+        assertThat(Student.withoutClassifier(Backbone.of("squeezenet")).layer()).isEqualTo("fire9");
+    }
+
+    /** Each channel of the first layer has mean 0 and variance 1 over the batch before its activation. */
+    @Test
+    void inTrainingBatchNormsUseTheBatchAndMoveTheirStatistics() {
+        Backbone stem = Backbone.of("resnet18", "conv1");
+        Tensor images = Tensors.gaussian(new SplittableRandom(2), Shape.of(4, 3, 16, 16), DType.F32);
+        try (ParameterSet parameters =
+                        ParameterSet.initialize(stem.parameters(), new SplittableRandom(3), DType.F32, Device.CPU);
+                Tape tape = Tape.recording()) {
+            Map<String, Var> bound = parameters.variables(tape);
+            Tensor trained = stem.apply(tape.constant(images), Bindings.ofTraining(bound))
+                    .value();
+            double[] first =
+                    Views.reshape(Views.slice(trained, 1, 0, 1), 4 * 8 * 8).toDoubles();
+            double squares = 0;
+            for (double value : first) {
+                squares += value * value / first.length;
+            }
+            assertThat(squares).isBetween(0.3, 0.7); // half of a standardized channel is positive
+            assertThat(parameters.get("bn1.running_var").value().toDoubles()).doesNotContain(1);
+            double[] moved = parameters.get("bn1.running_mean").value().toDoubles();
+            stem.apply(tape.constant(images), Bindings.of(bound));
+            assertThat(parameters.get("bn1.running_mean").value().toDoubles()).isEqualTo(moved);
+        }
+    }
+}

@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Bounds the work of all requests: bytes in memory, queued images, and the time to compute them. What exceeds a bound gets HTTP
- * 429 with the estimated time to retry after.
+ * Bounds the work of all requests: bytes in memory, queued images, and the time to decode and to compute them. What exceeds a
+ * bound gets HTTP 429 with the estimated time to retry after.
+ *
+ * <p>The time to decode is estimated by pixels, which the header of an image tells: 58 bytes can code 49 megapixels.
  *
  * <p>Bytes are counted as they are received, not as announced by {@code Content-Length}: a client that announces much and sends
  * nothing blocks no others. Closing a ticket frees what its request holds.
@@ -25,6 +27,16 @@ final class Admission {
     /** Decay of the moving averages of compute times, per image. */
     private static final double DECAY = 0.8;
 
+    /** Assumed time to decode a pixel until enough were decoded: that of lossless WebP, the slowest format. */
+    private static final double ASSUMED_PIXEL_SECONDS = 60e-9;
+
+    /** Lowest estimate, since cheap images may be followed by expensive ones. */
+    private static final double LEAST_PIXEL_SECONDS = 20e-9;
+
+    /** Smaller images do not count for the estimate: they take most of their time regardless of pixels. */
+    private static final long MEASURED_PIXELS = 1_000_000;
+
+    private final int decoders;
     private final long maxBytes;
     private final int maxImages;
     private final double limitSeconds;
@@ -33,13 +45,21 @@ final class Admission {
 
     private double imageSeconds;
     private double explanationSeconds;
+    private double pixelSeconds = ASSUMED_PIXEL_SECONDS;
     private long bytes;
+    private long pixels;
     private int images;
     private int explanations;
     private int requests;
     private boolean closed;
 
     Admission(Limits limits) {
+        this(limits, Runtime.getRuntime().availableProcessors());
+    }
+
+    /** @param decoders number of threads that decode */
+    Admission(Limits limits, int decoders) {
+        this.decoders = decoders;
         this.maxBytes =
                 Math.max(2L * limits.upload().bytes(), Runtime.getRuntime().maxMemory() / MEMORY_DIVISOR);
         this.maxImages = limits.load().images();
@@ -50,6 +70,7 @@ final class Admission {
     /** The share of one request. */
     final class Ticket implements AutoCloseable {
         private long ownBytes;
+        private long ownPixels;
         private int ownImages;
         private int ownExplanations;
         private boolean returned;
@@ -67,12 +88,19 @@ final class Admission {
             }
         }
 
-        /** Reserves places in the queue. A request larger than the whole queue is served when it is alone. */
+        /** Reserves places in the queue for images of unknown size. */
         void images(int count, int toExplain) throws HttpError {
+            images(count, toExplain, 0);
+        }
+
+        /** Reserves places in the queue. A request larger than the whole queue is served when it is alone. */
+        void images(int count, int toExplain, long pixelCount) throws HttpError {
             synchronized (Admission.this) {
-                requirePossible(count, toExplain);
+                requirePossible(count, toExplain, pixelCount);
                 int explained = explanations + toExplain;
-                double excess = knownSeconds(images + count, explained) - QUEUE_SHARE * limitSeconds;
+                double excess = knownSeconds(images + count, explained)
+                        + decodingSeconds(pixels + pixelCount)
+                        - QUEUE_SHARE * limitSeconds;
                 double explanationLimit = EXPLANATION_SHARE * limitSeconds;
                 boolean explainedLate = explanations > 0
                         && toExplain > 0
@@ -84,6 +112,8 @@ final class Admission {
                 if (images > 0 && images + count > maxImages) {
                     throw busy(queuedSeconds());
                 }
+                ownPixels += pixelCount;
+                pixels += pixelCount;
                 ownImages += count;
                 images += count;
                 ownExplanations += toExplain;
@@ -114,6 +144,7 @@ final class Admission {
             synchronized (Admission.this) {
                 returned = true;
                 bytes -= ownBytes;
+                pixels -= ownPixels;
                 images -= ownImages;
                 explanations -= ownExplanations;
                 requests--;
@@ -135,15 +166,16 @@ final class Admission {
     }
 
     /** Refuses a request that exceeds the time limit on its own; a single image is always tried. */
-    private void requirePossible(int count, int toExplain) throws HttpError {
-        double needed = knownSeconds(count, toExplain);
+    private void requirePossible(int count, int toExplain, long pixelCount) throws HttpError {
+        double needed = knownSeconds(count, toExplain) + decodingSeconds(pixelCount);
         if (count > 1 && needed > limitSeconds) {
             throw new HttpError(
                     413,
                     "too-large",
                     "expected at most " + Math.max(1, (int) (count * limitSeconds / needed))
-                            + " images per request of this type, found " + count
-                            + ": more do not fit into the time limit of " + Math.round(limitSeconds) + " s");
+                            + " images per request of this type and size, found " + count + " with "
+                            + pixelCount / 1_000_000 + " megapixels: more do not fit into the time limit of "
+                            + Math.round(limitSeconds) + " s");
         }
     }
 
@@ -152,14 +184,19 @@ final class Admission {
         return imageCount * imageSeconds + explanationCount * explanationSeconds;
     }
 
+    private double decodingSeconds(long pixelCount) {
+        return pixelCount * pixelSeconds / decoders;
+    }
+
     private double queuedSeconds() {
-        return knownSeconds(images, explanations);
+        return knownSeconds(images, explanations) + decodingSeconds(pixels);
     }
 
     private HttpError busy(double retrySeconds) {
         return HttpError.busy(
                 "the server is overloaded (queued: " + images + " of " + maxImages + " images, "
-                        + explanations + " explanations, " + (bytes >> 20) + " of " + (maxBytes >> 20)
+                        + explanations + " explanations, " + pixels / 1_000_000 + " megapixels, " + (bytes >> 20)
+                        + " of " + (maxBytes >> 20)
                         + " MiB, about " + Math.round(queuedSeconds()) + " s of work with a time limit of "
                         + Math.round(limitSeconds) + " s); retry after the time in Retry-After",
                 Math.clamp((long) Math.ceil(retrySeconds), 1, MAX_RETRY_SECONDS));
@@ -168,6 +205,14 @@ final class Admission {
     /** Records the time of a batch. */
     synchronized void computed(int count, Duration time) {
         imageSeconds = average(imageSeconds, count, time);
+    }
+
+    /** Records the time to decode an image. */
+    synchronized void decoded(long pixelCount, Duration time) {
+        if (pixelCount >= MEASURED_PIXELS) {
+            double measured = DECAY * pixelSeconds + (1 - DECAY) * seconds(time) / pixelCount;
+            pixelSeconds = Math.max(LEAST_PIXEL_SECONDS, measured);
+        }
     }
 
     private static double average(double previous, int count, Duration time) {

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import org.gramian.basis.QuotedText;
 import org.gramian.explain.CroppedImage;
 import org.gramian.explain.HeatMap;
+import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
 import org.gramian.model.Prediction;
@@ -24,11 +25,12 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param slot the model
  * @param admission capacity for requests
+ * @param reader tells the pixels of images by their headers
  * @param batcher computes images
  * @param limits of a request
  * @param meters metrics
  */
-record Api(ModelSlot slot, Admission admission, Batcher batcher, Limits limits, Meters meters) {
+record Api(ModelSlot slot, Admission admission, ImageReader reader, Batcher batcher, Limits limits, Meters meters) {
     private static final int DEFAULT_TOP = 5;
     private static final int MAX_TOP = 1_000;
     private static final int MAX_NEAREST = 50;
@@ -89,7 +91,10 @@ record Api(ModelSlot slot, Admission admission, Batcher batcher, Limits limits, 
     private void respond(Context context, Batcher.Job job, ResultBuilder builder) throws HttpError {
         byte[] body = RequestBody.read(context.req(), limits.upload(), job.ticket());
         List<UploadedImage> images = RequestBody.images(context.contentType(), body, limits.upload());
-        job.ticket().images(images.size(), job.explain() ? images.size() : 0);
+        long pixels = images.stream()
+                .mapToLong(image -> reader.pixels(image.content()))
+                .sum();
+        job.ticket().images(images.size(), job.explain() ? images.size() : 0, pixels);
         job.ticket().bytes(images.size() * rowBytes(job));
         Deadline end = Deadline.in(limits.load().answer());
         List<CompletableFuture<Batcher.Outcome>> pending =

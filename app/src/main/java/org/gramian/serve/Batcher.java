@@ -15,7 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.gramian.explain.CroppedImage;
 import org.gramian.image.Image;
@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 final class Batcher {
     private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
 
-    private final Function<byte[], ReadResult> reader;
+    private final Reader reader;
     private final int batchSize;
     private final Listener listener;
     private final ExecutorService decoders;
@@ -52,10 +52,24 @@ final class Batcher {
     private boolean wasExplanation;
     private final Thread thread;
 
-    /** Receives the size and time of each batch. */
+    /** Decodes an image. */
+    @FunctionalInterface
+    interface Reader {
+        /**
+         * Decodes an image.
+         *
+         * @param cancelled whether the request of the image is over, so that decoding may stop
+         */
+        ReadResult read(byte[] content, BooleanSupplier cancelled);
+    }
+
+    /** Receives the size and time of each batch and image. */
     @FunctionalInterface
     interface Listener {
         void computed(int images, int crops, Duration time);
+
+        /** Receives the size and time of each decoded image. */
+        default void decoded(long pixels, Duration time) {}
     }
 
     /**
@@ -138,7 +152,7 @@ final class Batcher {
      * @param batchSize most crops of a batch; an image with more is a batch of its own
      * @param reader decodes an image
      */
-    Batcher(int threads, int batchSize, Function<byte[], ReadResult> reader, Listener listener) {
+    Batcher(int threads, int batchSize, Reader reader, Listener listener) {
         this.reader = reader;
         this.batchSize = batchSize;
         this.listener = listener;
@@ -196,10 +210,13 @@ final class Batcher {
         Job job = upload.job();
         LoadedModel model = job.lease().model();
         Classifier classifier = model.classifier();
-        switch (classifier.read(ImageSource.of("upload", () -> reader.apply(upload.content())))) {
+        long start = System.nanoTime();
+        BooleanSupplier cancelled = upload.outcome()::isDone;
+        switch (classifier.read(ImageSource.of("upload", () -> reader.read(upload.content(), cancelled)))) {
             case Unreadable(Problem problem, var _) when problem == Problem.NO_MEMORY -> throw HttpError.noMemory();
             case Unreadable reason -> upload.outcome().complete(new Unread(reason));
             case ReadResult.Readable(Image image, var _) -> {
+                listener.decoded((long) image.width() * image.height(), Duration.ofNanos(System.nanoTime() - start));
                 Optional<CroppedImage> view = Optional.empty();
                 if (job.explain()) { // keeping the decoded image would take more memory
                     view = Optional.of(CroppedImage.of(image, model.header().card()));

@@ -7,9 +7,15 @@ import java.time.Duration;
  *
  * @param upload limits of one request
  * @param load limits of all requests together
+ * @param connections limits of connections
  */
-public record Limits(Upload upload, Load load) {
+public record Limits(Upload upload, Load load, Connections connections) {
     public static final Limits DEFAULT = new Limits(Upload.DEFAULT, Load.DEFAULT);
+
+    /** Limits with the defaults for connections. */
+    public Limits(Upload upload, Load load) {
+        this(upload, load, Connections.DEFAULT);
+    }
 
     /**
      * Limits of one request.
@@ -48,6 +54,23 @@ public record Limits(Upload upload, Load load) {
             Check.atLeastOne(batch, "crops per batch");
             Check.atLeastOne(answer.toMillis(), "milliseconds per response");
             Check.atLeastOne(grace.toMillis(), "milliseconds for the last responses at shutdown");
+        }
+    }
+
+    /**
+     * Limits of connections.
+     *
+     * @param perClient maximum open connections of a client address
+     * @param header timeout for receiving the header of a request, counted from the opening of the connection or the end of the
+     *     response before
+     */
+    public record Connections(int perClient, Duration header) {
+        /** A quarter of all connections; 15 s. */
+        public static final Connections DEFAULT = new Connections(256, Duration.ofSeconds(15));
+
+        public Connections {
+            Check.atLeastOne(perClient, "connections per client");
+            Check.atLeastOne(header.toMillis(), "milliseconds per request header");
         }
     }
 

@@ -62,6 +62,14 @@ final class RequestBody {
                     "expected a body of type image/*, " + BYTES + " or " + FORM + ", found "
                             + (type.isEmpty() ? "none" : QuotedText.text(type)));
         }
+        String encoding = context.header("Content-Encoding");
+        if (encoding != null && !encoding.isBlank() && !encoding.strip().equalsIgnoreCase("identity")) {
+            throw new HttpError(
+                    415,
+                    "unsupported-type",
+                    "expected a body without Content-Encoding, found " + QuotedText.text(encoding.strip())
+                            + "; images are compressed already: send them as they are");
+        }
         if (context.req().getContentLengthLong() > limits.bytes()) {
             drain(context.req(), limits);
             throw tooLarge(limits);

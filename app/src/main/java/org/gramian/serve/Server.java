@@ -37,8 +37,10 @@ public final class Server implements AutoCloseable {
     private final ModelSlot slot;
     private final Admission admission;
     private final Meters meters;
+    private final ImageReader reader;
     private final Batcher batcher;
     private final ModelReloader reloader;
+    private final ConnectionGuard connections;
     private final Javalin javalin;
 
     /**
@@ -59,13 +61,25 @@ public final class Server implements AutoCloseable {
         this.meters = new Meters(admission);
         this.reloader = new ModelReloader(source, meters, listener.events());
         this.slot = reloader.slot();
-        ImageLimits images =
-                new ImageLimits(limits.upload().bytes(), limits.upload().pixels());
+        this.reader = new ImageReader(
+                new ImageLimits(limits.upload().bytes(), limits.upload().pixels()));
         this.batcher = new Batcher(
                 Runtime.getRuntime().availableProcessors(),
                 limits.load().batch(),
-                new ImageReader(images)::read,
-                this::computed);
+                reader::read,
+                new Batcher.Listener() {
+                    @Override
+                    public void computed(int computedImages, int crops, Duration time) {
+                        admission.computed(computedImages, time);
+                        meters.computed(crops, time);
+                    }
+
+                    @Override
+                    public void decoded(long pixels, Duration time) {
+                        admission.decoded(pixels, time);
+                    }
+                });
+        this.connections = new ConnectionGuard(limits.connections());
         this.javalin = Javalin.create(this::configure);
     }
 
@@ -114,11 +128,6 @@ public final class Server implements AutoCloseable {
         return String.valueOf(cause.getMessage());
     }
 
-    private void computed(int images, int crops, Duration time) {
-        admission.computed(images, time);
-        meters.computed(crops, time);
-    }
-
     private void configure(JavalinConfig config) {
         config.startup.showJavalinBanner = false;
         config.startup.showOldJavalinVersionWarning = false;
@@ -130,7 +139,7 @@ public final class Server implements AutoCloseable {
             server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, server));
             server.setErrorHandler(new HttpError.JettyErrors());
             // Stopping waits until short responses are written.
-            server.setHandler(new GracefulHandler());
+            connections.install(server, new GracefulHandler());
             server.setStopTimeout(STOP_TIMEOUT.toMillis());
         });
         config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new HttpError.JettyErrors()));
@@ -152,7 +161,7 @@ public final class Server implements AutoCloseable {
     }
 
     private void routes(RoutesConfig routes) {
-        Api api = new Api(slot, admission, batcher, options.limits(), meters);
+        Api api = new Api(slot, admission, reader, batcher, options.limits(), meters);
         routes.before(new RequestGuard(options)::check);
         routes.post(RequestGuard.PREDICT, api::predict);
         routes.post(RequestGuard.EMBED, api::embed);
@@ -214,6 +223,7 @@ public final class Server implements AutoCloseable {
         } catch (JavalinException _) {
             listener.events().accept("some responses were not read in time and were aborted");
         }
+        connections.close();
         reloader.close(STOP_TIMEOUT);
         batcher.close(STOP_TIMEOUT);
         slot.close();

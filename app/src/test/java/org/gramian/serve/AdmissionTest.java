@@ -96,6 +96,47 @@ class AdmissionTest {
         known.enter().images(12, 12);
     }
 
+    /** 58 bytes of WebP can code 49 megapixels, which take seconds to decode. */
+    @Test
+    void imagesAreAdmittedByTheirPixels() throws HttpError {
+        Admission two = new Admission(Limits.DEFAULT, 2);
+        int large = 49_000_000;
+        for (int i = 0; i < 16; i++) {
+            two.enter().images(1, 0, large);
+        }
+        Admission.Ticket small = two.enter();
+        small.images(100, 0, 100 * 100_000);
+        assertThatThrownBy(() -> two.enter().images(1, 0, large)).isInstanceOfSatisfying(HttpError.class, it -> {
+            assertThat(it.code()).isEqualTo("busy");
+            assertThat(it.retryAfter()).hasValue(2);
+        });
+        two.enter().images(10, 0, 10 * 100_000);
+    }
+
+    @Test
+    void aRequestOfTooManyPixelsIsRefusedWithThePossibleCount() throws HttpError {
+        Admission two = new Admission(Limits.DEFAULT, 2);
+        assertThatThrownBy(() -> two.enter().images(32, 0, 32 * 49_000_000L))
+                .isInstanceOfSatisfying(
+                        HttpError.class, it -> assertThat(it.status()).isEqualTo(413))
+                .has(facts("20", "32", "1568"));
+        two.enter().images(20, 0, 20 * 49_000_000L);
+    }
+
+    @Test
+    void theTimePerPixelIsMeasured() throws HttpError {
+        Admission one = new Admission(Limits.DEFAULT, 1);
+        for (int i = 0; i < 100; i++) {
+            one.decoded(10_000, Duration.ofSeconds(1)); // too small to tell
+            one.decoded(50_000_000, Duration.ofMillis(100)); // faster than the least estimate, 1 s
+        }
+        Admission.Ticket ticket = one.enter();
+        ticket.images(24, 0, 24 * 49_000_000L);
+        assertBusy(() -> one.enter().images(1, 0, 49_000_000));
+        ticket.close();
+        one.enter().images(1, 0, 49_000_000);
+    }
+
     private interface Call {
         void run() throws HttpError;
     }

@@ -66,7 +66,7 @@ class BatcherTest {
     }
 
     private Batcher batcher() {
-        return new Batcher(1, 1, _ -> new Unreadable(Problem.CORRUPT, "simulated"), (_, _, _) -> {});
+        return new Batcher(1, 1, (_, _) -> new Unreadable(Problem.CORRUPT, "simulated"), (_, _, _) -> {});
     }
 
     @Test
@@ -169,7 +169,7 @@ class BatcherTest {
         Batcher batcher = new Batcher(
                 1,
                 1,
-                content -> {
+                (content, _) -> {
                     await(gate);
                     order.add(name(content));
                     return unreadable();
@@ -196,7 +196,7 @@ class BatcherTest {
         Batcher batcher = new Batcher(
                 1,
                 1,
-                content -> {
+                (content, _) -> {
                     order.add(name(content));
                     if (name(content).equals("a2")) {
                         decoding.countDown();
@@ -223,7 +223,7 @@ class BatcherTest {
         Batcher batcher = new Batcher(
                 1,
                 1,
-                _ -> {
+                (_, _) -> {
                     await(never);
                     return unreadable();
                 },
@@ -238,12 +238,39 @@ class BatcherTest {
     }
 
     @Test
+    void decodingStopsWhenItsRequestIsOver() throws Exception {
+        CountDownLatch decoding = new CountDownLatch(1);
+        Batcher batcher = new Batcher(
+                1,
+                1,
+                (content, cancelled) -> {
+                    order.add(name(content));
+                    decoding.countDown();
+                    while (name(content).equals("a0") && !cancelled.getAsBoolean()) {
+                        Thread.onSpinWait();
+                    }
+                    return unreadable();
+                },
+                (_, _, _) -> {});
+        try (ModelSlot.Lease lease = slot.lease()) {
+            Batcher.Job job = new Batcher.Job(lease, SCORES, false, new Admission(Limits.DEFAULT).enter());
+            CompletableFuture<Batcher.Outcome> endless =
+                    batcher.submit(job, images('a', 1)).getFirst();
+            await(decoding);
+            endless.cancel(false);
+            awaitAll(batcher.submit(job, images('b', 1)));
+        }
+        assertThat(order).containsExactly("a0", "b0");
+        batcher.close(SHORT);
+    }
+
+    @Test
     void imagesThatAreNotDecodedAtTheEndFailAsStopping() throws Exception {
         CountDownLatch decoding = new CountDownLatch(1);
         Batcher batcher = new Batcher(
                 1,
                 1,
-                _ -> {
+                (_, _) -> {
                     decoding.countDown();
                     return unreadable();
                 },

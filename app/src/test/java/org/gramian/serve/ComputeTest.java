@@ -81,7 +81,7 @@ class ComputeTest {
     void outOfMemoryWhileDecodingGets503InsteadOfUnreadable() throws Exception {
         Admission admission = new Admission(Limits.DEFAULT);
         Unreadable full = new Unreadable(Problem.NO_MEMORY, "simulated");
-        Batcher batcher = new Batcher(1, 1, _ -> full, (_, _, _) -> {});
+        Batcher batcher = new Batcher(1, 1, (_, _) -> full, (_, _, _) -> {});
         try (ModelSlot slot = new ModelSlot(ModelWithGallery.load(folder));
                 ModelSlot.Lease lease = slot.lease();
                 Admission.Ticket ticket = admission.enter()) {
@@ -100,7 +100,7 @@ class ComputeTest {
         LoadedModel model = ModelWithGallery.load(folder);
         Image large = new Image(3_000, 2_000, new byte[3 * 3_000 * 2_000]);
         ReadResult read = new Readable(large, new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.RGB, 8, 3_000, 2_000, 1));
-        Batcher batcher = new Batcher(1, 1, _ -> read, (_, _, _) -> {});
+        Batcher batcher = new Batcher(1, 1, (_, _) -> read, (_, _, _) -> {});
         Admission admission = new Admission(Limits.DEFAULT);
         try (ModelSlot slot = new ModelSlot(model);
                 ModelSlot.Lease lease = slot.lease();

@@ -5,11 +5,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
 
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -19,6 +22,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32;
+import javax.imageio.ImageIO;
 import org.gramian.serve.RequestBody.UploadedImage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -110,6 +114,39 @@ class MalformedRequestTest {
                 .put(header.array())
                 .putInt((int) sum.getValue())
                 .array();
+    }
+
+    /** 48 s for 100,000 segments before they were removed. */
+    @Test
+    void aJpegOfManySegmentsIsAnsweredAtOnce() throws Exception {
+        byte[] jpeg = jpeg();
+        ByteBuffer attack = ByteBuffer.allocate(jpeg.length + 4 * 100_000).put(jpeg, 0, 2);
+        while (attack.position() < 2 + 4 * 100_000) {
+            attack.putInt(0xffe10002);
+        }
+        attack.put(jpeg, 2, jpeg.length - 2);
+        long start = System.nanoTime();
+        HttpResponse<String> response = served.post("/v1/predict", "image/jpeg", attack.array());
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+    }
+
+    private static byte[] jpeg() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ImageIO.write(new BufferedImage(48, 40, BufferedImage.TYPE_3BYTE_BGR), "jpg", out);
+        return out.toByteArray();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip", "br", "deflate, gzip"})
+    void anEncodedBodyGets415(String encoding) throws Exception {
+        HttpResponse<String> response = served.send(served.to("/v1/predict")
+                .header("Content-Type", "image/png")
+                .header("Content-Encoding", encoding)
+                .POST(HttpRequest.BodyPublishers.ofByteArray(Served.png(1))));
+        assertThat(response.statusCode()).isEqualTo(415);
+        assertThat(Served.json(response).get("error").get("message").asString())
+                .has(facts("Content-Encoding", "'" + encoding + "'"));
     }
 
     @Test

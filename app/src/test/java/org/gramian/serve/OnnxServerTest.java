@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.within;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import org.gramian.cli.Run;
 import org.gramian.cli.TinyModel;
+import org.gramian.cli.TinyTraining;
 import org.gramian.inference.OpenModel;
 import org.gramian.inference.OpenModel.EngineChoice;
+import org.gramian.model.ModelFile;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +26,21 @@ class OnnxServerTest {
         Path file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
         JsonNode expected = ask(file, EngineChoice.LIBTORCH, "libtorch", true);
         JsonNode found = ask(file, EngineChoice.ONNX, "onnx", false);
+        assertThat(found.get("class")).isEqualTo(expected.get("class"));
+        assertThat(found.get("probability").asDouble())
+                .isCloseTo(expected.get("probability").asDouble(), within(1e-5));
+    }
+
+    @Test
+    void modelOnAnImportedNetworkIsServed() throws Exception {
+        Path out = folder.resolve("run");
+        Run trained = TinyTraining.in(folder).train(out, "--backbone", TinyTraining.NETWORK, "--epochs", "2");
+        assertThat(trained.code()).as(trained.err()).isZero();
+        Path model = out.resolve("model.safetensors");
+        JsonNode expected = ask(model, EngineChoice.LIBTORCH, "libtorch", true);
+        JsonNode found = ask(model, EngineChoice.ONNX, "onnx", false);
+        assertThat(ModelFile.header(model).card().classes())
+                .contains(expected.get("class").asString());
         assertThat(found.get("class")).isEqualTo(expected.get("class"));
         assertThat(found.get("probability").asDouble())
                 .isCloseTo(expected.get("probability").asDouble(), within(1e-5));

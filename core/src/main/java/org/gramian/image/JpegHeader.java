@@ -1,6 +1,8 @@
 package org.gramian.image;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.gramian.image.FileHeader.Span;
 import org.gramian.image.ReadResult.Problem;
@@ -15,11 +17,21 @@ import org.jspecify.annotations.Nullable;
  * @param exif position of EXIF data
  * @param scans number of scans: one in a baseline file, about ten in a progressive one
  * @param complete whether the end-of-image marker was found
+ * @param segments number of segments that the decoder gets
+ * @param unused segments before the first scan that no decoder needs: comments, colour profiles, thumbnails, data of programs
  * @param peculiar whether there is a feature that decoders treat differently: a colour profile, which is ignored here, or 16-bit
  *     quantization tables
  */
 record JpegHeader(
-        Frame frame, int transform, boolean jfif, Optional<Span> exif, int scans, boolean complete, boolean peculiar) {
+        Frame frame,
+        int transform,
+        boolean jfif,
+        Optional<Span> exif,
+        int scans,
+        int segments,
+        List<Span> unused,
+        boolean complete,
+        boolean peculiar) {
     static final int LOSSLESS = 0xc3;
     private static final int BASELINE = 0xc0;
     private static final int PROGRESSIVE = 0xc2;
@@ -47,6 +59,35 @@ record JpegHeader(
 
     static JpegHeader of(byte[] content) throws UnreadableException {
         return new Parser(content).header();
+    }
+
+    /** Returns the frame without reading on behind it. */
+    static Frame frame(byte[] content) throws UnreadableException {
+        Parser parser = new Parser(content);
+        parser.onlyFrame = true;
+        return parser.header().frame();
+    }
+
+    /**
+     * Returns the file without its {@link #unused} segments: the time of decoders is quadratic in their number (100,000 empty ones:
+     * 48 s).
+     */
+    byte[] forDecoder(byte[] content) {
+        if (unused.isEmpty()) {
+            return content;
+        }
+        int length = content.length
+                - unused.stream().mapToInt(span -> span.to() - span.from()).sum();
+        byte[] kept = new byte[length];
+        int from = 0;
+        int to = 0;
+        for (Span span : unused) {
+            System.arraycopy(content, from, kept, to, span.from() - from);
+            to += span.from() - from;
+            from = span.to();
+        }
+        System.arraycopy(content, from, kept, to, content.length - from);
+        return kept;
     }
 
     /** Returns the colour space by the rules of libjpeg; the format has no field for it. */
@@ -91,6 +132,11 @@ record JpegHeader(
         private static final int START_OF_SCAN = 0xda;
         private static final int END_OF_IMAGE = 0xd9;
         private static final int QUANTIZATION = 0xdb;
+        private static final int COMMENT = 0xfe;
+        private static final int APPLICATION = 0xe0;
+        private static final int EXIF = 0xe1;
+        private static final int PROFILE = 0xe2;
+        private static final int ADOBE = 0xee;
 
         private final byte[] content;
         private int position = 2;
@@ -99,7 +145,10 @@ record JpegHeader(
         private boolean jfif;
         private Optional<Span> exif = Optional.empty();
         private int scans;
+        private int segments;
+        private final List<Span> unused = new ArrayList<>();
         private boolean peculiar;
+        private boolean onlyFrame;
 
         Parser(byte[] content) {
             this.content = content;
@@ -107,13 +156,17 @@ record JpegHeader(
 
         JpegHeader header() throws UnreadableException {
             int marker = nextMarker();
-            while (marker >= 0 && marker != END_OF_IMAGE) {
+            while (marker >= 0 && marker != END_OF_IMAGE && !(onlyFrame && frame != null)) {
                 if (!standsAlone(marker)) {
                     int length = position + 2 <= content.length ? u16(position) : 0;
                     if (length < 2 || length > content.length - position) {
                         break;
                     }
-                    segment(marker, new Span(position + 2, position + length));
+                    if (segment(marker, new Span(position + 2, position + length)) || scans > 0) {
+                        segments++;
+                    } else {
+                        drop(new Span(position - 2, position + length));
+                    }
                     position += length;
                 }
                 marker = nextMarker();
@@ -124,7 +177,8 @@ record JpegHeader(
                         "expected a JPEG with a start-of-frame segment, found none up to byte " + position + " of "
                                 + content.length);
             }
-            return new JpegHeader(frame, transform, jfif, exif, scans, marker == END_OF_IMAGE, peculiar);
+            return new JpegHeader(
+                    frame, transform, jfif, exif, scans, segments, unused, marker == END_OF_IMAGE, peculiar);
         }
 
         /** The next marker, past padding, garbage and the coded data of a scan; −1 at the end of the file. */
@@ -144,21 +198,36 @@ record JpegHeader(
             return (marker >= 0xd0 && marker <= 0xd8) || marker == 1;
         }
 
-        private void segment(int marker, Span body) throws UnreadableException {
+        /** Reads a segment; returns whether the decoder needs it. */
+        private boolean segment(int marker, Span body) throws UnreadableException {
             if (marker == START_OF_SCAN) {
                 scans++;
-            } else if (marker == 0xe0) {
-                jfif |= body.begins(content, "JFIF\0");
-            } else if (marker == 0xe1 && exif.isEmpty() && body.begins(content, "Exif\0\0")) {
+            } else if (marker == APPLICATION) {
+                boolean found = body.begins(content, "JFIF\0");
+                jfif |= found;
+                return found;
+            } else if (marker == EXIF && exif.isEmpty() && body.begins(content, "Exif\0\0")) {
                 exif = Optional.of(body.withoutExifPrefix(content));
-            } else if (marker == 0xee && body.begins(content, "Adobe") && body.to() - body.from() >= 12) {
+                return true; // the JDK's reader decides by it whether colours are YCbCr
+            } else if (marker == ADOBE && body.begins(content, "Adobe") && body.to() - body.from() >= 12) {
                 transform = u8(body.from() + 11);
-            } else if (marker == 0xe2) {
+                return true;
+            } else if (marker == PROFILE) {
                 peculiar |= body.begins(content, "ICC_PROFILE\0");
             } else if (marker == QUANTIZATION) {
                 peculiar |= hasWideTable(body);
             } else if (isFrame(marker) && frame == null) {
                 frame = frame(marker, body);
+            }
+            return marker != COMMENT && (marker < APPLICATION || marker > APPLICATION + 0xf);
+        }
+
+        /** Adds a segment to the unused ones, joined with the one before if they touch. */
+        private void drop(Span segment) {
+            if (!unused.isEmpty() && unused.getLast().to() == segment.from()) {
+                unused.set(unused.size() - 1, new Span(unused.getLast().from(), segment.to()));
+            } else {
+                unused.add(segment);
             }
         }
 

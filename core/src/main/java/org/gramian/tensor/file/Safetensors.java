@@ -2,14 +2,17 @@ package org.gramian.tensor.file;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import org.gramian.tensor.file.SafetensorsHeader.Entry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes safetensors files: named tensors and a text-to-text metadata map.
@@ -31,32 +34,104 @@ import org.gramian.tensor.file.SafetensorsHeader.Entry;
  */
 public final class Safetensors {
     private static final int MAX_HEADER_BYTES = 100_000_000;
+    private static final ValueLayout.OfLong LENGTH = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private Safetensors() {}
 
     /**
-     * Maps a file; its tensors live as long as the arena, and must not be written to.
+     * Reads a file into memory that lives as long as the arena, and verifies its checksums if it has any.
      *
-     * <p>The file may be replaced by {@link #write} meanwhile. If it is shortened in place, access to the lost part fails
-     * with an {@link InternalError}.
+     * <p>The file is not mapped: if another program shortened a mapped file in place, native code that reads the lost part would
+     * end the process.
      *
-     * @throws TensorFileException if the file cannot be read or is not a correct safetensors file
+     * @throws TensorFileException if the file cannot be read, is not a correct safetensors file, or is damaged
      */
     public static TensorFile read(Path path, Arena arena) throws TensorFileException {
         try (InputFile file = InputFile.open(path)) {
-            int length = headerLength(file);
-            byte[] bytes = file.read(Long.BYTES, length, "the header").array();
-            SafetensorsHeader header = SafetensorsHeader.parse(path, bytes);
-            long dataStart = Long.BYTES + (long) length;
-            List<Entry> entries = header.inOrderOfData(path, file.size() - dataStart);
-            MemorySegment data = file.map(dataStart, arena);
-            SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
-            for (Entry entry : entries) {
-                MemorySegment slice = data.asSlice(entry.begin(), entry.end() - entry.begin());
-                tensors.put(entry.name(), new StoredTensor(entry.type(), entry.shape(), slice));
+            Start start = start(file);
+            Checksum.@Nullable Data checksum = start.checked ? new Checksum.Data(file.size() - start.bytes) : null;
+            MemorySegment data = file.load(start.bytes, arena, piece -> {
+                if (checksum != null) {
+                    checksum.update(piece);
+                }
+            });
+            if (checksum != null) {
+                Checksum.verifyData(path, start.header.metadata(), checksum.hex());
             }
-            return new TensorFile(path, tensors, header.metadata());
+            return content(path, start, data);
         }
+    }
+
+    /**
+     * Reads names, types, shapes and metadata of a file, and verifies the checksum of its header if it has one. The data is mapped,
+     * not read: use {@link #read} to access it.
+     *
+     * @throws TensorFileException if the file cannot be read, or its header is not correct or damaged
+     */
+    public static TensorFile header(Path path, Arena arena) throws TensorFileException {
+        try (InputFile file = InputFile.open(path)) {
+            Start start = start(file);
+            return content(path, start, file.map(start.bytes, arena));
+        }
+    }
+
+    /**
+     * Reads a file that is in memory; its tensors are slices of it.
+     *
+     * @param path name of the file for messages; it need not exist
+     * @param content the whole file
+     * @throws TensorFileException if it is not a correct safetensors file, or a checksum in it does not match
+     */
+    public static TensorFile read(Path path, MemorySegment content) throws TensorFileException {
+        if (content.byteSize() < Long.BYTES) {
+            throw new TensorFileException(path, "expected a safetensors file, found " + content.byteSize() + " bytes");
+        }
+        int length = headerLength(path, content.get(LENGTH, 0), content.byteSize());
+        byte[] header = content.asSlice(0, Long.BYTES + (long) length).toArray(ValueLayout.JAVA_BYTE);
+        Start start = start(path, header, content.byteSize());
+        MemorySegment data = content.asSlice(start.bytes).asReadOnly();
+        if (start.checked) {
+            Checksum.Data checksum = new Checksum.Data(data.byteSize());
+            checksum.update(data);
+            Checksum.verifyData(path, start.header.metadata(), checksum.hex());
+        }
+        return content(path, start, data);
+    }
+
+    /**
+     * What stands before the data.
+     *
+     * @param entries in the order of the data
+     * @param bytes its size
+     * @param checked whether the file has checksums
+     */
+    private record Start(SafetensorsHeader header, List<Entry> entries, long bytes, boolean checked) {}
+
+    private static Start start(InputFile file) throws TensorFileException {
+        long stated = file.read(0, Long.BYTES, "the header's length").getLong();
+        int length = headerLength(file.path(), stated, file.size());
+        return start(
+                file.path(), file.read(0, Long.BYTES + length, "the header").array(), file.size());
+    }
+
+    private static Start start(Path path, byte[] start, long size) throws TensorFileException {
+        SafetensorsHeader header = SafetensorsHeader.parse(path, Arrays.copyOfRange(start, Long.BYTES, start.length));
+        boolean checked = Checksum.verifyHeader(path, start, header.metadata());
+        return new Start(header, header.inOrderOfData(path, size - start.length), start.length, checked);
+    }
+
+    private static TensorFile content(Path path, Start start, MemorySegment data) {
+        SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+        for (Entry entry : start.entries) {
+            MemorySegment slice = data.asSlice(entry.begin(), entry.end() - entry.begin());
+            tensors.put(entry.name(), new StoredTensor(entry.type(), entry.shape(), slice));
+        }
+        SequencedMap<String, String> metadata = new LinkedHashMap<>(start.header.metadata());
+        if (start.checked) {
+            metadata.remove(Checksum.DATA);
+            metadata.remove(Checksum.HEADER);
+        }
+        return new TensorFile(path, tensors, metadata, start.checked);
     }
 
     /**
@@ -71,7 +146,33 @@ public final class Safetensors {
      */
     public static void write(Path path, Map<String, StoredTensor> tensors, Map<String, String> metadata)
             throws TensorFileException {
-        SafetensorsHeader header = SafetensorsHeader.of(tensors, metadata);
+        write(path, tensors, SafetensorsHeader.of(tensors, metadata), false);
+    }
+
+    /**
+     * Writes a file as {@link #write}, with checksums that {@link #read} verifies: SHA-256 of data and header, as the metadata
+     * {@code sha256_data} and {@code sha256_header}.
+     *
+     * @throws TensorFileException as {@link #write}
+     */
+    public static void writeChecked(Path path, Map<String, StoredTensor> tensors, Map<String, String> metadata)
+            throws TensorFileException {
+        List<StoredTensor> stored = stored(SafetensorsHeader.of(tensors, metadata), tensors);
+        Checksum.Data checksum = new Checksum.Data(
+                stored.stream().mapToLong(tensor -> tensor.data().byteSize()).sum());
+        stored.forEach(tensor -> checksum.update(tensor.data()));
+        Map<String, String> extended = new LinkedHashMap<>(metadata);
+        extended.put(Checksum.DATA, checksum.hex());
+        extended.put(Checksum.HEADER, Checksum.UNKNOWN);
+        write(path, tensors, SafetensorsHeader.of(tensors, extended), true);
+    }
+
+    private static List<StoredTensor> stored(SafetensorsHeader header, Map<String, StoredTensor> tensors) {
+        return header.entries().stream().map(entry -> tensors.get(entry.name())).toList();
+    }
+
+    private static void write(Path path, Map<String, StoredTensor> tensors, SafetensorsHeader header, boolean checked)
+            throws TensorFileException {
         byte[] json = header.encode(path);
         if (json.length > MAX_HEADER_BYTES) {
             throw new TensorFileException(
@@ -86,26 +187,23 @@ public final class Safetensors {
                 .putLong(json.length)
                 .put(json)
                 .array();
-        OutputFile.write(
-                path,
-                start,
-                header.entries().stream()
-                        .map(entry -> tensors.get(entry.name()))
-                        .toList());
+        if (checked) {
+            Checksum.seal(start);
+        }
+        OutputFile.write(path, start, stored(header, tensors));
     }
 
-    private static int headerLength(InputFile file) throws TensorFileException {
-        long length = file.read(0, Long.BYTES, "the header's length").getLong();
-        long rest = file.size() - Long.BYTES;
+    private static int headerLength(Path path, long length, long size) throws TensorFileException {
+        long rest = size - Long.BYTES;
         if (Long.compareUnsigned(length, MAX_HEADER_BYTES) > 0) {
             throw new TensorFileException(
-                    file.path(),
+                    path,
                     "expected a header of at most %d bytes, found a length of %s; is this a safetensors file?"
                             .formatted(MAX_HEADER_BYTES, Long.toUnsignedString(length)));
         }
         if (length > rest) {
             throw new TensorFileException(
-                    file.path(),
+                    path,
                     "expected a header of %d bytes, found the end of the file after %d; is the file truncated?"
                             .formatted(length, rest));
         }

@@ -2,8 +2,10 @@ package org.gramian.train.loop;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -23,6 +25,8 @@ import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.Optimizer;
 import org.gramian.train.loop.Cancellation.Stopwatch;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -32,12 +36,14 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>A checkpoint is the whole state of a stage as a safetensors file: parameters, the optimizer's state, the best parameters so far,
  * and the {@link TrainingProgress} as JSON. Tensors are named {@code value.}, {@code best.} and by the optimizer's state, as {@code
  * velocity.} or {@code first-moment.}, followed by the part and the name of the parameter. Order and crops follow from the seed and
- * the progress, so the state of no random generator is stored.
+ * the progress, so the state of no random generator is stored. SHA-256 checksums are verified at resume. The checkpoint before the
+ * last is kept beside it, for the case that the last one is damaged.
  */
 public final class Checkpointing {
     /** Work that may be lost when the machine fails: one minute. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofMinutes(1);
 
+    private static final Logger LOG = LoggerFactory.getLogger(Checkpointing.class);
     private static final String FORMAT = "gramian-checkpoint";
     private static final String VERSION = "3";
     private static final JsonMapper MAPPER = JsonMapper.shared();
@@ -123,6 +129,7 @@ public final class Checkpointing {
     /** Removes the checkpoint, once the model is written. */
     public void remove() throws IOException {
         if (file != null) {
+            Files.deleteIfExists(previous(file));
             Files.deleteIfExists(file);
         }
     }
@@ -153,10 +160,30 @@ public final class Checkpointing {
     void save(TrainingProgress progress, State state) throws IOException {
         if (file != null) {
             Duration before = sinceLast.elapsed();
+            keepPrevious(file);
             write(file, progress, state);
             copy.written(file);
             lastTook = sinceLast.elapsed().minus(before);
             sinceLast.restart();
+        }
+    }
+
+    /** Returns the file of the checkpoint before the last. */
+    static Path previous(Path file) {
+        return file.resolveSibling("previous-" + file.getFileName());
+    }
+
+    /** Gives the last checkpoint a second name, which stays when the next one replaces it. */
+    private static void keepPrevious(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return;
+        }
+        Path previous = previous(file);
+        Files.deleteIfExists(previous);
+        try {
+            Files.createLink(previous, file);
+        } catch (UnsupportedOperationException | FileSystemException _) { // a file system without links
+            Files.copy(file, previous, StandardCopyOption.REPLACE_EXISTING);
         }
     }
 
@@ -176,23 +203,58 @@ public final class Checkpointing {
             metadata.put("identity", identity);
             metadata.put("optimizer-steps", Long.toString(state.optimizer.steps()));
             metadata.put("position", MAPPER.writeValueAsString(progress));
-            Safetensors.write(target, tensors, metadata);
+            Safetensors.writeChecked(target, tensors, metadata);
         }
     }
 
     /**
-     * Reads the checkpoint if there is one.
+     * Reads the checkpoint if there is one; if it is damaged, the one before.
      *
-     * @throws IOException if it is damaged, or of a run with another configuration
+     * @throws IOException if both are damaged, or of a run with another configuration
      */
     Optional<Checkpoint> find() throws IOException {
-        return file != null && Files.exists(file) ? Optional.of(read(file)) : Optional.empty();
+        if (file == null || !Files.exists(file)) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(read(file));
+        } catch (DamagedException damaged) {
+            Path previous = previous(file);
+            if (!Files.exists(previous)) {
+                throw damaged.cause;
+            }
+            try {
+                Checkpoint earlier = read(previous);
+                Files.move(
+                        previous, file, StandardCopyOption.ATOMIC_MOVE); // the next write must not keep the damaged one
+                LOG.warn("{}; resuming from the checkpoint before it", damaged.cause.getMessage());
+                return Optional.of(earlier);
+            } catch (DamagedException both) {
+                both.cause.addSuppressed(damaged.cause);
+                throw new TensorFileException(
+                        file,
+                        "both this checkpoint and the one before it are damaged; start a new run, or restore one from a backup",
+                        both.cause);
+            }
+        }
     }
 
-    private Checkpoint read(Path source) throws IOException {
+    /** A checkpoint cannot be read, whatever its run. */
+    private static final class DamagedException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        private final IOException cause;
+
+        DamagedException(IOException cause) {
+            super(cause);
+            this.cause = cause;
+        }
+    }
+
+    private Checkpoint read(Path source) throws IOException, DamagedException {
         try (Arena arena = Arena.ofShared();
                 Scope scope = Scope.open()) {
-            TensorFile stored = Safetensors.read(source, arena);
+            TensorFile stored = content(source, arena);
             Map<String, String> metadata = stored.metadata();
             if (!FORMAT.equals(metadata.get("format")) || !VERSION.equals(metadata.get("version"))) {
                 throw new TensorFileException(
@@ -214,7 +276,21 @@ public final class Checkpointing {
             tensors.values().forEach(scope::release); // only now: if one cannot be read, the scope frees the others
             return new Checkpoint(source, progress, steps, tensors);
         } catch (JacksonException | NumberFormatException damaged) {
-            throw new TensorFileException(source, "its position is damaged; start a new run");
+            throw new DamagedException(new TensorFileException(source, "its position is damaged; start a new run"));
+        }
+    }
+
+    private static TensorFile content(Path source, Arena arena) throws DamagedException {
+        try {
+            TensorFile stored = Safetensors.read(source, arena);
+            if (!stored.checked()) {
+                LOG.info(
+                        "{}: has no checksum, since it was written by an earlier version; damage cannot be detected",
+                        source);
+            }
+            return stored;
+        } catch (TensorFileException e) {
+            throw new DamagedException(e);
         }
     }
 

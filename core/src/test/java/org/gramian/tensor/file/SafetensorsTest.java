@@ -51,6 +51,28 @@ final class SafetensorsTest {
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("org.gramian.tensor.file.SampleTensors#seeds")
+    void aFileInMemoryHasTheSameContent(long seed) throws IOException {
+        Random random = new Random(seed);
+        Map<String, StoredTensor> tensors = SampleTensors.tensors(random);
+        Map<String, String> metadata = SampleTensors.metadata(random);
+        Path path = folder.resolve("file.safetensors");
+        Safetensors.write(path, tensors, metadata);
+        MemorySegment content = MemorySegment.ofArray(Files.readAllBytes(path));
+        TensorFile read = Safetensors.read(path, content);
+        assertThat(read.metadata()).isEqualTo(metadata);
+        assertThat(read.tensors().keySet()).isEqualTo(tensors.keySet());
+        for (var expected : tensors.entrySet()) {
+            assertSame(read.get(expected.getKey()), expected.getValue());
+            assertThat(read.get(expected.getKey()).data().isReadOnly()).isTrue();
+        }
+        for (long size : new long[] {0, 7, content.byteSize() - 1}) {
+            assertThatExceptionOfType(TensorFileException.class)
+                    .isThrownBy(() -> Safetensors.read(path, content.asSlice(0, size)));
+        }
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("org.gramian.tensor.file.SampleTensors#seeds")
     void bytesDoNotDependOnTheOrderOfTheMaps(long seed) throws IOException {
         Random random = new Random(seed);
         Map<String, StoredTensor> tensors = SampleTensors.tensors(random);

@@ -13,7 +13,6 @@ open module org.gramian.core {
     requires com.fasterxml.jackson.annotation;
     requires com.google.protobuf;
     requires de.siegmar.fastcsv;
-    requires io.jhdf;
     requires transitive java.desktop; // BufferedImage in Classifier
     requires java.management;
     requires java.net.http;

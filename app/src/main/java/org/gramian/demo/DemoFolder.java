@@ -55,13 +55,14 @@ public record DemoFolder(Path path) {
 
     private static String mark(DemoRecipe recipe) {
         TextureSet textures = recipe.textures();
-        return "gramian demo, version 1%nseed %d%npictures %d of each class, %d x %d%npooling %s, %d epochs%n"
+        return "gramian demo, version 1%nseed %d%npictures %d of each class, %d x %d%npooling %s on %s, %d epochs%n"
                 .formatted(
                         textures.seed(),
                         textures.images(),
                         textures.side(),
                         textures.side(),
                         recipe.pooling(),
+                        recipe.backbone(),
                         recipe.epochs());
     }
 

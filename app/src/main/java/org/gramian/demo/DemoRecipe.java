@@ -2,6 +2,7 @@ package org.gramian.demo;
 
 import java.util.List;
 import java.util.Optional;
+import org.gramian.backbone.Backbone;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.run.config.Keys;
@@ -11,14 +12,18 @@ import org.gramian.train.recipe.Schedule;
 /**
  * Dataset and training options of the demo: two runs that differ in the pooling only.
  *
- * <p>The second pooling is that of the paper, with 120 channels after the 1×1 convolution instead of 512, as many as the filter
- * bank has: more would be linearly dependent. Images, split, crops, epochs and schedule are the same for both.
+ * <p>The second pooling is that of the paper, with as many channels after the 1×1 convolution as the backbone has instead of 512:
+ * more would be linearly dependent. Images, split, crops, epochs and schedule are the same for both.
  *
  * @param textures the images and the seed
  * @param pooling of the second run; the first is {@code average}
  * @param epochs of both
+ * @param backbone of both: one that needs no weights or has weights in this program
  */
-public record DemoRecipe(TextureSet textures, String pooling, int epochs) {
+public record DemoRecipe(TextureSet textures, String pooling, int epochs, String backbone) {
+    /** Default backbone. */
+    public static final String BACKBONE = "filters";
+
     /** Takes about a minute on two cores; confidence intervals of the accuracies are about ±5 points. */
     public static final DemoRecipe DEFAULT =
             new DemoRecipe(new TextureSet(80, 144, 0), "conv:same/rbf/spd:64/relu/triu/root/l2", 25);
@@ -38,9 +43,19 @@ public record DemoRecipe(TextureSet textures, String pooling, int epochs) {
      */
     public record Entry(String name, String meaning, String pooling) {}
 
+    /** Creates a recipe with the default backbone. */
+    public DemoRecipe(TextureSet textures, String pooling, int epochs) {
+        this(textures, pooling, epochs, BACKBONE);
+    }
+
     /** Returns a copy with another seed. */
     public DemoRecipe seeded(long seed) {
-        return new DemoRecipe(new TextureSet(textures.images(), textures.side(), seed), pooling, epochs);
+        return new DemoRecipe(new TextureSet(textures.images(), textures.side(), seed), pooling, epochs, backbone);
+    }
+
+    /** Returns a copy with another backbone. */
+    public DemoRecipe with(String other) {
+        return new DemoRecipe(textures, pooling, epochs, other);
     }
 
     /** Returns the first-order run, then the second-order run. */
@@ -52,10 +67,11 @@ public record DemoRecipe(TextureSet textures, String pooling, int epochs) {
 
     /** Returns the configuration of a run. */
     public Settings settings(Entry entry) {
+        boolean needed = Backbone.of(backbone).about().weights().needed();
         int side = (int) Math.round(textures.side() * CROPPED);
         return Settings.NONE
-                .with(Keys.BACKBONE, "filters")
-                .with(Keys.WEIGHTS, Optional.<String>empty())
+                .with(Keys.BACKBONE, backbone)
+                .with(Keys.WEIGHTS, needed ? Optional.of(backbone) : Optional.<String>empty())
                 .with(Keys.CROPS, new CropPlan(CropPlan.Kind.CENTER, side, false))
                 .with(Keys.PROTOCOL, Protocols.parse("holdout:0.3"))
                 .with(Keys.POOLING, entry.pooling())

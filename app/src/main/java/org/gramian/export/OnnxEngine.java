@@ -106,6 +106,15 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
+    /** Opens a file of any program with the default options. */
+    static OrtSession session(Path file) throws OrtException, ExecutionException {
+        OrtEnvironment environment = environment();
+        try (OrtSession.SessionOptions options = new OrtSession.SessionOptions()) {
+            options.setSessionLogLevel(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL);
+            return onDeepStack(() -> environment.createSession(file.toString(), options));
+        }
+    }
+
     private static ModelFileException unusable(Path file, Exception wrong) {
         Throwable cause = wrong.getCause() == null ? wrong : wrong.getCause();
         return new ModelFileException(
@@ -116,7 +125,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
     }
 
     /** Created once; not in a static initializer, which the thread with the deep stack would wait for. */
-    private static synchronized OrtEnvironment environment() {
+    static synchronized OrtEnvironment environment() {
         OrtEnvironment made = environment;
         if (made == null) {
             try {

@@ -16,6 +16,10 @@ import java.util.stream.Stream;
  * @param root a folder of the test's own
  */
 public record TinyTraining(Path root) {
+    /** A network of another program, see {@code scripts/golden/onnx_backbone.py}; core's tests read it, too. */
+    public static final Path NETWORK =
+            Path.of("..", "core", "src", "test", "resources", "models", "small-backbone.onnx");
+
     /** The files of a finished run, or of a fold of one. */
     public static final Set<String> FOLD_FILES = Set.of(
             "confusion.csv",
@@ -51,6 +55,9 @@ public record TinyTraining(Path root) {
         line.addAll(List.of("--set", "data.crops=center:32"));
         if (!List.of(more).contains("--pooling")) {
             line.addAll(List.of("--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2"));
+        }
+        if (!List.of(more).contains("--backbone")) {
+            line.addAll(List.of("--backbone", "filters")); // bundled weights of a build play no part either
         }
         Stream.of(more).map(Object::toString).forEach(line::add);
         return line;

@@ -34,11 +34,28 @@ class NetworkExportTest {
     /** Odd and even sides: where windows do not fit, padding and rounding up differ. */
     @ParameterizedTest
     @CsvSource({
-        "filters, bank, 32", "filters, bank, 45",
-        "googlenet, inception_4a, 64", "googlenet, inception_3b, 75",
-        "squeezenet, fire6, 64", "squeezenet, fire5, 71",
-        "efficientnet-lite4, block8, 64", "efficientnet-lite4, block8, 51",
-        "resnet18, layer2, 64", "resnet50, layer1, 49",
+        "filters, bank, 32",
+        "filters, bank, 45",
+        "googlenet, inception_4a, 64",
+        "googlenet, inception_3b, 75",
+        "squeezenet, fire6, 64",
+        "squeezenet, fire5, 71",
+        "efficientnet-lite4, block8, 64",
+        "efficientnet-lite4, block8, 51",
+        "resnet18, layer2, 64",
+        "resnet50, layer1, 49",
+        "resnet50-v1, layer2.0, 49",
+        "mobilenet_v3_large, features.12, 64",
+        "mobilenet_v3_large, classifier.0, 51",
+        "efficientnet_v2_s, features.3, 64",
+        "efficientnet_v2_s, features.4.1, 51",
+        "gramian-s, layer4, 64",
+        "gramian-s, layer4, 75",
+        "vit-s16, blocks.1, 40",
+        "vit-s16, patch_embed, 33",
+        "dinov2-vits14, blocks.0, 45",
+        "dinov2-vits14-reg, blocks.1, 45",
+        "convnext_tiny, features.2, 45",
         "vgg16, conv2_2, 32"
     })
     void everyNetworkAgrees(String network, String layer, int side) throws IOException {
@@ -72,12 +89,21 @@ class NetworkExportTest {
     @CsvSource({
         "squeezenet, fire3+fire5+fire9, 64, average/l2, 13",
         "squeezenet, fire4+fire8, 75, [tail/l2+average]/l2/scale, 18",
+        "vit-s16, blocks.1+cls, 48, '[layer:cls/average+layer:blocks.1/covariance/isqrt:3/triu]', 17",
         "efficientnet-lite4, block8+block12, 51, [layer:block12/average+average/l2/scale:3], 21"
     })
     void layersOfDifferentSizesAreResized(String network, String layers, int side, String pooling, int opset)
             throws IOException {
         try (SmallModel small = SmallModel.of(Backbone.of(network, layers), pooling, side, false)) {
             requireAgreement(small, opset);
+        }
+    }
+
+    @Test
+    void twoNetworksOnTheSameImageAgree() throws IOException {
+        Backbone backbone = Backbone.of("squeezenet+resnet18").cutAt("squeezenet:fire4+resnet18:layer1");
+        try (SmallModel small = SmallModel.of(backbone, "[layer:resnet18:layer1/average+average/l2]", 51, false)) {
+            requireAgreement(small, OnnxFile.DEFAULT_OPSET);
         }
     }
 

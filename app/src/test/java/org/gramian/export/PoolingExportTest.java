@@ -63,9 +63,14 @@ class PoolingExportTest {
                 "weighted/l2",
                 "pyramid:2",
                 "pyramid:3,of=max/l2",
+                "radam",
+                "conv:7/radam:2/l2",
+                "sot:2,size=3",
+                "conv:8/sot:3,size=4,iterations=3/l2",
                 "conv:6/average",
                 "pca:5/average",
                 "average/pca:7/l2",
+                "conv:6/dropcov/average",
                 "fisher:3",
                 "pca:4/fisher:3,weights=true/root:eps=0/l2",
                 "netvlad:3/l2",
@@ -87,12 +92,23 @@ class PoolingExportTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "conv:8/rbf/triu", "conv:8/rbf:sigma=mean-full/triu", "conv:8/rbf:sigma=3/triu",
-                "conv:8/rbf:sigma=estimate/triu", "conv:8/rbf:sigma=learned/triu", "rbf/flat",
-                "conv:8/rbf:jitter=0/flat", "conv:8/laplacian:sigma=2/triu",
-                        "conv:8/polynomial:degree=2,scale=0.1,offset=1/triu/root/l2",
-                "conv:8/covariance/triu", "conv:8/covariance:shrinkage=0.3/triu", "conv:8/bilinear/triu/root/l2",
-                "conv:8/gaussian/triu"
+                "conv:8/rbf/triu",
+                "conv:8/rbf:sigma=mean-full/triu",
+                "conv:8/rbf:sigma=3/triu",
+                "conv:8/rbf:sigma=estimate/triu",
+                "conv:8/rbf:sigma=learned/triu",
+                "rbf/flat",
+                "conv:8/rbf:jitter=0/flat",
+                "conv:8/laplacian:sigma=2/triu",
+                "conv:8/polynomial:degree=2,scale=0.1,offset=1/triu/root/l2",
+                "conv:8/covariance/triu",
+                "conv:8/covariance:shrinkage=0.3/triu",
+                "conv:8/bilinear/triu/root/l2",
+                "conv:8/gaussian/triu",
+                "conv:8/democratic/triu/root/l2",
+                "conv:8/(rbf+0.5*covariance)/triu",
+                "(bilinear*rbf:sigma=estimate+0.1*rbf:sigma=learned)/triu/root/l2",
+                "democratic:gamma=0,iterations=1/triu/l2"
             })
     void everyKernelAgrees(String pooling) throws IOException {
         try (SmallModel small = SmallModel.of(pooling, 32)) {
@@ -108,6 +124,8 @@ class PoolingExportTest {
                 "conv:8/covariance/isqrt:1/triu",
                 "conv:8/covariance/isqrt:2/flat",
                 "conv:8/covariance/isqrt:5/triu",
+                "conv:8/covariance/isice:5/triu",
+                "pca:8/covariance:shrinkage=0.1/rbn/isqrt:5/triu",
                 "conv:8/covariance/o2t:11/pv:7/root/l2",
                 "bilinear/sketch:64/root/l2",
                 "bilinear/maclaurin:32/root/l2"

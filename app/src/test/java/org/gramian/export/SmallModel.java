@@ -38,9 +38,19 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
 
     static SmallModel of(Backbone backbone, String pooling, int side, boolean normalized) {
         SplittableRandom random = new SplittableRandom(5);
-        Pooling settled = Pooling.parse(pooling).settled(backbone, FITTED_TO);
         ParameterSet weights = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
         spread(weights, random);
+        return of(backbone, weights, pooling, side, normalized, random);
+    }
+
+    static SmallModel of(
+            Backbone backbone,
+            ParameterSet weights,
+            String pooling,
+            int side,
+            boolean normalized,
+            SplittableRandom random) {
+        Pooling settled = Pooling.parse(pooling).settled(backbone, FITTED_TO);
         Head head = new Head(settled, 3, normalized);
         Model model = Model.begin(backbone, weights, head, random, Device.CPU);
         ParameterSet parameters = model.headParameters();

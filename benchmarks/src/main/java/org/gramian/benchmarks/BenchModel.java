@@ -64,8 +64,7 @@ final class BenchModel implements AutoCloseable {
     }
 
     static BenchModel of(BenchWorkload workload, TaskSpec spec) {
-        Optional<Backbone> backbone =
-                workload.hasBackbone() ? Optional.of(Backbone.of(spec.text("backbone"))) : Optional.empty();
+        Optional<Backbone> backbone = workload.hasBackbone() ? Optional.of(spec.backbone()) : Optional.empty();
         Optional<Head> head = workload.hasHead()
                 ? Optional.of(new Head(Pooling.parse(spec.text("pooling")), spec.number("classes"), false))
                 : Optional.empty();

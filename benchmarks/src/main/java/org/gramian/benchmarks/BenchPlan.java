@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
-import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.model.InferencePipeline;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
@@ -44,7 +44,7 @@ public record BenchPlan(List<BenchWorkload> workloads, Grid grid, Sizes sizes, R
      * Model and input sizes.
      *
      * @param pooling of the head
-     * @param backbone cut at its default layer
+     * @param backbone name or file, cut at its default layer
      * @param channels of the feature maps of a head without a backbone
      * @param side height and width of these feature maps
      * @param pixels height and width of the images
@@ -63,7 +63,7 @@ public record BenchPlan(List<BenchWorkload> workloads, Grid grid, Sizes sizes, R
             Shape maps = Shape.of(channels, side, side);
             boolean predicts = workload == BenchWorkload.PREDICTION;
             if (workload.hasBackbone() || predicts) {
-                maps = Backbone.of(backbone).features(pixels, pixels);
+                maps = WeightStore.ofProcess().backbone(backbone).features(pixels, pixels);
             }
             if (workload.hasHead() || predicts) {
                 Pooling parsed = Pooling.parse(pooling);

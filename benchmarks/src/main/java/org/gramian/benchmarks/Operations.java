@@ -1,8 +1,10 @@
 package org.gramian.benchmarks;
 
 import java.util.OptionalDouble;
+import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Conv;
+import org.gramian.backbone.ConvNext;
 import org.gramian.backbone.FilterBank;
 import org.gramian.backbone.NetworkLayer;
 import org.gramian.backbone.NetworkLayer.Branches;
@@ -11,6 +13,11 @@ import org.gramian.backbone.NetworkLayer.Dense;
 import org.gramian.backbone.NetworkLayer.Pool;
 import org.gramian.backbone.NetworkLayer.Residual;
 import org.gramian.backbone.NetworkLayer.ResponseNormalization;
+import org.gramian.backbone.NetworkLayer.SqueezeExcitation;
+import org.gramian.backbone.NetworkLayer.TopDown;
+import org.gramian.backbone.OnnxStage;
+import org.gramian.backbone.Patches;
+import org.gramian.backbone.VisionTransformer;
 import org.gramian.pooling.FirstOrder.Average;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Reduction;
@@ -49,12 +56,14 @@ final class Operations {
         double each = 0;
         Shape maps = Shape.of(spec.number("channels"), spec.number("side"), spec.number("side"));
         if (workload.hasBackbone()) {
-            Backbone backbone = Backbone.of(spec.text("backbone"));
+            Backbone backbone = spec.backbone();
             int pixels = spec.number("pixels");
             Shape images = Shape.of(3, pixels, pixels);
-            double forward = ofStage(new Chain("all", backbone.stages()), images);
-            double first = ofStage(backbone.stages().getFirst(), images);
-            each += workload.trains() ? 3 * forward - first : forward;
+            for (Backbone network : backbone.networks()) {
+                double forward = ofStage(new Chain("all", network.stages()), images);
+                double first = ofStage(network.stages().getFirst(), images);
+                each += workload.trains() ? 3 * forward - first : forward;
+            }
             maps = backbone.features(pixels, pixels);
         }
         if (workload.hasHead()) {
@@ -86,9 +95,25 @@ final class Operations {
                         .mapToDouble(branch -> ofStage(branch, maps))
                         .sum();
             case Residual residual -> ofStage(residual.body(), maps) + ofStage(residual.shortcut(), maps);
+            case TopDown topDown -> ofStage(topDown.body(), maps);
+            case SqueezeExcitation excitation -> ofStage(excitation.gate(), maps);
+            case Patches _, ConvNext.Block _ -> ofWeights(stage, maps.at(0), stage.output(maps));
+            case VisionTransformer.Block block -> {
+                double tokens = (double) maps.at(1) * maps.at(2);
+                yield ofWeights(block, maps.at(0), maps) + 4 * tokens * tokens * maps.at(0);
+            }
+            case VisionTransformer.TokenLayer _, VisionTransformer.ClassToken _, ConvNext.ChannelNorm _ -> 0;
             case Pool _, ResponseNormalization _ -> 0;
-            case FilterBank _ -> UNKNOWN;
+            case FilterBank _, OnnxStage _ -> UNKNOWN;
         };
+    }
+
+    /** Returns 2 operations per weight and position of the output. */
+    private static double ofWeights(NetworkLayer stage, long channels, Shape out) {
+        return stage.parameters(channels).stream()
+                .filter(spec -> spec.role() == Role.WEIGHT)
+                .mapToDouble(spec -> 2.0 * spec.shape().elements() * out.at(1) * out.at(2))
+                .sum();
     }
 
     /** Returns the operations of a head on feature maps {@code [c, h, w]}. */

@@ -57,7 +57,7 @@ final class PredictionTask implements Task {
     }
 
     private static Model model(TaskSpec spec) {
-        Backbone backbone = Backbone.of(spec.text("backbone"));
+        Backbone backbone = spec.backbone();
         Head head = new Head(Pooling.parse(spec.text("pooling")), spec.number("classes"), false);
         Device device = spec.device();
         return new Model(

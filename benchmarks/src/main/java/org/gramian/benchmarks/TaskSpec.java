@@ -5,6 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.tensor.Device;
 
 /**
@@ -41,6 +43,11 @@ record TaskSpec(String name, SequencedMap<String, String> values) {
 
     Device device() {
         return Device.parse(text("device"));
+    }
+
+    /** Returns the backbone at its default layer: built in, installed, or in a file like those of the weights folder. */
+    Backbone backbone() {
+        return WeightStore.ofProcess().backbone(text("backbone"));
     }
 
     String text(String key) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import org.gramian.tensor.Activation;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
@@ -81,9 +82,67 @@ public final class Arithmetic {
                 (g, y) -> Elementwise.mul(Elementwise.mul(g, Elementwise.pow(x.value(), exponent - 1)), exponent));
     }
 
+    /** Computes the error function; its derivative is {@code 2/√π·exp(−x²)}. */
+    public static Var erf(Var x) {
+        return unary(x, Elementwise::erf, (g, y) -> {
+            Tensor bell = Elementwise.expInPlace(Elementwise.mul(Elementwise.mul(x.value(), x.value()), -1));
+            return Elementwise.mulInPlace(Elementwise.mul(bell, g), 2 / Math.sqrt(Math.PI));
+        });
+    }
+
+    /** Computes {@code tanh(x)}; its derivative is {@code 1 − tanh²(x)}. */
+    public static Var tanh(Var x) {
+        return unary(x, Elementwise::tanh, (g, y) -> Elementwise.sub(g, Elementwise.mul(g, Elementwise.mul(y, y))));
+    }
+
+    /** Computes {@code |x|}; the derivative at 0 is 0. */
+    public static Var abs(Var x) {
+        return unary(x, Elementwise::abs, (g, y) -> Elementwise.mul(g, Elementwise.sign(x.value())));
+    }
+
+    /** Computes {@code min(max(x, low), high)}; the derivative at the bounds is 1. */
+    public static Var clip(Var x, double low, double high) {
+        return unary(
+                x,
+                v -> Elementwise.clip(v, low, high),
+                (g, y) -> Elementwise.where(Elementwise.equal(x.value(), y), g, 0));
+    }
+
+    /** Computes {@code x} where it is positive, {@code slope·x} elsewhere. */
+    public static Var leakyRelu(Var x, double slope) {
+        return unary(x, v -> leaky(v, v, slope), (g, y) -> leaky(g, x.value(), slope));
+    }
+
+    private static Tensor leaky(Tensor values, Tensor x, double slope) {
+        return Elementwise.where(Elementwise.greater(x, 0), values, Elementwise.mul(values, slope));
+    }
+
+    /** Selects {@code a} where the condition holds, {@code b} elsewhere. */
+    public static Var where(Tensor condition, Var a, Var b) {
+        return a.tape()
+                .apply(
+                        List.of(a, b),
+                        () -> Result.of(Elementwise.where(condition, a.value(), b.value()), (g, wanted) -> {
+                            Tensor ofA = Elementwise.where(condition, g, 0);
+                            return list(
+                                    sumTo(ofA, a.shape()),
+                                    wanted[1] ? sumTo(Elementwise.sub(g, ofA), b.shape()) : null);
+                        }));
+    }
+
     /** Computes {@code max(x, 0)}; the derivative at 0 is 0. */
     public static Var relu(Var x) {
         return unary(x, Elementwise::relu, (g, y) -> Elementwise.reluBackward(g, y));
+    }
+
+    /** Computes the activation {@code f(x)}. */
+    public static Var activate(Var x, Activation activation) {
+        return activation == Activation.NONE
+                ? x
+                : unary(
+                        x,
+                        activation::apply,
+                        (g, y) -> activation.backward(g, activation.needsInput() ? x.value() : y));
     }
 
     /** Converts to another floating-point type; the gradient has the type of x. */

@@ -6,6 +6,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.FeatureMaps.Filters;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.BatchNormKernels;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
@@ -61,6 +64,47 @@ public record BatchNorm(double epsilon, double momentum) {
                     },
                     normal,
                     inverse);
+        });
+    }
+
+    /**
+     * Normalizes by the statistics of the batch, updates the running statistics, and applies an activation: what {@link
+     * #train(Var, Var, Var, Statistics)} and {@link Arithmetic#activate} compute. On a GPU it is one node of fused kernels,
+     * which takes maps in {@link DType#BF16} with float32 parameters.
+     */
+    public Var train(Var x, Var gamma, Var beta, Statistics running, Activation activation) {
+        requireChannels(x, gamma, beta);
+        DType type = x.value().type();
+        if (x.shape().elements() == x.shape().at(1)) {
+            return Arithmetic.activate(train(x, gamma, beta, running), activation); // nothing to measure
+        }
+        if (!BatchNormKernels.suits(x.value())) {
+            Var exact = Arithmetic.cast(x, gamma.value().type());
+            return Arithmetic.cast(Arithmetic.activate(train(exact, gamma, beta, running), activation), type);
+        }
+        if (activation.needsInput()) {
+            return Arithmetic.activate(train(x, gamma, beta, running, Activation.NONE), activation);
+        }
+        double count = x.shape().elements() / (double) x.shape().at(1);
+        return x.tape().apply(List.of(x, gamma, beta), () -> {
+            Tensor maps = Views.forTensorCores(x.value());
+            BatchNormKernels.Statistics statistics = BatchNormKernels.statistics(maps, epsilon);
+            move(running.mean(), statistics.mean());
+            Tensor biased = Elementwise.add(Elementwise.pow(statistics.inverse(), -2), -epsilon);
+            move(running.variance(), Elementwise.atLeast(Elementwise.mul(biased, count / (count - 1)), 0));
+            Tensor normal = BatchNormKernels.normalize(maps, gamma.value(), beta.value(), statistics, epsilon);
+            Tensor y = activation == Activation.NONE ? normal : activation.inPlace(normal);
+            return Result.of(
+                    y,
+                    (g, wanted) -> {
+                        Tensor upstream = Views.forTensorCores(activation.backward(Views.forTensorCores(g), y));
+                        BatchNormKernels.Gradients gradients =
+                                BatchNormKernels.backward(upstream, maps, gamma.value(), statistics);
+                        return list(gradients.maps(), gradients.gamma(), gradients.beta());
+                    },
+                    maps,
+                    statistics.mean(),
+                    statistics.inverse());
         });
     }
 

@@ -33,7 +33,8 @@ public final class FeatureMaps {
 
     /**
      * Computes convolution and activation in one node, which keeps only the activated maps, half of what two nodes
-     * keep.
+     * keep. Maps before the activation are kept as well if its derivative {@linkplain Activation#needsInput needs} them
+     * and a gradient is wanted.
      *
      * <p>Maps in {@link DType#BF16} are convolved in that type (mixed precision): float32 filters are rounded for it
      * and get float32 gradients.
@@ -42,20 +43,23 @@ public final class FeatureMaps {
         Var weight = filters.weight();
         Var bias = filters.bias();
         DType exact = weight.value().type();
+        boolean split = activation.needsInput() && filters.with(input).stream().anyMatch(Var::wantsGradient);
         return input.tape().apply(filters.with(input), () -> {
             Tensor x = Views.forTensorCores(input.value());
             Tensor w = convolution.prepared(weight.value(), x);
-            Tensor y = convolution.apply(x, w, bias == null ? null : bias.value(), activation);
+            Tensor saved =
+                    convolution.apply(x, w, bias == null ? null : bias.value(), split ? Activation.NONE : activation);
             return Result.of(
-                    y,
+                    split ? activation.apply(saved) : saved,
                     (g, wanted) -> {
                         boolean[] all = Arrays.copyOf(wanted, 3); // no gradient for an absent bias
                         Convolution.Gradients gradients =
-                                convolution.backward(g, y, new Convolution.Inputs(x, w), activation, all);
+                                convolution.backward(g, saved, new Convolution.Inputs(x, w), activation, all);
                         return list(gradients.input(), to(gradients.weight(), exact), to(gradients.bias(), exact));
                     },
                     w,
-                    x);
+                    x,
+                    saved);
         });
     }
 
@@ -68,6 +72,9 @@ public final class FeatureMaps {
         if (!a.shape().equals(b.shape())) {
             throw new IllegalArgumentException(
                     "sum: expected feature maps of the same shape, found " + a + " and " + b);
+        }
+        if (activation.needsInput()) {
+            return Arithmetic.activate(add(a, b, Activation.NONE), activation);
         }
         return a.tape().apply(List.of(a, b), () -> {
             Tensor y = activation.inPlace(Elementwise.add(a.value(), b.value()));

@@ -1,10 +1,15 @@
 package org.gramian.autodiff;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Result.Adjoint;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
@@ -22,7 +27,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Tape implements AutoCloseable {
     /** Application of one function; {@code owned} is freed with it. */
-    private record Node(Var output, List<Var> inputs, Adjoint adjoint, List<Tensor> owned) {}
+    private record Node(
+            Var output,
+            List<Var> inputs,
+            Adjoint adjoint,
+            List<Tensor> owned,
+            @Nullable UnaryOperator<Tensor> part) {}
 
     private final boolean recording;
     private final List<Node> nodes = new ArrayList<>();
@@ -68,6 +78,21 @@ public final class Tape implements AutoCloseable {
      * @return the value, which has a gradient if an input has one
      */
     public Var apply(List<Var> inputs, Supplier<Result> function) {
+        return apply(inputs, function, null);
+    }
+
+    /**
+     * Views a part of a value. Gradients of several parts are added into one tensor of the size of the whole, where an
+     * adjoint of each would make one of its own.
+     *
+     * @param view returns the part of the value, and of its gradient
+     */
+    Var part(Var x, UnaryOperator<Tensor> view) {
+        Adjoint none = (_, _) -> Adjoint.list((Tensor) null);
+        return apply(List.of(x), () -> Result.of(view.apply(x.value()), none), view);
+    }
+
+    private Var apply(List<Var> inputs, Supplier<Result> function, @Nullable UnaryOperator<Tensor> part) {
         boolean wanted = false;
         for (Var input : inputs) {
             if (input.tape() != this) {
@@ -87,7 +112,7 @@ public final class Tape implements AutoCloseable {
                 return output;
             }
             result.saved().stream().filter(scope::release).forEach(owned::add);
-            nodes.add(new Node(output, inputs, result.adjoint(), owned));
+            nodes.add(new Node(output, inputs, result.adjoint(), owned, part));
             return output;
         }
     }
@@ -153,13 +178,18 @@ public final class Tape implements AutoCloseable {
         used = true;
         Map<Var, Tensor> gradients = new HashMap<>();
         gradients.put(root, own(() -> Tensors.copy(upstream)));
+        Set<Tensor> ofParts = Collections.newSetFromMap(new IdentityHashMap<>());
         try {
             for (int i = nodes.size() - 1; i >= 0; i--) {
                 Node node = nodes.get(i);
                 Tensor gradient = gradients.remove(node.output());
                 if (gradient != null) {
                     try (gradient) {
-                        propagate(node, gradient, gradients);
+                        if (node.part() == null) {
+                            propagate(node, gradient, gradients);
+                        } else {
+                            addPart(node, gradient, gradients, ofParts);
+                        }
                     }
                 }
                 if (node.output() != root) {
@@ -204,6 +234,35 @@ public final class Tape implements AutoCloseable {
             }
         }
         replaced.forEach(Tensor::close); // only now: an adjoint may return one tensor for several inputs
+    }
+
+    /**
+     * Adds the gradient of a part to that of the whole.
+     *
+     * @param own gradients that this method made, which nothing else refers to
+     */
+    private static void addPart(Node node, Tensor upstream, Map<Var, Tensor> gradients, Set<Tensor> own) {
+        Var whole = node.inputs().getFirst();
+        UnaryOperator<Tensor> view = Objects.requireNonNull(node.part());
+        Tensor present = gradients.get(whole);
+        try (Scope scope = Scope.open()) {
+            if (present != null && own.contains(present)) {
+                Tensor part = view.apply(present);
+                part.copyFrom(Elementwise.add(part, upstream));
+                return;
+            }
+            Tensor total = present == null
+                    ? Tensors.zeros(whole.shape(), upstream.type(), upstream.device())
+                    : Tensors.copy(present);
+            Tensor part = view.apply(total);
+            part.copyFrom(present == null ? upstream : Elementwise.add(part, upstream));
+            scope.release(total);
+            gradients.put(whole, total);
+            own.add(total);
+        }
+        if (present != null) {
+            present.close();
+        }
     }
 
     /** Adds a gradient to that of an input; the sum belongs to no scope. */

@@ -10,17 +10,23 @@ import org.gramian.backbone.NetworkLayer.Dense;
 import org.gramian.backbone.NetworkLayer.Pool;
 import org.gramian.backbone.NetworkLayer.Residual;
 import org.gramian.backbone.NetworkLayer.ResponseNormalization;
+import org.gramian.backbone.NetworkLayer.SqueezeExcitation;
+import org.gramian.backbone.NetworkLayer.TopDown;
 import org.gramian.tensor.Activation;
 
 /**
- * Layers of the networks, from the tables of their papers. Parameters have the names of the published weights:
- * torchvision's for ResNet, Caffe's for VGG, GoogLeNet and SqueezeNet.
+ * Layers of the networks, from the tables of their papers, and of Gramian's own. Parameters have the names of the published
+ * weights:
+ * torchvision's for ResNet, MobileNet and EfficientNetV2, Caffe's for VGG, GoogLeNet and SqueezeNet.
  */
 final class Architectures {
     private static final int[] VGG_WIDTHS = {64, 128, 256, 512, 512};
     private static final int VGG_POOL5_SIDE = 7;
     private static final int[] RESNET_WIDTHS = {64, 128, 256, 512};
     private static final ResponseNorm GOOGLENET_NORM = new ResponseNorm(5, 1e-4, 0.75, 1);
+
+    /** ε of the batch norms of MobileNetV3 and EfficientNetV2. */
+    private static final double EPSILON = 1e-3;
 
     private Architectures() {}
 
@@ -47,14 +53,14 @@ final class Architectures {
 
     /**
      * Returns a ResNet (He, Zhang, Ren and Sun, "Deep Residual Learning for Image Recognition", CVPR 2016, table 1),
-     * with the stride in the 3×3 convolution of a bottleneck as in torchvision: layers {@code conv1} (with norm and
-     * ReLU), {@code maxpool}, the blocks {@code layer1.0}, …, {@code avgpool} and {@code logits} (parameters {@code
-     * fc}). The last block of each group has the name of the group, such as {@code layer4}.
+     * under torchvision's names: layers {@code conv1} (with norm and ReLU), {@code maxpool}, the blocks {@code
+     * layer1.0}, …, {@code avgpool} and {@code logits} (parameters {@code fc}). The last block of each group has the
+     * name of the group, such as {@code layer4}.
      *
-     * @param bottlenecks whether blocks are bottlenecks (ResNet-50) or basic blocks (ResNet-18)
+     * @param kind kind of all blocks
      * @param blocks number of blocks in each of the four groups
      */
-    static List<NetworkLayer> resNet(boolean bottlenecks, int... blocks) {
+    static List<NetworkLayer> resNet(ResNetBlock kind, int... blocks) {
         List<NetworkLayer> stages = new ArrayList<>();
         stages.add(Conv.of("conv1", 64, 7).stride(2).normalized("bn1"));
         stages.add(Pool.max("maxpool", 3, 2).padded(1));
@@ -64,7 +70,11 @@ final class Architectures {
                 int stride = group > 1 && i == 0 ? 2 : 1;
                 String name = "layer" + group + "." + i;
                 int width = RESNET_WIDTHS[group - 1];
-                Chain body = bottlenecks ? bottleneck(name, width, stride) : basicBlock(name, width, stride);
+                Chain body = switch (kind) {
+                    case BASIC -> basicBlock(name, width, stride);
+                    case BOTTLENECK -> bottleneck(name, width, 4 * width, 1, stride);
+                    case BOTTLENECK_V1 -> bottleneck(name, width, 4 * width, stride, 1);
+                };
                 NetworkLayer block = new Residual(name, body, shortcut(body, channels, stride), Activation.RELU);
                 boolean last = i == blocks[group - 1] - 1;
                 stages.add(last ? Chain.of("layer" + group, block) : block);
@@ -76,6 +86,16 @@ final class Architectures {
         return stages;
     }
 
+    /** Kind of residual block. */
+    enum ResNetBlock {
+        /** Two 3×3 convolutions: ResNet-18. */
+        BASIC,
+        /** 1×1, 3×3 with the stride, 1×1, as in torchvision, also named v1.5: ResNet-50. */
+        BOTTLENECK,
+        /** 1×1 with the stride, 3×3, 1×1, as in the paper and in Keras. */
+        BOTTLENECK_V1
+    }
+
     private static Chain basicBlock(String name, int width, int stride) {
         return Chain.of(
                 name,
@@ -83,12 +103,12 @@ final class Architectures {
                 Conv.of(name + ".conv2", width, 3).normalized(name + ".bn2").activation(Activation.NONE));
     }
 
-    private static Chain bottleneck(String name, int width, int stride) {
+    private static Chain bottleneck(String name, int width, int leaving, int first, int second) {
         return Chain.of(
                 name,
-                Conv.of(name + ".conv1", width, 1).normalized(name + ".bn1"),
-                Conv.of(name + ".conv2", width, 3).stride(stride).normalized(name + ".bn2"),
-                Conv.of(name + ".conv3", 4 * width, 1).normalized(name + ".bn3").activation(Activation.NONE));
+                Conv.of(name + ".conv1", width, 1).stride(first).normalized(name + ".bn1"),
+                Conv.of(name + ".conv2", width, 3).stride(second).normalized(name + ".bn2"),
+                Conv.of(name + ".conv3", leaving, 1).normalized(name + ".bn3").activation(Activation.NONE));
     }
 
     /** Returns the identity if the shapes are equal, else a 1×1 convolution. */
@@ -229,13 +249,182 @@ final class Architectures {
         }
         body.add(sameConv(name + "_conv1", inner, size).stride(stride).depthwise());
         body.add(sameConv(name + "_conv2", leaving, 1).activation(Activation.NONE));
-        Chain chain = new Chain(name, body);
+        return residualIfEqual(new Chain(name, body), entering, leaving, stride);
+    }
+
+    /** Adds the identity to a block of linear output if it keeps the shape. */
+    private static NetworkLayer residualIfEqual(Chain body, int entering, int leaving, int stride) {
         return stride == 1 && entering == leaving
-                ? new Residual(name, chain, Chain.of(name + "_shortcut"), Activation.NONE)
-                : chain;
+                ? new Residual(body.name(), body, Chain.of(body.name() + "_shortcut"), Activation.NONE)
+                : body;
     }
 
     private static Conv sameConv(String name, int channels, int size) {
         return Conv.of(name, channels, size).border(Border.SAME).activation(Activation.RELU6);
+    }
+
+    /**
+     * Returns MobileNetV3-Large (Howard et al., "Searching for MobileNetV3", ICCV 2019, table 1) as in torchvision:
+     * layers {@code features.0} (the stem) to {@code features.16}, {@code avgpool}, {@code classifier.0} and {@code
+     * logits} (parameters {@code classifier.3}); dropout is omitted.
+     */
+    static List<NetworkLayer> mobileNetV3Large() {
+        int[][] table = { // kernel size, expanded channels, output channels, squeezed channels or 0, hard swish, stride
+            {3, 16, 16, 0, 0, 1},
+            {3, 64, 24, 0, 0, 2},
+            {3, 72, 24, 0, 0, 1},
+            {5, 72, 40, 24, 0, 2},
+            {5, 120, 40, 32, 0, 1},
+            {5, 120, 40, 32, 0, 1},
+            {3, 240, 80, 0, 1, 2},
+            {3, 200, 80, 0, 1, 1},
+            {3, 184, 80, 0, 1, 1},
+            {3, 184, 80, 0, 1, 1},
+            {3, 480, 112, 120, 1, 1},
+            {3, 672, 112, 168, 1, 1},
+            {5, 672, 160, 168, 1, 2},
+            {5, 960, 160, 240, 1, 1},
+            {5, 960, 160, 240, 1, 1}
+        };
+        int channels = 16;
+        List<NetworkLayer> stages = new ArrayList<>();
+        stages.add(Chain.of(
+                "features.0",
+                torchConv("features.0", channels, 3, Activation.HARD_SWISH).stride(2)));
+        for (int[] row : table) {
+            Activation activation = row[4] == 1 ? Activation.HARD_SWISH : Activation.RELU;
+            MobileBlock block = new MobileBlock("features." + stages.size(), activation, row[0], row[5]);
+            Excitation excitation = new Excitation(row[3], Activation.RELU, Activation.HARD_SIGMOID);
+            stages.add(block.of(channels, row[1], row[2], excitation));
+            channels = row[2];
+        }
+        stages.add(Chain.of("features.16", torchConv("features.16", 960, 1, Activation.HARD_SWISH)));
+        stages.add(Pool.globalAverage("avgpool"));
+        stages.add(new Dense("classifier.0", 1280, 1, Activation.HARD_SWISH));
+        stages.add(Chain.of(Backbone.LOGITS, new Dense("classifier.3", 1000, 1, Activation.NONE)));
+        return stages;
+    }
+
+    /**
+     * Returns EfficientNetV2-S (Tan and Le, "EfficientNetV2: Smaller Models and Faster Training", ICML 2021, table 4)
+     * as in torchvision: layers {@code features.0} (the stem), the blocks {@code features.1.0}, …, {@code features.7},
+     * {@code avgpool} and {@code logits} (parameters {@code classifier.1}). The last block of each group has the name
+     * of the group, such as {@code features.6}. Dropout and stochastic depth are omitted, in training too.
+     */
+    static List<NetworkLayer> efficientNetV2Small() {
+        int[][] table = { // blocks, output channels, expansion, stride of the first block, 1 if fused
+            {2, 24, 1, 1, 1}, {4, 48, 4, 2, 1}, {4, 64, 4, 2, 1},
+            {6, 128, 4, 2, 0}, {9, 160, 6, 1, 0}, {15, 256, 6, 2, 0}
+        };
+        int channels = 24;
+        List<NetworkLayer> stages = new ArrayList<>();
+        stages.add(Chain.of(
+                "features.0",
+                torchConv("features.0", channels, 3, Activation.SILU).stride(2)));
+        for (int group = 1; group <= table.length; group++) {
+            int[] row = table[group - 1];
+            for (int i = 0; i < row[0]; i++) {
+                String name = "features." + group + "." + i;
+                MobileBlock kind = new MobileBlock(name, Activation.SILU, 3, i == 0 ? row[3] : 1);
+                Excitation excitation = new Excitation(channels / 4, Activation.SILU, Activation.SIGMOID);
+                NetworkLayer block = row[4] == 1
+                        ? kind.fused(channels, row[2] * channels, row[1])
+                        : kind.of(channels, row[2] * channels, row[1], excitation);
+                stages.add(i == row[0] - 1 ? Chain.of("features." + group, block) : block);
+                channels = row[1];
+            }
+        }
+        stages.add(Chain.of("features.7", torchConv("features.7", 1280, 1, Activation.SILU)));
+        stages.add(Pool.globalAverage("avgpool"));
+        stages.add(Chain.of(Backbone.LOGITS, new Dense("classifier.1", 1000, 1, Activation.NONE)));
+        return stages;
+    }
+
+    /**
+     * Returns Gramian-S, a network of 2.9 M parameters for second-order pooling on a CPU: plain convolutions, which are
+     * faster than depthwise ones there, and feature maps {@code [256, 14, 14]} at 224 pixels that combine positions with
+     * depth, see {@link TopDown}. It is as fast as SqueezeNet 1.1 up to {@code fire9}.
+     *
+     * <p>Layers {@code stem}, {@code layer1}, {@code layer2.0} to {@code layer2} (28×28), {@code layer3.0} to {@code
+     * layer3} (14×14) and {@code layer4}, whose blocks have 7×7 positions. There is no classifier.
+     */
+    static List<NetworkLayer> gramianSmall() {
+        List<NetworkLayer> stages = new ArrayList<>();
+        stages.add(normalized("stem", 32, 3).stride(2));
+        stages.add(normalized("layer1", 64, 3).stride(2));
+        stages.addAll(group("layer2", 128, 64, 1));
+        stages.addAll(group("layer3", 256, 96, 4));
+        List<NetworkLayer> coarse = new ArrayList<>(group("layer4", 320, 112, 6));
+        coarse.add(normalized("layer4.lateral", 256, 1).activation(Activation.NONE));
+        stages.add(new TopDown("layer4", new Chain("layer4.coarse", coarse), Activation.RELU));
+        return stages;
+    }
+
+    /** Returns a halving convolution and bottlenecks; the last one has the name of the group. */
+    private static List<NetworkLayer> group(String name, int channels, int width, int blocks) {
+        List<NetworkLayer> stages = new ArrayList<>();
+        stages.add(normalized(name + ".0", channels, 3).stride(2));
+        for (int i = 1; i <= blocks; i++) {
+            Chain body = bottleneck(name + "." + i, width, channels, 1, 1);
+            NetworkLayer block = new Residual(body.name(), body, shortcut(body, channels, 1), Activation.RELU);
+            stages.add(i == blocks ? Chain.of(name, block) : block);
+        }
+        return stages;
+    }
+
+    private static Conv normalized(String name, int channels, int size) {
+        return Conv.of(name, channels, size).normalized(name + ".bn");
+    }
+
+    /** Returns a convolution {@code name.0} with the batch norm {@code name.1}, torchvision's Conv2dNormActivation. */
+    private static Conv torchConv(String name, int channels, int size, Activation activation) {
+        return Conv.of(name + ".0", channels, size)
+                .normalized(name + ".1", EPSILON)
+                .activation(activation);
+    }
+
+    /** Squeezed channels, 0 for no squeeze-and-excitation, and its two activations. */
+    private record Excitation(int squeezed, Activation inner, Activation outer) {}
+
+    /**
+     * Inverted bottleneck under torchvision's names {@code name.block.0}, …; residual if input and output have equal
+     * shapes.
+     *
+     * @param name name of the layer
+     * @param activation activation of all convolutions except the last, which has none
+     * @param size size of the depthwise convolution, or of the first one if fused
+     * @param stride its stride
+     */
+    private record MobileBlock(String name, Activation activation, int size, int stride) {
+        /** 1×1 expansion if it changes the channels, depthwise convolution, squeeze-and-excitation, 1×1 projection. */
+        NetworkLayer of(int entering, int expanded, int leaving, Excitation excitation) {
+            List<NetworkLayer> parts = new ArrayList<>();
+            if (expanded != entering) {
+                parts.add(torchConv(part(parts), expanded, 1, activation));
+            }
+            parts.add(torchConv(part(parts), expanded, size, activation)
+                    .stride(stride)
+                    .depthwise());
+            if (excitation.squeezed > 0) {
+                parts.add(SqueezeExcitation.of(
+                        part(parts), expanded, excitation.squeezed, excitation.inner, excitation.outer));
+            }
+            parts.add(torchConv(part(parts), leaving, 1, Activation.NONE));
+            return residualIfEqual(new Chain(name, parts), entering, leaving, stride);
+        }
+
+        /** Convolution that expands, and 1×1 projection; only the convolution without expansion. */
+        NetworkLayer fused(int entering, int expanded, int leaving) {
+            List<NetworkLayer> parts = new ArrayList<>();
+            parts.add(torchConv(part(parts), expanded, size, activation).stride(stride));
+            if (expanded != entering) {
+                parts.add(torchConv(part(parts), leaving, 1, Activation.NONE));
+            }
+            return residualIfEqual(new Chain(name, parts), entering, leaving, stride);
+        }
+
+        private String part(List<NetworkLayer> before) {
+            return name + ".block." + before.size();
+        }
     }
 }

@@ -3,23 +3,30 @@ package org.gramian.backbone;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Interpolation;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.backbone.NetworkLayer.Chain;
+import org.gramian.backbone.onnx.OnnxGraph;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutional network up to one or several feature layers: images {@code [n, 3, h, w]} to feature maps {@code [n, c,
+ * Network up to one or several feature layers: images {@code [n, 3, h, w]} to feature maps {@code [n, c,
  * h', w']}.
  *
  * <p>The features of a layer are its output after the activation: those of VGG's {@code conv5_3} are rectified. On a
@@ -30,28 +37,94 @@ public final class Backbone {
     /** Last layer of every network with class scores: {@code [1000, 1, 1]} for ImageNet. */
     public static final String LOGITS = "logits";
 
+    /** Between networks, and between layers. */
+    static final String AND = "+";
+
     /** Upper bound of the search for the smallest image size. */
     private static final int LARGEST_MINIMUM = 512;
 
-    private final Network network;
-    private final LayerSelection cut;
-    private final Chain stages;
+    /** Difference to another image size, a multiple of the usual strides. */
+    private static final int NEARBY = 32;
 
-    private Backbone(LayerSelection cut) {
-        this.network = cut.network();
-        this.cut = cut;
-        this.stages = new Chain(cut.text(), cut.stages());
+    /** Largest number of characters of a definition; that of a network with 2,000 operators has about 400,000. */
+    static final int LONGEST_DEFINITION = 8_000_000;
+
+    private final String name;
+    private final List<BackbonePart> parts;
+    private final Optional<String> definition;
+
+    private Backbone(String name, List<BackbonePart> parts, Optional<String> definition) {
+        this.name = name;
+        this.parts = List.copyOf(parts);
+        this.definition = definition;
+    }
+
+    private Backbone(LayerSelection cut, Optional<String> definition) {
+        this(
+                cut.network().name(),
+                List.of(new BackbonePart("", cut, cut.network().about().preprocessing())),
+                definition);
     }
 
     /**
-     * Returns a network with its default feature layer.
+     * Returns a network with its default feature layer, or several networks on the same image.
      *
-     * @param name name of the network, such as {@code vgg16}
-     * @throws IllegalArgumentException if the name is unknown; the message lists all names
+     * <p>The features of {@code a+b} are those of a and b, resized to the height and width of a's and concatenated along
+     * channels. Layers are named {@code a:layer}. Images are preprocessed for a; b converts them.
+     *
+     * @param name name of the network, such as {@code vgg16}, or of two or three, such as {@code vgg16+resnet50}
+     * @throws IllegalArgumentException if a name is unknown; the message lists all names
      */
     public static Backbone of(String name) {
-        Network network = Backbones.network(name);
-        return new Backbone(LayerSelection.of(network, network.cuts().defaultLayer()));
+        return name.contains(AND)
+                ? new Backbone(name, BackbonePart.joint(name), Optional.empty())
+                : of(Backbones.network(name), Optional.empty());
+    }
+
+    /** Returns the networks of a joint backbone, each with its feature layers; else this backbone alone. */
+    public List<Backbone> networks() {
+        return parts.size() == 1
+                ? List.of(this)
+                : parts.stream()
+                        .map(part -> new Backbone(part.cut(), Optional.empty()))
+                        .toList();
+    }
+
+    /** Returns the only network. */
+    private BackbonePart only() {
+        if (parts.size() > 1) {
+            throw new IllegalArgumentException("expected one network, found the joint backbone " + name);
+        }
+        return parts.getFirst();
+    }
+
+    private static Backbone of(Network network, Optional<String> definition) {
+        return new Backbone(LayerSelection.of(network, network.cuts().defaultLayer()), definition);
+    }
+
+    /**
+     * Returns a network that is not built in, with its default feature layer.
+     *
+     * @param name name of the network, not that of a built-in one
+     * @param definition graph as {@link #definition} returns it; need not be trusted
+     * @param preprocessing preprocessing of its weights
+     * @throws IllegalArgumentException if the name is taken or the definition is not a valid graph
+     */
+    public static Backbone of(String name, String definition, Preprocessing preprocessing) {
+        if (Backbones.names().contains(name)) {
+            throw new IllegalArgumentException("expected a built-in definition of " + name
+                    + ", found another; choose a name that is not built in");
+        }
+        if (definition.length() > LONGEST_DEFINITION) {
+            throw new IllegalArgumentException("expected the definition of a network in at most " + LONGEST_DEFINITION
+                    + " characters, found " + definition.length());
+        }
+        return of(OnnxNetworks.network(name, OnnxGraph.ofJson(definition), preprocessing), Optional.of(definition));
+    }
+
+    /** Returns the graph of a network that is not built in, as JSON without weights; empty for a built-in one. */
+    public Optional<String> definition() {
+        return definition;
     }
 
     /**
@@ -65,12 +138,24 @@ public final class Backbone {
      * @throws IllegalArgumentException if a layer is unknown or the layers are not in the network's order
      */
     public static Backbone of(String name, String layer) {
-        return new Backbone(LayerSelection.of(Backbones.network(name), layer));
+        return of(name).cutAt(layer);
     }
 
-    /** Returns the same network with another feature layer or layers. */
+    /**
+     * Returns the same network with another feature layer or layers.
+     *
+     * <p>A network that is not built in can be cut at any tensor, also inside a branch; it then ends there.
+     *
+     * @throws IllegalArgumentException if a layer is unknown or the layers are not in the network's order
+     */
     public Backbone cutAt(String layer) {
-        return new Backbone(LayerSelection.of(network, layer));
+        if (parts.size() > 1) {
+            return new Backbone(name, BackbonePart.cut(parts, layer, defaultLayer()), definition);
+        }
+        Network network = only().network();
+        boolean inside = definition.isPresent() && !layer.contains(AND) && !layers().contains(layer);
+        Network cutNetwork = inside ? OnnxNetworks.upTo(layer, network, definition.get()) : network;
+        return new Backbone(LayerSelection.of(cutNetwork, layer), definition);
     }
 
     /**
@@ -79,80 +164,100 @@ public final class Backbone {
      * @throws IllegalArgumentException if no layer follows
      */
     public Tail tail() {
-        return new Tail(cut);
+        if (parts.size() > 1) {
+            throw new IllegalArgumentException(
+                    "the joint backbone " + name + " has no tail; use average instead, or one" + " backbone");
+        }
+        return new Tail(only().cut());
     }
 
     /** Returns the name of the network, such as {@code vgg16}. */
     public String name() {
-        return network.name();
+        return name;
     }
 
     /** Returns the feature layer, such as {@code conv5_3}, or layers, such as {@code conv5_2+conv5_3}. */
     public String layer() {
-        return stages.name();
+        return String.join(AND, cutLayers());
     }
 
-    /** Returns the computed layers in order, up to the last feature layer. */
+    /** Returns the computed layers in order, up to the last feature layer, of a backbone of one network. */
     public List<NetworkLayer> stages() {
-        return stages.stages();
+        return only().cut().stages();
     }
 
-    /** Returns whether the output of a layer is part of the features. */
+    /** Returns whether the output of a layer is part of the features, of a backbone of one network. */
     public boolean takes(NetworkLayer stage) {
-        return cut.takes(stage);
+        return only().cut().takes(stage);
+    }
+
+    private <T> List<T> all(Function<BackbonePart, Stream<T>> values) {
+        return parts.stream().flatMap(values).toList();
     }
 
     /** Returns the names of the computed layers, up to the last feature layer. */
     public List<String> layersUsed() {
-        return stages.stages().stream().map(NetworkLayer::name).toList();
+        return all(part -> part.layers(part.cut().stages()));
     }
 
     /** Returns the names of all layers of the network in order. */
     public List<String> layers() {
-        return network.stages().stream().map(NetworkLayer::name).toList();
+        return all(part -> part.layers(part.network().stages()));
+    }
+
+    /** Returns a selection of layers of each network, {@code a+b}. */
+    private String selection(Function<Network.Cuts, String> layers) {
+        return String.join(
+                AND,
+                all(part -> Stream.of(layers.apply(part.network().cuts()).split(Pattern.quote(AND), -1))
+                        .map(part::layer)));
     }
 
     /** Returns the default feature layer. */
     public String defaultLayer() {
-        return network.cuts().defaultLayer();
+        return selection(Network.Cuts::defaultLayer);
     }
 
     /** Returns the feature layer or layers ({@code a+b}) on which {@code --pooling auto} compares poolings. */
     public String raceLayers() {
-        return network.cuts().raceLayers();
+        return selection(Network.Cuts::raceLayers);
     }
 
     /** Returns the feature layer or layers ({@code a+b}) that {@code --pooling auto} fine-tunes. */
     public String fineTunedLayers() {
-        return network.cuts().fineTunedLayers();
+        return selection(Network.Cuts::fineTunedLayers);
     }
 
     /** Returns title, citation, image size and origin of the weights. */
     public BackboneInfo about() {
-        return network.about();
+        List<BackboneInfo> each =
+                parts.stream().map(part -> part.network().about()).toList();
+        return each.size() == 1 ? each.getFirst() : BackboneInfo.joint(each);
     }
 
     /** Returns the preprocessing of the usual weights. */
     public Preprocessing preprocessing() {
-        return network.about().preprocessing();
+        return parts.getFirst().given();
     }
 
     /** Returns the parameters up to the last feature layer. */
     public List<ParameterSpec> parameters() {
-        return stages.parameters(Network.COLOURS);
+        return all(part -> part.parameters(part.cut().stages()));
     }
 
     /** Returns the names of the trainable parameters of each layer that has some, in the order of the network. */
     public List<Set<String>> parameterNames() {
         List<Set<String>> names = new ArrayList<>();
-        for (NetworkLayer stage : stages.stages()) {
-            Set<String> own = new LinkedHashSet<>();
-            // Names do not depend on how many maps enter.
-            stage.parameters(Network.COLOURS).stream()
-                    .filter(spec -> spec.role() != Role.FITTED)
-                    .forEach(spec -> own.add(spec.name()));
-            if (!own.isEmpty()) {
-                names.add(own);
+        for (BackbonePart part : parts) {
+            for (NetworkLayer stage : part.cut().stages()) {
+                Set<String> own = new LinkedHashSet<>();
+                // Names do not depend on how many maps enter.
+                part.parameters(List.of(stage))
+                        .filter(spec -> spec.role() != Role.FITTED)
+                        .forEach(spec -> own.add(spec.name()));
+                if (!own.isEmpty()) {
+                    names.add(own);
+                }
             }
         }
         return names;
@@ -165,22 +270,20 @@ public final class Backbone {
 
     /** Returns the number of channels of each feature layer, in the order of {@link #cutLayers}. */
     public List<Long> channelsOfLayers() {
-        return cut.channels();
+        return all(part -> part.cut().channels().stream());
     }
 
     /** Returns the feature layers, one to four, in the network's order. */
     public List<String> cutLayers() {
-        return cut.layers();
+        return all(part -> part.cut().layers().stream().map(part::layer));
     }
 
     /** Returns the names of the parameters that only class scores need, independent of the feature layer. */
     public Set<String> classifier() {
-        Set<String> names = new LinkedHashSet<>();
-        for (NetworkLayer stage : network.classifier()) {
-            // Names do not depend on how many maps enter.
-            stage.parameters(Network.COLOURS).forEach(spec -> names.add(spec.name()));
-        }
-        return names;
+        // Names do not depend on how many maps enter.
+        return new LinkedHashSet<>(all(part -> part.network().classifier().stream()
+                .flatMap(stage -> part.parameters(List.of(stage)))
+                .map(ParameterSpec::name)));
     }
 
     /** Counts the trainable numbers up to the last feature layer, without batch-norm statistics and fixed filters. */
@@ -202,21 +305,47 @@ public final class Backbone {
         if (height < 1 || width < 1) {
             throw new IllegalArgumentException("expected images of at least 1×1, found " + height + "×" + width);
         }
-        Shape maps = Shape.of(Network.COLOURS, height, width);
-        for (NetworkLayer stage : stages.stages()) {
-            maps = stage.output(maps);
-            if (maps.elements() == 0) {
-                throw new IllegalArgumentException("images of " + height + "×" + width + " do not fit " + this
-                        + ": the input of layer " + stage.name() + " is too small or of the wrong size; "
-                        + smallest());
+        for (BackbonePart part : parts) {
+            Shape maps = Shape.of(Network.COLOURS, height, width);
+            for (NetworkLayer stage : part.cut().stages()) {
+                maps = stage.output(maps);
+                if (maps.elements() == 0) {
+                    throw new IllegalArgumentException("images of " + height + "×" + width + " do not fit " + this
+                            + ": the input of layer " + part.layer(stage.name())
+                            + " is too small or of the wrong size; "
+                            + (isOfOneSize() ? onlySize() : smallest()));
+                }
             }
         }
-        return cut.features(height, width);
+        return parts.getFirst().cut().features(height, width).with(0, channels());
+    }
+
+    /** Estimates the number of elements that training keeps of one image, for each computed layer. */
+    public List<Long> activations(int height, int width) {
+        return all(part -> part.activations(height, width));
     }
 
     /** Returns whether images of that size can be used. */
     public boolean fits(int height, int width) {
-        return height > 0 && width > 0 && cut.features(height, width).elements() > 0;
+        return height > 0
+                && width > 0
+                && parts.stream()
+                        .allMatch(part -> part.cut().features(height, width).elements() > 0);
+    }
+
+    /** Returns whether the file of the network was exported for one image size, whatever it says about its input. */
+    private boolean isOfOneSize() {
+        int only = about().size();
+        return definition.isPresent()
+                && fits(only, only)
+                && IntStream.of(only / 2, only - NEARBY, only + NEARBY, 2 * only)
+                        .noneMatch(side -> fits(side, side));
+    }
+
+    private String onlySize() {
+        int only = about().size();
+        return "its file was exported for images of " + only + "×" + only + " only: use that size, with train"
+                + " --image-size " + only + ", or export it again with dynamic height and width";
     }
 
     private String smallest() {
@@ -235,7 +364,30 @@ public final class Backbone {
      * @return {@code [n, c, h', w']}
      */
     public Var apply(Var images, Bindings parameters) {
-        return trace(images, parameters, (layer, maps) -> {});
+        return runChecked(images, parameters, null);
+    }
+
+    /**
+     * Folds batch norms into their convolutions, for inference: bound together with the parameters, in their place, the
+     * result gives the same features in less time.
+     *
+     * @param parameters values of {@link #parameters}, which must not change
+     * @return weights and biases of the convolutions with a batch norm; the caller closes them
+     */
+    public ParameterSet folded(ParameterSet parameters) {
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.inference()) {
+            Bindings bindings = Bindings.of(parameters.variables(tape));
+            List<ParameterSpec> specs =
+                    parts.stream().flatMap(part -> part.folded(bindings)).toList();
+            return specs.isEmpty()
+                    ? new ParameterSet()
+                    : ParameterSet.initialize(
+                            specs,
+                            new SplittableRandom(0),
+                            parameters.all().iterator().next().value().type(),
+                            parameters.all().iterator().next().value().device());
+        }
     }
 
     /**
@@ -245,13 +397,26 @@ public final class Backbone {
      *     the output is valid only during the call
      */
     public Var trace(Var images, Bindings parameters, BiConsumer<String, Var> listener) {
+        return runChecked(images, parameters, listener);
+    }
+
+    /** Checks the images and computes the features; without a listener no maps are made of tokens for it. */
+    private Var runChecked(Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener) {
         Shape shape = images.shape();
         if (shape.rank() != 4 || shape.at(1) != Network.COLOURS || shape.at(0) == 0) {
             throw new IllegalArgumentException(
                     this + ": expected images [n, 3, height, width], found " + images.value());
         }
         features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
-        return run(stages.stages(), images, new ArrayList<>(), parameters, listener);
+        Tape tape = images.tape();
+        int begun = tape.mark();
+        List<Var> each = new ArrayList<>();
+        for (BackbonePart part : parts) {
+            each.add(part.apply(images, parameters, listener));
+        }
+        Var features = BackbonePart.stacked(each);
+        tape.keepOnly(features, begun);
+        return features;
     }
 
     /**
@@ -273,58 +438,38 @@ public final class Backbone {
                     "the features of " + this + " cannot be computed from the layer '" + layer + "'"
                             + NearestWord.suggestion(layer, whole) + " alone; use one of " + String.join(", ", whole));
         }
-        List<NetworkLayer> all = stages.stages();
-        int next = whole.indexOf(layer) + 1;
+        LayerSelection cut = only().cut();
+        List<NetworkLayer> all = cut.stages();
+        int next = layersUsed().indexOf(layer) + 1;
         List<Var> taken = new ArrayList<>();
         if (cut.takes(all.get(next - 1))) {
             taken.add(maps);
         }
-        return run(all.subList(next, all.size()), maps, taken, parameters, (_, _) -> {});
+        return only().run(all.subList(next, all.size()), maps, taken, parameters, null);
     }
 
-    /** Returns the layers whose output alone determines the features: those up to the first feature layer. */
+    /**
+     * Returns the layers whose feature maps alone determine the features: those up to the first feature layer, without
+     * layers that pass on more than their maps, unless they are the only feature layer. Of a joint backbone these are the
+     * features themselves.
+     */
     public List<String> wholeLayers() {
-        List<String> used = layersUsed();
-        return used.subList(0, used.indexOf(cut.layers().getFirst()) + 1);
-    }
-
-    private Var run(
-            List<NetworkLayer> parts,
-            Var start,
-            List<Var> taken,
-            Bindings parameters,
-            BiConsumer<String, Var> listener) {
-        Tape tape = start.tape();
-        int begun = tape.mark();
-        int mark = begun;
-        Var maps = start;
-        for (NetworkLayer stage : parts) {
-            maps = stage.apply(maps, parameters);
-            listener.accept(stage.name(), maps);
-            tape.keepOnly(maps, mark);
-            if (cut.takes(stage)) {
-                taken.add(maps);
-                mark = tape.mark(); // values before the mark are kept
-            }
+        if (parts.size() > 1) {
+            return List.of(layer());
         }
-        Var features = taken.size() == 1 ? maps : stacked(taken);
-        tape.keepOnly(features, begun);
-        return features;
-    }
-
-    /** Resizes the maps of several layers to the size of the first and concatenates them along channels. */
-    private static Var stacked(List<Var> taken) {
-        Shape grid = taken.getFirst().shape();
-        return Shapes.concat(
-                taken.stream()
-                        .map(maps -> Interpolation.resize(maps, grid.at(2), grid.at(3)))
-                        .toList(),
-                1);
+        List<NetworkLayer> used = stages();
+        return used.subList(0, layersUsed().indexOf(cutLayers().getFirst()) + 1).stream()
+                .filter(stage -> stage.passesMaps() || stage.name().equals(layer()))
+                .map(NetworkLayer::name)
+                .toList();
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Backbone backbone && name().equals(backbone.name()) && layer().equals(backbone.layer());
+        return other instanceof Backbone backbone
+                && name().equals(backbone.name())
+                && layer().equals(backbone.layer())
+                && definition.equals(backbone.definition);
     }
 
     @Override

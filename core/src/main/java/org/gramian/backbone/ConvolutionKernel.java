@@ -56,12 +56,12 @@ public record ConvolutionKernel(int size, int stride, Border border, boolean dep
      * an even side.
      */
     public int before(long side) {
-        return convolution(1).padding() - extra(side);
+        return convolution(1).padding().vertical() - extra(side);
     }
 
     /** Returns the rows of zeros after the maps. */
     public int after() {
-        return convolution(1).padding();
+        return convolution(1).padding().vertical();
     }
 
     private int extra(long side) {

@@ -7,6 +7,7 @@ import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
+import org.gramian.autodiff.Interpolation;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
@@ -20,17 +21,28 @@ import org.gramian.tensor.Window;
 /**
  * Layer of a network, from feature maps {@code [n, c, h, w]} to feature maps {@code [n, c', h', w']}.
  *
+ * <p>A layer may pass on another state than feature maps, such as the tokens {@code [n, t, d]} of a transformer;
+ * {@link #features} then extracts the feature maps.
+ *
  * <p>The interface is sealed, so that an exporter can handle all kinds in an exhaustive switch.
  */
 public sealed interface NetworkLayer
         permits Conv,
                 FilterBank,
+                Patches,
+                VisionTransformer.TokenLayer,
+                VisionTransformer.ClassToken,
+                ConvNext.Block,
+                ConvNext.ChannelNorm,
+                OnnxStage,
                 NetworkLayer.Pool,
                 NetworkLayer.Dense,
                 NetworkLayer.ResponseNormalization,
                 NetworkLayer.Chain,
                 NetworkLayer.Branches,
-                NetworkLayer.Residual {
+                NetworkLayer.Residual,
+                NetworkLayer.TopDown,
+                NetworkLayer.SqueezeExcitation {
     /** Returns the name, unique in the network. */
     String name();
 
@@ -51,20 +63,51 @@ public sealed interface NetworkLayer
     }
 
     /**
-     * Returns the output shape {@code [c', h', w']}; a side is 0 if the input is too small.
+     * Returns the shape {@code [c', h', w']} of the feature maps of the output; a side is 0 if the input is too small.
      *
-     * @param maps input shape {@code [c, h, w]}
+     * @param maps shape of the feature maps of the input, {@code [c, h, w]}
      */
     Shape output(Shape maps);
 
     /**
      * Applies the layer.
      *
-     * @param maps {@code [n, c, h, w]}
+     * @param state output of the layer before: {@code [n, c, h, w]}, or the tokens that this layer expects
      * @param parameters variables under their full names
+     * @return {@code [n, c', h', w']}, or tokens
+     */
+    Var apply(Var state, Bindings parameters);
+
+    /**
+     * Returns the feature maps of an output of this layer, without copying.
+     *
+     * @param state output of {@link #apply}
+     * @param maps result of {@link #output}
      * @return {@code [n, c', h', w']}
      */
-    Var apply(Var maps, Bindings parameters);
+    default Var features(Var state, Shape maps) {
+        return state;
+    }
+
+    /**
+     * Estimates the number of elements that training keeps of one image: by default the output, as many intermediate
+     * values and a gradient.
+     *
+     * @param maps shape of the feature maps of the input, {@code [c, h, w]}
+     */
+    default long activations(Shape maps) {
+        return 3 * output(maps).elements();
+    }
+
+    /** Returns the convolutions of this layer and of its parts. */
+    default Stream<Conv> convolutions() {
+        return Stream.empty();
+    }
+
+    /** Returns whether the output is feature maps, so that they determine the layers that follow. */
+    default boolean passesMaps() {
+        return true;
+    }
 
     /**
      * Maximum pooling over windows, or global average pooling.
@@ -123,7 +166,7 @@ public sealed interface NetworkLayer
     }
 
     /**
-     * Fully connected layer, {@code W·vec(x) + b}, with ReLU or no activation; the output is {@code [n, k, 1, 1]}.
+     * Fully connected layer, {@code f(W·vec(x) + b)} with an activation f; the output is {@code [n, k, 1, 1]}.
      *
      * <p>Parameters: {@code name.weight [k, c·side·side]} and {@code name.bias [k]}. The input must be {@code side ×
      * side}. Sums are computed in the type of the parameters: reading the weights dominates the time.
@@ -131,7 +174,7 @@ public sealed interface NetworkLayer
      * @param name name of the layer and prefix of its parameters
      * @param channels number of outputs k
      * @param side rows and columns of the input
-     * @param activation ReLU or none
+     * @param activation activation f
      */
     record Dense(String name, int channels, int side, Activation activation) implements NetworkLayer {
         @Override
@@ -165,8 +208,7 @@ public sealed interface NetworkLayer
                     Shapes.reshape(maps, images, maps.shape().elements() / images),
                     weight.value().type());
             Var sums = Matrices.linear(rows, weight, own.get("bias"));
-            Var ended = activation == Activation.RELU ? Arithmetic.relu(sums) : sums;
-            return Shapes.reshape(ended, images, channels, 1, 1);
+            return Shapes.reshape(Arithmetic.activate(sums, activation), images, channels, 1, 1);
         }
     }
 
@@ -245,6 +287,28 @@ public sealed interface NetworkLayer
             }
             return result;
         }
+
+        @Override
+        public Var features(Var state, Shape maps) {
+            return stages.isEmpty() ? state : stages.getLast().features(state, maps);
+        }
+
+        @Override
+        public long activations(Shape maps) {
+            int last = stages.size() - 1;
+            Shape entering = last < 0 ? maps : new Chain(name, stages.subList(0, last)).output(maps);
+            return last < 0 || entering.elements() == 0 ? 0 : stages.get(last).activations(entering);
+        }
+
+        @Override
+        public Stream<Conv> convolutions() {
+            return stages.stream().flatMap(NetworkLayer::convolutions);
+        }
+
+        @Override
+        public boolean passesMaps() {
+            return stages.isEmpty() || stages.getLast().passesMaps();
+        }
     }
 
     /**
@@ -289,6 +353,11 @@ public sealed interface NetworkLayer
                             .toList(),
                     1);
         }
+
+        @Override
+        public Stream<Conv> convolutions() {
+            return branches.stream().flatMap(NetworkLayer::convolutions);
+        }
     }
 
     /**
@@ -321,6 +390,102 @@ public sealed interface NetworkLayer
         @Override
         public Var apply(Var maps, Bindings parameters) {
             return FeatureMaps.add(body.apply(maps, parameters), shortcut.apply(maps, parameters), activation);
+        }
+
+        @Override
+        public Stream<Conv> convolutions() {
+            return Stream.of(body, shortcut).flatMap(NetworkLayer::convolutions);
+        }
+    }
+
+    /**
+     * Adds the features of coarser feature maps, {@code activation(resize(body(x)) + x)}, where {@code resize} enlarges
+     * bilinearly to the size of x (Lin et al., "Feature Pyramid Networks for Object Detection", CVPR 2017).
+     *
+     * @param name name of the layer
+     * @param body layers of smaller maps, with as many output as input channels
+     * @param activation activation of the sum
+     */
+    record TopDown(String name, Chain body, Activation activation) implements NetworkLayer {
+        @Override
+        public long channels(long entering) {
+            if (body.channels(entering) != entering) {
+                throw new IllegalArgumentException(name + ": expected " + entering
+                        + " channels, as many as enter, found " + body.channels(entering));
+            }
+            return entering;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return body.parameters(entering);
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            Shape coarse = body.output(maps);
+            return coarse.elements() == 0 ? coarse : maps;
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            Shape shape = maps.shape();
+            Var coarse = body.apply(maps, parameters);
+            return FeatureMaps.add(Interpolation.resize(coarse, shape.at(2), shape.at(3)), maps, activation);
+        }
+
+        @Override
+        public Stream<Conv> convolutions() {
+            return body.convolutions();
+        }
+    }
+
+    /**
+     * Squeeze-and-excitation, {@code x·g(x)} with a factor per channel {@code g(x) = gate(W₂·f(W₁·mean(x) + b₁) + b₂)}
+     * (Hu, Shen and Sun, "Squeeze-and-Excitation Networks", CVPR 2018).
+     *
+     * <p>Parameters, under torchvision's names: {@code name.fc1.weight [s, c, 1, 1]}, {@code name.fc1.bias [s]}, {@code
+     * name.fc2.weight [c, s, 1, 1]} and {@code name.fc2.bias [c]}.
+     *
+     * @param name name of the layer and prefix of its parameters
+     * @param gate g: global average pooling and two 1×1 convolutions, {@code [n, c, h, w]} to {@code [n, c, 1, 1]}
+     */
+    record SqueezeExcitation(String name, Chain gate) implements NetworkLayer {
+        /**
+         * Returns squeeze-and-excitation of a number of channels c.
+         *
+         * @param squeezed number of channels s between the two convolutions
+         * @param inner activation f of the first convolution
+         * @param outer activation of the second: sigmoid or hard sigmoid
+         */
+        static SqueezeExcitation of(String name, int channels, int squeezed, Activation inner, Activation outer) {
+            return new SqueezeExcitation(
+                    name,
+                    Chain.of(
+                            name + ".gate",
+                            Pool.globalAverage(name + ".avgpool"),
+                            Conv.of(name + ".fc1", squeezed, 1).activation(inner),
+                            Conv.of(name + ".fc2", channels, 1).activation(outer)));
+        }
+
+        @Override
+        public long channels(long entering) {
+            return gate.channels(entering);
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return gate.parameters(entering);
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            return maps;
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            return Arithmetic.mul(maps, gate.apply(maps, parameters));
         }
     }
 }

@@ -40,7 +40,8 @@ public final class Tail {
     /**
      * Creates the tail of a network.
      *
-     * @throws IllegalArgumentException if only the class scores follow, or the network has none
+     * @throws IllegalArgumentException if only the class scores follow, the network has none, or the layers that
+     *     follow need more than the feature maps
      */
     Tail(LayerSelection cut) {
         List<NetworkLayer> following = cut.following();
@@ -52,6 +53,10 @@ public final class Tail {
                             ? "this network has no class scores: choose another backbone"
                             : "use an earlier layer, e.g. "
                                     + cut.network().cuts().defaultLayer()));
+        }
+        if (!cut.stages().getLast().passesMaps()) {
+            throw new IllegalArgumentException("the layers of " + cut.network().name() + " after " + cut.text()
+                    + " need more than its feature maps, such as the class token, so it has no tail there");
         }
         this.cut = cut;
         this.stages = new Chain("tail", following.subList(0, following.size() - 1));
@@ -168,6 +173,7 @@ public final class Tail {
             x = stage.apply(x, parameters);
             tape.keepOnly(x, mark);
         }
+        x = stages.features(x, stages.output(entering));
         Var mean = x.shape().at(2) * x.shape().at(3) == 1 ? x : FeatureMaps.globalAveragePool(x);
         Var vectors = Shapes.reshape(mean, shape.at(0), outputs());
         tape.keepOnly(vectors, mark);

@@ -1,9 +1,10 @@
 /**
- * Backbones: convolutional feature extractors.
+ * Backbones: pretrained feature extractors.
  *
  * <p>{@link org.gramian.backbone.Backbones} lists the networks; a {@link org.gramian.backbone.Backbone} is one of them,
  * up to a feature layer. It describes its parameters, the shape of its features and their computation, without weights.
- * {@link org.gramian.backbone.BackboneInfo} names the origin, licence and preprocessing of the weights.
+ * {@link org.gramian.backbone.BackboneInfo} names the origin, licence and preprocessing of the weights, and the {@link
+ * org.gramian.backbone.PublicFile}s with them. A network that is not built in is defined by the graph of an ONNX file.
  *
  * <pre>{@code
  * Backbone backbone = Backbone.of("googlenet", "inception_4e");

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
@@ -19,18 +20,26 @@ import org.gramian.autodiff.Var;
 import org.gramian.check.GoldenCheck.GoldenValues;
 import org.gramian.pooling.Codebook.DeepTen;
 import org.gramian.pooling.Codebook.NetVlad;
+import org.gramian.pooling.CrossCovariance;
+import org.gramian.pooling.DropCov;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
+import org.gramian.pooling.PoolingStage;
+import org.gramian.pooling.Radam;
 import org.gramian.pooling.Vectorization.TensorSketch;
+import org.gramian.spd.Barycenter;
+import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Kernel.Bilinear;
 import org.gramian.spd.Kernel.Covariance;
 import org.gramian.spd.Kernel.Laplacian;
 import org.gramian.spd.Kernel.Polynomial;
+import org.gramian.spd.KernelSum;
 import org.gramian.spd.NewtonSchulz;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.Retraction;
+import org.gramian.spd.SparseInverse;
 import org.gramian.spd.SpdTransform;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.SpectralFunction.Log;
@@ -57,6 +66,11 @@ final class GoldenLayers {
     static {
         kernel("bilinear", new Bilinear(0));
         kernel("covariance", new Covariance(0));
+        Kernel product = new KernelSum(List.of(
+                new KernelSum.Term(1, List.of(new Rbf(new Sigma.Fixed(2), 0))),
+                new KernelSum.Term(0.5, List.of(new Bilinear(0), new Laplacian(3, 0)))));
+        forward("kernel_sum", "M", "K", x -> product.apply(x, Bindings.of(Map.of())));
+        forward("democratic", "M", "K", x -> new Democratic(0.3, 10, 0).apply(x, Bindings.of(Map.of())));
         kernel("kernel_laplacian", new Laplacian(3, 0));
         kernel("kernel_polynomial", new Polynomial(2, 0.5, 1, 0));
         kernel("kernel_rbf_mean", new Rbf(new Sigma.Mean(), 0));
@@ -91,6 +105,11 @@ final class GoldenLayers {
                 "E",
                 x -> Shapes.reshape(
                         new DeepTen(4).apply(x.getFirst(), bind(x, List.of("codewords", "smoothing"))), 3, 4, 7));
+        ALL.put("rbn", values -> Map.of("inverseRoot", Barycenter.inverseRoot(values.get("S"))));
+        forward("isice_5", "S", "Y", x -> SparseInverse.of(x, 5, 0.01, 1));
+        forward("radam", "X", "v", x -> new Radam(4).apply(x, Bindings.of(Map.of())));
+        ALL.put("sot", values -> bound(values, "M", "v", List.of("weight", "start"), new CrossCovariance(2, 3, 2)));
+        ALL.put("dropcov", values -> bound(values, "M", "X", List.of("weight", "draws"), new DropCov()));
         ALL.put("fisher_vector", GoldenLayers::fisherVector);
         ALL.put("compact_bilinear", GoldenLayers::compactBilinear);
         ALL.put("head", GoldenLayers::head);
@@ -123,6 +142,20 @@ final class GoldenLayers {
             return Map.of(
                     "sketch",
                     Tensors.copy(new TensorSketch(16).apply(sum, hashes).value()));
+        }
+    }
+
+    /** Computes a stage with parameters, without gradients. */
+    private static Map<String, Tensor> bound(
+            GoldenValues values, String input, String output, List<String> parameters, PoolingStage stage)
+            throws TensorFileException {
+        try (Tape tape = Tape.inference()) {
+            Map<String, Var> variables = new LinkedHashMap<>();
+            for (String name : parameters) {
+                variables.put(name, tape.constant(values.get(name)));
+            }
+            Var result = stage.apply(tape.constant(values.get(input)), Bindings.of(variables));
+            return Map.of(output, Tensors.copy(result.value()));
         }
     }
 
@@ -181,6 +214,18 @@ final class GoldenLayers {
                     }
                 }
                 return computed;
+            }
+        });
+    }
+
+    /** Adds a layer whose file has no gradients. */
+    private static void forward(String file, String input, String output, UnaryOperator<Var> layer) {
+        ALL.put(file, values -> {
+            try (Tape tape = Tape.inference()) {
+                return Map.of(
+                        output,
+                        Tensors.copy(
+                                layer.apply(tape.constant(values.get(input))).value()));
             }
         });
     }

@@ -22,6 +22,7 @@ import org.gramian.pooling.Pooling;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Vectorization;
 import org.gramian.spd.Backward;
+import org.gramian.spd.Kernel;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
@@ -78,6 +79,11 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
 
     /** Checks a pooling on small random features whose number of channels and positions differ. */
     public static PoolingCheck of(Pooling pooling, Device device) {
+        return of(pooling, device, Integer.MAX_VALUE);
+    }
+
+    /** Checks at most a number of random elements of each input. */
+    static PoolingCheck of(Pooling pooling, Device device, int elements) {
         int channels = smallestChannels(pooling);
         int rows = Math.max(3, pooling.aggregation().leastSide());
         SplittableRandom random = new SplittableRandom(11);
@@ -92,7 +98,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
             SurrogateFunction exact = SurrogateFunction.exact(pooling, features, parameters);
             SurrogateFunction stated =
                     formulas.isEmpty() ? exact : SurrogateFunction.stated(pooling, features, parameters);
-            return new PoolingCheck(pooling, formulas, compare(exact, stated, parameters));
+            return new PoolingCheck(pooling, formulas, compare(exact, stated, parameters, elements));
         }
     }
 
@@ -124,7 +130,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
 
     /** Compares the gradients of a pooling at a point with its derivative and with that of another function. */
     static List<GradientComparison> compare(
-            SurrogateFunction exact, SurrogateFunction stated, ParameterSet parameters) {
+            SurrogateFunction exact, SurrogateFunction stated, ParameterSet parameters, int elements) {
         List<String> names = new ArrayList<>(List.of("features"));
         List<Tensor> inputs = new ArrayList<>(List.of(exact.features()));
         Map<String, Tensor> fixed = new LinkedHashMap<>();
@@ -137,7 +143,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
             }
         }
         GradientCheck check = GradientCheck.of(x -> exact.pooling().apply(x.getFirst(), bind(x, names, fixed)))
-                .withAtMost(sample(exact.pooling(), exact.features()));
+                .withAtMost(Math.min(elements, sample(exact.pooling(), exact.features())));
         Tensor[] point = inputs.toArray(Tensor[]::new);
         GradientCheck.Report ofExact = check.withReference(x -> exact.apply(x.getFirst(), bind(x, names, fixed)))
                 .check(point);
@@ -196,8 +202,10 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
         static List<StatedFormula> of(Pooling pooling) {
             List<StatedFormula> all = new ArrayList<>();
             if (pooling.aggregation() instanceof SecondOrder second) {
-                if (second.kernel() instanceof Rbf rbf && rbf.backward() == Backward.PRINTED) {
-                    all.add(kernel(rbf));
+                for (Kernel kernel : second.kernel().factors()) {
+                    if (kernel instanceof Rbf rbf && rbf.backward() == Backward.PRINTED) {
+                        all.add(kernel(rbf));
+                    }
                 }
                 if (second.vectorization().equals(PRINTED)) {
                     all.add(upperTriangle());

@@ -17,6 +17,7 @@ import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Vectorization;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Kernel;
+import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
@@ -95,13 +96,16 @@ final class SurrogateFunction {
     private static List<Double> meanWidths(Pooling pooling, Tensor maps) {
         List<Double> widths = new ArrayList<>();
         if (pooling.aggregation() instanceof SecondOrder second
-                && second.kernel() instanceof Rbf rbf
-                && rbf.sigma() instanceof Sigma.Mean) {
+                && second.kernel().factors().stream().anyMatch(SurrogateFunction::hasMeanWidth)) {
             for (long i = 0; i < maps.size(0); i++) {
                 widths.add(Rbf.meanDistance(Views.slice(maps, 0, i, i + 1)));
             }
         }
         return widths;
+    }
+
+    private static boolean hasMeanWidth(Kernel kernel) {
+        return kernel instanceof Rbf rbf && rbf.sigma() instanceof Sigma.Mean;
     }
 
     /** Returns descriptors {@code [n, d]} of features {@code [n, c, h, w]}, equal to those of the pooling at the point. */
@@ -129,7 +133,7 @@ final class SurrogateFunction {
     }
 
     private Var aggregate(SecondOrder second, Var reduced, Bindings parameters) {
-        Var matrices = second.transform(kernel(second.kernel(), reduced, parameters), parameters);
+        Var matrices = second.transform(kernel(second.kernel(), reduced, second.ofKernel(parameters)), parameters);
         if (!(second.vectorization() instanceof Vectorization.Triu triu)) {
             return second.vectorize(matrices, parameters);
         }
@@ -142,15 +146,17 @@ final class SurrogateFunction {
         return Arithmetic.scale(Arithmetic.add(matrices, Shapes.transpose(matrices, 1, 2)), 0.5);
     }
 
-    private Var kernel(Kernel kernel, Var reduced, Bindings parameters) {
-        if (!(kernel instanceof Rbf rbf)) {
-            return kernel.apply(reduced, parameters); // no other kernel has parameters
+    private Var kernel(Kernel kernel, Var reduced, Bindings own) {
+        if (kernel instanceof KernelSum sum) {
+            return sum.combined((factor, name) -> kernel(factor, reduced, own.under(name)));
         }
-        Bindings own = parameters.under("rbf");
+        if (!(kernel instanceof Rbf rbf)) {
+            return kernel.apply(reduced, own);
+        }
         List<Var> matrices = new ArrayList<>();
         for (int i = 0; i < maps.size(0); i++) {
             Var image = Shapes.slice(reduced, 0, i, i + 1);
-            Rbf held = widths.isEmpty() ? rbf : new Rbf(new Sigma.Fixed(widths.get(i)), rbf.jitter(), rbf.backward());
+            Rbf held = hasMeanWidth(rbf) ? new Rbf(new Sigma.Fixed(widths.get(i)), rbf.jitter(), rbf.backward()) : rbf;
             matrices.add(
                     formulas ? statedKernel(held, image, Views.slice(maps, 0, i, i + 1), own) : held.apply(image, own));
         }

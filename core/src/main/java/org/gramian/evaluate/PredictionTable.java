@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.CsvText;
 import org.gramian.basis.QuotedText;
 
 /**
@@ -92,7 +93,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
         return new Reader(path).read();
     }
 
-    /** Writes a CSV file in UTF-8. */
+    /** Writes a CSV file in UTF-8, with names that no spreadsheet takes for formulas. */
     public void write(Path path) throws IOException {
         writeCsv(path, lines -> {
             lines.accept(header());
@@ -103,7 +104,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
     static void writeCsv(Path path, Consumer<Consumer<List<String>>> content) throws IOException {
         AtomicTextFile.write(path, text -> {
             CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
-            content.accept(csv::writeRecord);
+            content.accept(fields -> csv.writeRecord(CsvText.safe(fields)));
             csv.flush();
         });
     }
@@ -161,7 +162,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
             List<Row> rows = new ArrayList<>();
             for (CsvRecord line : csv) {
                 if (classes.isEmpty()) {
-                    classes = classes(line.getFields());
+                    classes = classes(restored(line));
                 } else {
                     rows.add(row(line, classes));
                 }
@@ -170,6 +171,10 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
                 throw new EvaluationFileException(path, "expected a header and predictions below it, found none");
             }
             return new PredictionTable(classes, rows);
+        }
+
+        private static List<String> restored(CsvRecord line) {
+            return line.getFields().stream().map(CsvText::restored).toList();
         }
 
         private List<String> classes(List<String> header) throws EvaluationFileException {
@@ -191,7 +196,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
         }
 
         private Row row(CsvRecord line, List<String> classes) throws EvaluationFileException {
-            List<String> fields = line.getFields();
+            List<String> fields = restored(line);
             if (fields.size() != FIXED + classes.size()) {
                 throw wrong(line, (FIXED + classes.size()) + " fields", fields.size() + "");
             }

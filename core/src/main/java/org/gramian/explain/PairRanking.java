@@ -14,12 +14,14 @@ import org.gramian.pooling.FirstOrder.Sum;
 import org.gramian.pooling.FirstOrder.Weighted;
 import org.gramian.pooling.Pyramid;
 import org.gramian.pooling.SecondOrder;
+import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Kernel.Bilinear;
 import org.gramian.spd.Kernel.Covariance;
 import org.gramian.spd.Kernel.Gaussian;
 import org.gramian.spd.Kernel.Laplacian;
 import org.gramian.spd.Kernel.Polynomial;
+import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
@@ -158,7 +160,8 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
      *
      * <p>Every kernel is a function of a sum over positions, {@code K_ij = h(Σ_x q(x))}: of squared differences, {@code
      * q = (f_i − f_j)²}, for {@code rbf} and {@code laplacian}, of products {@code f_i f_j} for the others, less the
-     * means for {@code covariance}. Without an image, all maps 0, the entry is {@code h(0)}: 1 for
+     * means for {@code covariance}; the weights of {@code democratic} are left out of the shares, and those of a
+     * sum of kernels follow its first kernel. Without an image, all maps 0, the entry is {@code h(0)}: 1 for
      * differences. The contribution is {@code K_ij − h(0)}, and a position's share is proportional to {@code q(x)}: the integrated
      * gradient of the entry from zero features (Sundararajan, Taly and Yan, 2017), since {@code q} is quadratic in them; the width of
      * {@code rbf} is constant.
@@ -178,9 +181,19 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
             return switch (kernel) {
                 case Rbf _, Laplacian _ -> new EntryTerms(Kind.DIFFERENCES, 1, kernel.jitter());
                 case Polynomial p -> new EntryTerms(Kind.PRODUCTS, Math.pow(p.offset(), p.degree()), kernel.jitter());
-                case Bilinear _, Gaussian _ -> new EntryTerms(Kind.PRODUCTS, 0, kernel.jitter());
+                case Bilinear _, Gaussian _, Democratic _ -> new EntryTerms(Kind.PRODUCTS, 0, kernel.jitter());
                 case Covariance _ -> new EntryTerms(Kind.CENTRED_PRODUCTS, 0, kernel.jitter());
+                case KernelSum sum -> {
+                    double nothing = without(sum, false);
+                    yield new EntryTerms(of(sum.factors().getFirst()).kind, nothing, without(sum, true) - nothing);
+                }
             };
+        }
+
+        /** Returns the entry of a sum without an image. */
+        private static double without(KernelSum sum, boolean diagonal) {
+            return sum.<Double>combined(
+                    (kernel, _) -> of(kernel).without(diagonal), Double::sum, (a, b) -> a * b, (a, b) -> a * b);
         }
 
         /** Returns whether the diagonal depends on the image. */

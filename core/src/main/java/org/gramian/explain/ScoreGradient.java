@@ -17,6 +17,7 @@ import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Vectorization;
 import org.gramian.pooling.Vectorization.Triu;
 import org.gramian.spd.Kernel;
+import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
@@ -161,9 +162,12 @@ record ScoreGradient(Model model, String layer) {
             }
 
             private static Kernel of(Kernel kernel) {
-                return kernel instanceof Rbf rbf
-                        ? new Rbf(rbf.sigma() instanceof Sigma.Mean ? new Sigma.MeanFull() : rbf.sigma(), rbf.jitter())
-                        : kernel;
+                return switch (kernel) {
+                    case Rbf rbf ->
+                        new Rbf(rbf.sigma() instanceof Sigma.Mean ? new Sigma.MeanFull() : rbf.sigma(), rbf.jitter());
+                    case KernelSum sum -> sum.with(TrueGradient::of);
+                    default -> kernel;
+                };
             }
         }
     }

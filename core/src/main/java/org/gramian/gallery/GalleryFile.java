@@ -22,6 +22,8 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A gallery as one safetensors file.
@@ -34,11 +36,13 @@ import org.gramian.tensor.file.TensorFileException;
  * thumbnails        U8 [t]       JPEG files, one after the other; thumbnail_ends I64 [n] are their ends in it
  * </pre>
  *
- * <p>Settings are {@link Metadata}. Reading checks that every tensor has its type and shape, and that there is no other.
+ * <p>Settings are {@link Metadata}. Reading verifies the checksums and checks that every tensor has its type and shape, and that there is no other.
  */
 final class GalleryFile {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final Logger LOG = LoggerFactory.getLogger(GalleryFile.class);
 
     private final TensorFile file;
     private final int count;
@@ -78,7 +82,7 @@ final class GalleryFile {
                     .toArray(byte[][]::new);
             ByteArrays.put("name", names, tensors, arena);
             ByteArrays.put("thumbnail", gallery.thumbnails(), tensors, arena);
-            Safetensors.write(path, tensors, Metadata.of(gallery.about()));
+            Safetensors.writeChecked(path, tensors, Metadata.of(gallery.about()));
         } catch (TensorFileException e) {
             throw new GalleryFileException(path, problem(path, e), e);
         }
@@ -90,9 +94,20 @@ final class GalleryFile {
                     path, "no such file; expected a gallery written by 'gramian train' next to a model");
         }
         try (Arena arena = Arena.ofConfined()) {
-            return new GalleryFile(Safetensors.read(path, arena)).gallery();
+            TensorFile file = Safetensors.read(path, arena);
+            Gallery gallery = new GalleryFile(file).gallery();
+            if (!file.checked()) {
+                LOG.info(
+                        "{}: has no checksum, since it was written by an earlier version; damage cannot be detected",
+                        path);
+            }
+            return gallery;
         } catch (TensorFileException e) {
-            throw new GalleryFileException(path, "cannot be read as a gallery: " + problem(path, e), e);
+            throw new GalleryFileException(
+                    path,
+                    "cannot be read as a gallery: " + problem(path, e)
+                            + "; if there is no other copy, remove it and recreate it with 'gramian train --resume'",
+                    e);
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw new GalleryFileException(
                     path, e.getMessage() + "; remove it and recreate it with 'gramian train --resume'", e);

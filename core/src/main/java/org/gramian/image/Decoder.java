@@ -32,13 +32,16 @@ final class Decoder implements AutoCloseable {
     private final boolean complete;
     private final ImageReader reader;
     private final MemoryInput input;
+    private final RowProgress progress;
     private final List<String> warnings = new ArrayList<>();
 
-    private Decoder(ImageFormat format, ImageReader reader, byte[] content, boolean complete) {
-        this.format = format;
+    private Decoder(SizeLimits bounds, ImageReader reader, byte[] content, boolean complete) {
+        this.format = bounds.format();
         this.complete = complete;
         this.reader = reader;
-        input = new MemoryInput(content);
+        input = new MemoryInput(content, bounds.time());
+        progress = new RowProgress(input);
+        reader.addIIOReadProgressListener(progress);
         reader.addIIOReadWarningListener((_, warning) -> {
             if (warnings.size() < MOST_WARNINGS) {
                 warnings.add(warning);
@@ -52,13 +55,13 @@ final class Decoder implements AutoCloseable {
      *
      * @param complete whether the file is known to have the end of the image
      */
-    static Decoder tolerant(ImageFormat format, byte[] content, boolean complete) {
-        return new Decoder(format, Readers.tolerant(format), content, complete);
+    static Decoder tolerant(SizeLimits bounds, byte[] content, boolean complete) {
+        return new Decoder(bounds, Readers.tolerant(bounds.format()), content, complete);
     }
 
     /** Returns a decoder with the fastest reader of JPEGs, if available. */
-    static Optional<Decoder> fastJpeg(byte[] content, boolean complete) {
-        return Readers.quickJpeg().map(reader -> new Decoder(ImageFormat.JPEG, reader, content, complete));
+    static Optional<Decoder> fastJpeg(SizeLimits bounds, byte[] content, boolean complete) {
+        return Readers.quickJpeg().map(reader -> new Decoder(bounds, reader, content, complete));
     }
 
     /** A step that runs a reader on untrusted data. */
@@ -74,12 +77,9 @@ final class Decoder implements AutoCloseable {
             ImageTypeSpecifier type = reader.getImageTypes(0).next();
             SampleConverter.check(type.getColorModel(), type.getSampleModel(1, 1));
             input.allowPixels();
-            RowCount rows = new RowCount();
-            if (format == ImageFormat.GIF) {
-                reader.addIIOReadProgressListener(rows);
-            }
             BufferedImage image = reader.read(0);
-            if (format == ImageFormat.GIF && !rows.complete()) {
+            input.checkAllowance(); // an aborted reader returns what it has
+            if (format == ImageFormat.GIF && !progress.complete()) {
                 throw UnreadableException.truncated("expected " + image.getHeight() + " rows, found data for fewer");
             }
             return image;
@@ -165,9 +165,17 @@ final class Decoder implements AutoCloseable {
         reader.dispose();
     }
 
-    /** Detects whether the reader reached the last row; the GIF reader does not report it. */
-    private static final class RowCount implements IIOReadProgressListener {
+    /**
+     * Aborts the reader when its time is over, also while it reads no bytes, and detects whether it reached the last row, which the
+     * GIF reader does not report.
+     */
+    private static final class RowProgress implements IIOReadProgressListener {
+        private final MemoryInput input;
         private float percentage;
+
+        RowProgress(MemoryInput input) {
+            this.input = input;
+        }
 
         boolean complete() {
             return percentage >= 100;
@@ -176,6 +184,9 @@ final class Decoder implements AutoCloseable {
         @Override
         public void imageProgress(ImageReader source, float percentageDone) {
             percentage = percentageDone;
+            if (input.isOverdrawn()) { // once per row, or in a JPEG for each twentieth
+                source.abort();
+            }
         }
 
         @Override

@@ -15,12 +15,14 @@ import org.gramian.image.FileHeader.Span;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads two tags of the first directory of a TIFF file or of EXIF data, which has the same format. Everything else (thumbnails,
+ * Reads a few tags of the first directory of a TIFF file or of EXIF data, which has the same format. Everything else (thumbnails,
  * maker notes, further directories) is skipped.
  */
 final class ExifTags extends DirectoryTiffHandler {
     private final Metadata metadata;
     private long samplesPerPixel = 1;
+    private long width;
+    private long height;
 
     private ExifTags(Metadata metadata) {
         super(metadata, null);
@@ -56,6 +58,11 @@ final class ExifTags extends DirectoryTiffHandler {
         return samplesPerPixel;
     }
 
+    /** Returns columns and rows; 0 if missing or invalid. */
+    FileHeader.Size size() {
+        return new FileHeader.Size((int) Math.min(width, Integer.MAX_VALUE), (int) Math.min(height, Integer.MAX_VALUE));
+    }
+
     @Override
     public void setTiffMarker(int marker) {}
 
@@ -85,13 +92,20 @@ final class ExifTags extends DirectoryTiffHandler {
             int byteCount)
             throws IOException {
         if (tagId == ExifDirectoryBase.TAG_SAMPLES_PER_PIXEL) {
-            long samples = switch (byteCount) {
-                case 2 -> reader.getUInt16(tagOffset);
-                case 4 -> reader.getUInt32(tagOffset);
-                default -> Long.MAX_VALUE;
-            };
-            samplesPerPixel = Math.max(samplesPerPixel, samples);
+            samplesPerPixel = Math.max(samplesPerPixel, number(reader, tagOffset, byteCount));
+        } else if (tagId == ExifDirectoryBase.TAG_IMAGE_WIDTH) {
+            width = number(reader, tagOffset, byteCount);
+        } else if (tagId == ExifDirectoryBase.TAG_IMAGE_HEIGHT) {
+            height = number(reader, tagOffset, byteCount);
         }
         return tagId != ExifDirectoryBase.TAG_ORIENTATION;
+    }
+
+    private static long number(RandomAccessReader reader, int tagOffset, int byteCount) throws IOException {
+        return switch (byteCount) {
+            case 2 -> reader.getUInt16(tagOffset);
+            case 4 -> reader.getUInt32(tagOffset);
+            default -> Long.MAX_VALUE;
+        };
     }
 }

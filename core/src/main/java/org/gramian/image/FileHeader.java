@@ -31,6 +31,9 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
         return exif.map(span -> ExifTags.of(content, span).orientation()).orElse(Orientation.UPRIGHT);
     }
 
+    /** Columns and rows; zero while unknown. */
+    record Size(int width, int height) {}
+
     /** A range of a file's content, {@code to} exclusive. */
     record Span(int from, int to) {
         /** Returns the range without the prefix {@code Exif\0\0} of some formats. */
@@ -58,7 +61,8 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
 
         private PngHeader() {}
 
-        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+        /** Returns the size in the header, within limits. */
+        static Size size(byte[] content, SizeLimits bounds) throws UnreadableException {
             if (content.length < HEADER_END) {
                 throw UnreadableException.truncated(
                         "expected a PNG with a header of " + HEADER_END + " bytes, found " + content.length + " bytes");
@@ -69,11 +73,17 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             }
             long width = Integer.toUnsignedLong(bytes.getInt(16));
             long height = Integer.toUnsignedLong(bytes.getInt(20));
+            bounds.checkSize(width, height);
+            return new Size((int) width, (int) height);
+        }
+
+        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+            Size size = size(content, bounds);
+            ByteBuffer bytes = ByteBuffer.wrap(content);
             int bits = bytes.get(24);
             int type = bytes.get(25);
-            bounds.checkSize(width, height);
-            long bitsPerPixel = (long) bits * channels(type);
-            bounds.checkLeastBytes(width, height, width * height * bitsPerPixel / 8 / BEST_COMPRESSION);
+            long leastBits = (long) size.width() * size.height() * bits * channels(type);
+            bounds.checkLeastBytes(size.width(), size.height(), leastBits / 8 / BEST_COMPRESSION);
             boolean transparent = chunk(bytes, TRANSPARENCY).isPresent();
             FileHeader.Kind kind = new FileHeader.Kind(colour(type, transparent), bits);
             return new FileHeader(content, chunk(bytes, EXIF), Optional.of(kind), false);
@@ -128,7 +138,8 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
 
         private BmpHeader() {}
 
-        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+        /** Returns the size in the header, within limits. */
+        static Size size(byte[] content, SizeLimits bounds) throws UnreadableException {
             ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
             int header = bytes.getInt(14);
             if (content.length < 14 + header) {
@@ -139,6 +150,16 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             long width = old ? bytes.getShort(18) & 0xffff : bytes.getInt(18);
             long height = old ? bytes.getShort(20) & 0xffff : Math.abs((long) bytes.getInt(22));
             bounds.checkSize(width, height);
+            return new Size((int) width, (int) height);
+        }
+
+        static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+            Size size = size(content, bounds);
+            long width = size.width();
+            long height = size.height();
+            ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
+            int header = bytes.getInt(14);
+            boolean old = header == OLD_HEADER;
             long stride = (width * (bytes.getShort(old ? 24 : 28) & 0xffff) + 31) / 32 * 4;
             long dataFrom = Integer.toUnsignedLong(bytes.getInt(10));
             switch (old ? 0 : bytes.getInt(30)) {
@@ -162,6 +183,33 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
             byte[] copy = content.clone();
             ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN).putInt(COLOUR_SPACE, SRGB);
             return copy;
+        }
+    }
+
+    /** Reads the size of the first frame of a GIF. */
+    static final class GifHeader {
+        private static final int HEADER_END = 13;
+        private static final int COLOUR_TABLE_FLAG = 0x80;
+        private static final int FRAME = 0x2c;
+        private static final int EXTENSION = 0x21;
+
+        private GifHeader() {}
+
+        /** Returns the size of the first frame; 0×0 if there is none. */
+        static Size size(byte[] content) {
+            ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
+            int flags = bytes.get(10);
+            int at = HEADER_END + ((flags & COLOUR_TABLE_FLAG) != 0 ? 3 << ((flags & 7) + 1) : 0);
+            while (bytes.get(at) == EXTENSION) {
+                at += 2; // its label
+                while (bytes.get(at) != 0) {
+                    at += 1 + (bytes.get(at) & 0xff);
+                }
+                at++;
+            }
+            return bytes.get(at) == FRAME
+                    ? new Size(bytes.getShort(at + 5) & 0xffff, bytes.getShort(at + 7) & 0xffff)
+                    : new Size(0, 0);
         }
     }
 

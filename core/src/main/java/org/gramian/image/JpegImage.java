@@ -20,6 +20,9 @@ final class JpegImage {
     /** Twice the scans of a common progressive file; each costs a pass over all pixels. */
     private static final int USUAL_SCANS = 20;
 
+    /** A progressive file of 20 scans has about 100. */
+    private static final int MOST_SEGMENTS = 2_000;
+
     private JpegImage() {}
 
     static ReadResult.Readable read(byte[] content, SizeLimits bounds) throws UnreadableException {
@@ -29,7 +32,11 @@ final class JpegImage {
         long pixels = (long) frame.width() * frame.height();
         bounds.checkLeastBytes(frame.width(), frame.height(), pixels / MOST_PIXELS_PER_BYTE);
         checkScans(header, pixels, bounds.limits());
-        Image stored = image(content, header, bounds);
+        if (header.segments() > MOST_SEGMENTS) {
+            throw UnreadableException.tooLarge("expected a JPEG of at most " + MOST_SEGMENTS + " segments, found "
+                    + header.segments() + "; it is damaged or malicious");
+        }
+        Image stored = image(header.forDecoder(content), header, bounds);
         Orientation orientation = header.exif()
                 .map(span -> ExifTags.of(content, span).orientation())
                 .orElse(Orientation.UPRIGHT);
@@ -42,6 +49,13 @@ final class JpegImage {
                 orientation.upright(stored),
                 new ImageInfo(
                         ImageFormat.JPEG, colour, frame.bits(), frame.width(), frame.height(), orientation.number()));
+    }
+
+    /** Returns the size in the header, within limits. */
+    static FileHeader.Size size(byte[] content, SizeLimits bounds) throws UnreadableException {
+        JpegHeader.Frame frame = JpegHeader.frame(content);
+        bounds.checkSize(frame.width(), frame.height());
+        return new FileHeader.Size(frame.width(), frame.height());
     }
 
     /** Rejects many nearly empty scans, which would take hours to decode. */
@@ -59,7 +73,7 @@ final class JpegImage {
 
     private static Image image(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
         if (header.isUsual()) {
-            Optional<Image> fast = fast(content, header);
+            Optional<Image> fast = fast(content, header, bounds);
             if (fast.isPresent()) {
                 return fast.get();
             }
@@ -69,7 +83,7 @@ final class JpegImage {
 
     /** Decodes with the most tolerant reader. */
     static Image tolerant(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
-        try (Decoder decoder = Decoder.tolerant(ImageFormat.JPEG, content, header.complete())) {
+        try (Decoder decoder = Decoder.tolerant(bounds, content, header.complete())) {
             if (header.frame().marker() == JpegHeader.LOSSLESS) {
                 BufferedImage image = decoder.image(bounds);
                 return decoder.guarded(() -> new SampleConverter(image).image());
@@ -81,8 +95,8 @@ final class JpegImage {
     /**
      * Decodes with the fast reader; empty if it fails or warns, so that the tolerant reader decides.
      */
-    static Optional<Image> fast(byte[] content, JpegHeader header) throws UnreadableException {
-        Optional<Decoder> found = Decoder.fastJpeg(content, header.complete());
+    static Optional<Image> fast(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
+        Optional<Decoder> found = Decoder.fastJpeg(bounds, content, header.complete());
         if (found.isEmpty()) {
             return Optional.empty();
         }

@@ -1,13 +1,12 @@
 package org.gramian.image;
 
-import java.util.Locale;
 import javax.imageio.stream.ImageInputStreamImpl;
 
 /**
  * The content of a file as input of a decoder, with a limit on the bytes read.
  *
  * <p>A malicious file can make a decoder read the same bytes repeatedly. Reads are counted against an allowance in multiples of
- * the file size, which does not depend on the machine; a deadline is the last resort.
+ * the file size, which does not depend on the machine; the {@link TimeLimit} comes on top.
  */
 final class MemoryInput extends ImageInputStreamImpl {
     /** Headers are kept in memory, so the limit is low. */
@@ -20,19 +19,19 @@ final class MemoryInput extends ImageInputStreamImpl {
     /** Some decoders read the end as zeros without end. */
     private static final int MOST_ENDS = 100;
 
-    private static final long SECONDS = 120;
-    /** Bytes between two checks of the deadline. */
+    /** Bytes between two checks of the time limit. */
     private static final int CLOCK_BYTES = 1 << 16;
 
     private final byte[] content;
-    private final long deadline = System.nanoTime() + SECONDS * 1_000_000_000L;
+    private final TimeLimit time;
     private long allowance;
     private long untilClock = CLOCK_BYTES;
     private int ends;
     private boolean overdrawn;
 
-    MemoryInput(byte[] content) {
+    MemoryInput(byte[] content, TimeLimit time) {
         this.content = content;
+        this.time = time;
         allowance = FREE_BYTES + (long) HEADER_READS * content.length;
     }
 
@@ -40,6 +39,12 @@ final class MemoryInput extends ImageInputStreamImpl {
     void allowPixels() {
         allowance = FREE_BYTES + (long) PIXEL_READS * content.length;
         ends = 0;
+    }
+
+    /** Checks the time limit; returns whether the decoder has to stop. */
+    boolean isOverdrawn() {
+        overdrawn |= time.isOver();
+        return overdrawn;
     }
 
     /** Returns whether a decoder read past the last byte since the start of the header or of the pixels. */
@@ -50,12 +55,7 @@ final class MemoryInput extends ImageInputStreamImpl {
     /** @throws UnreadableException if a decoder read more than its allowance, even if it then succeeded */
     void checkAllowance() throws UnreadableException {
         if (overdrawn) {
-            throw UnreadableException.tooLarge(String.format(
-                    Locale.ROOT,
-                    "expected a file that decodes within %d s, found one of %d bytes"
-                            + " that takes longer; it is damaged or malicious",
-                    SECONDS,
-                    content.length));
+            throw TimeLimit.exceeded(content.length);
         }
     }
 
@@ -104,7 +104,7 @@ final class MemoryInput extends ImageInputStreamImpl {
         untilClock -= bytes;
         if (untilClock < 0) {
             untilClock = CLOCK_BYTES;
-            overdrawn |= System.nanoTime() - deadline > 0;
+            overdrawn |= time.isOver();
         }
         overdrawn |= allowance < 0;
         checkAllowance();

@@ -1,7 +1,19 @@
 package org.gramian.image;
 
-/** Checks the size in a header before memory is allocated for it. */
-record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
+/**
+ * Checks the size in a header before memory is allocated for it.
+ *
+ * @param fileBytes size of the file
+ * @param time when to stop decoding
+ */
+record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes, TimeLimit time) {
+    /** Most pixels of a side: decoders take up to 0.3 µs for a row, however short it is. */
+    static final int MOST_SIDE = 250_000;
+
+    SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
+        this(format, limits, fileBytes, TimeLimit.start(() -> false));
+    }
+
     /** @throws UnreadableException if there are no pixels or more than the limits allow */
     void checkSize(long width, long height) throws UnreadableException {
         if (width < 1 || height < 1) {
@@ -10,6 +22,10 @@ record SizeLimits(ImageFormat format, ImageLimits limits, long fileBytes) {
         }
         if (width > limits.pixels() / height) {
             throw UnreadableException.tooLarge("expected at most " + limits.pixels() + " pixels, found a " + format
+                    + " of " + size(width, height));
+        }
+        if (Math.max(width, height) > MOST_SIDE) {
+            throw UnreadableException.tooLarge("expected sides of at most " + MOST_SIDE + " pixels, found a " + format
                     + " of " + size(width, height));
         }
     }

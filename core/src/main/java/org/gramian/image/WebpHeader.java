@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
+import org.gramian.image.FileHeader.Size;
 import org.gramian.image.FileHeader.Span;
 
 /** Parses the chunks of a WebP and checks that they are complete and that all sizes agree. */
@@ -32,6 +33,7 @@ final class WebpHeader {
     private Optional<Span> exif = Optional.empty();
     private Optional<Lossy> lossy = Optional.empty();
     private Optional<Span> alpha = Optional.empty();
+    private Size size = new Size(0, 0);
     private boolean found;
 
     private WebpHeader(byte[] content, SizeLimits bounds) {
@@ -62,6 +64,11 @@ final class WebpHeader {
         return new FileHeader(header.forDecoder(), header.exif, Optional.empty(), true);
     }
 
+    /** Returns the size of the first image, within limits. */
+    static Size size(byte[] content, SizeLimits bounds) throws UnreadableException {
+        return of(content, bounds).size;
+    }
+
     private static WebpHeader of(byte[] content, SizeLimits bounds) throws UnreadableException {
         WebpHeader header = new WebpHeader(content, bounds);
         long end = CHUNK_HEADER + Integer.toUnsignedLong(header.bytes.getInt(4));
@@ -76,12 +83,9 @@ final class WebpHeader {
         return header;
     }
 
-    /** Columns and rows; zero while unknown. */
-    record Size(int width, int height) {}
-
     /** Parses chunks up to the first image and the EXIF data. */
     private void chunks(Span span, Size claimed) throws UnreadableException {
-        Size size = claimed;
+        Size canvas = claimed;
         long position = span.from();
         while (position <= span.to() - CHUNK_HEADER) {
             int at = (int) position;
@@ -93,16 +97,16 @@ final class WebpHeader {
             }
             Span body = new Span(data, data + (int) length);
             switch (bytes.getInt(at)) {
-                case EXTENDED -> size = canvas(body, 4);
+                case EXTENDED -> canvas = canvas(body, 4);
                 case ALPHA -> alpha = Optional.of(body);
                 case LOSSY -> {
                     Size ofFrame = lossy(body);
                     if (!found) {
                         lossy = Optional.of(new Lossy(body, ofFrame, alpha, Optional.empty()));
                     }
-                    bitstream(ofFrame, size);
+                    bitstream(ofFrame, canvas);
                 }
-                case LOSSLESS -> bitstream(lossless(body), size);
+                case LOSSLESS -> bitstream(lossless(body), canvas);
                 case FRAME -> {
                     // Only the first frame of an animation is read, and frames do not nest.
                     if (!found && span.from() == FILE_HEADER) {
@@ -140,15 +144,18 @@ final class WebpHeader {
         }
     }
 
-    private Size checked(Size size) throws UnreadableException {
-        bounds.checkSize(size.width, size.height);
-        return size;
+    private Size checked(Size claimed) throws UnreadableException {
+        bounds.checkSize(claimed.width(), claimed.height());
+        return claimed;
     }
 
-    private void bitstream(Size size, Size claimed) throws UnreadableException {
-        if (claimed.width != 0 && !claimed.equals(size)) {
-            throw UnreadableException.corrupt("expected a WebP image of " + claimed.width + "×" + claimed.height
-                    + " pixels as its header says, found " + size.width + "×" + size.height);
+    private void bitstream(Size coded, Size claimed) throws UnreadableException {
+        if (claimed.width() != 0 && !claimed.equals(coded)) {
+            throw UnreadableException.corrupt("expected a WebP image of " + claimed.width() + "×" + claimed.height()
+                    + " pixels as its header says, found " + coded.width() + "×" + coded.height());
+        }
+        if (!found) {
+            size = coded;
         }
         found = true;
     }

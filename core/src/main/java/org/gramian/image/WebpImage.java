@@ -5,11 +5,12 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import org.gramian.image.FileHeader.Size;
 import org.gramian.image.FileHeader.Span;
 import org.gramian.image.ImageInfo.Colour;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.WebpHeader.Lossy;
-import org.gramian.image.WebpHeader.Size;
 import org.gramian.image.vp8.Vp8Decoder;
 import org.gramian.image.vp8.Vp8Decoder.Frame;
 import org.gramian.image.vp8.Vp8Exception;
@@ -33,7 +34,7 @@ final class WebpImage {
         byte[] alpha = found.alpha().isPresent()
                 ? new WebpAlpha(content, found.alpha().get(), found.size()).plane(bounds)
                 : new byte[0];
-        Frame frame = frame(content, found.image());
+        Frame frame = frame(content, found.image(), bounds.time());
         if (found.alpha().isPresent()) {
             composeOverWhite(frame.rgb(), alpha);
         }
@@ -51,9 +52,11 @@ final class WebpImage {
                 orientation.upright(new Image(frame.width(), frame.height(), frame.rgb())), origin);
     }
 
-    private static Frame frame(byte[] content, Span span) throws UnreadableException {
+    private static Frame frame(byte[] content, Span span, TimeLimit time) throws UnreadableException {
         try {
-            return Vp8Decoder.decode(content, span.from(), span.to());
+            return Vp8Decoder.decode(content, span.from(), span.to(), time::isOver);
+        } catch (CancellationException _) {
+            throw TimeLimit.exceeded(content.length);
         } catch (Vp8Exception e) {
             throw new UnreadableException(
                     e.isTruncated() ? Problem.TRUNCATED : Problem.CORRUPT, String.valueOf(e.getMessage()));
@@ -124,7 +127,7 @@ final class WebpImage {
         }
 
         private byte[] compressed(SizeLimits bounds) throws UnreadableException {
-            try (Decoder decoder = Decoder.tolerant(ImageFormat.WEBP, lossless(), true)) {
+            try (Decoder decoder = Decoder.tolerant(bounds, lossless(), true)) {
                 byte[] rgb = new SampleConverter(decoder.image(bounds)).image().rgb();
                 byte[] green = new byte[rgb.length / 3];
                 for (int i = 0; i < green.length; i++) {

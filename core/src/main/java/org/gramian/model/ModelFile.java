@@ -25,12 +25,15 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads and writes a model and its card as one safetensors file.
  *
  * <p>Every parameter is a float32 tensor, {@code backbone.NAME} or {@code head.NAME}, fixed ones included. Architecture
- * and card are metadata, see {@link ModelHeader}. Equal models give equal bytes.
+ * and card are metadata, see {@link ModelHeader}. Equal models give equal bytes. SHA-256 checksums of parameters and metadata
+ * are verified at load; files of earlier versions, which have none, are read with a notice in the log.
  *
  * <p>Files are untrusted: a file is read only if it has exactly the tensors of its architecture, with their shapes and
  * finite values. This is checked before memory is allocated.
@@ -38,6 +41,7 @@ import org.gramian.tensor.file.TensorFileException;
 public final class ModelFile {
     private static final ValueLayout.OfFloat NUMBER =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final Logger LOG = LoggerFactory.getLogger(ModelFile.class);
     private static final String DAMAGED = "; the file contradicts its own metadata: train the model again";
 
     private ModelFile() {}
@@ -64,7 +68,7 @@ public final class ModelFile {
             add(model.headParameters(), ModelHeader.HEAD, tensors);
             requireTensors(header, tensors);
             requireFinite(tensors);
-            Safetensors.write(path, tensors, header.texts());
+            Safetensors.writeChecked(path, tensors, header.texts());
         }
     }
 
@@ -77,12 +81,12 @@ public final class ModelFile {
     /**
      * Reads the header of a file, without the parameters.
      *
-     * @throws ModelFileException if it is no model that {@link #read} would read; only numbers that are not finite are left
-     *     to that
+     * @throws ModelFileException if it is no model that {@link #read} would read; only numbers that are damaged or not finite are
+     *     left to that
      */
     public static ModelHeader header(Path path) throws ModelFileException {
         try (Arena arena = Arena.ofConfined()) {
-            return header(open(path, arena));
+            return header(open(path, arena, Safetensors::header));
         }
     }
 
@@ -93,8 +97,13 @@ public final class ModelFile {
      */
     public static Stored read(Path path, Device device) throws ModelFileException {
         try (Arena arena = Arena.ofConfined()) {
-            TensorFile file = open(path, arena);
+            TensorFile file = open(path, arena, Safetensors::read);
             ModelHeader header = header(file);
+            if (!file.checked()) {
+                LOG.info(
+                        "{}: has no checksum, since it was written by an earlier version; damage cannot be detected",
+                        path);
+            }
             try {
                 requireFinite(file.tensors());
             } catch (IllegalArgumentException wrong) {
@@ -116,12 +125,16 @@ public final class ModelFile {
         }
     }
 
-    private static TensorFile open(Path path, Arena arena) throws ModelFileException {
+    private interface Opening {
+        TensorFile open(Path path, Arena arena) throws TensorFileException;
+    }
+
+    private static TensorFile open(Path path, Arena arena, Opening opening) throws ModelFileException {
         if (Files.notExists(path)) {
             throw new ModelFileException(path, "no such file; expected a model written by 'gramian train'");
         }
         try {
-            return Safetensors.read(path, arena);
+            return opening.open(path, arena);
         } catch (TensorFileException wrong) {
             String message = String.valueOf(wrong.getMessage());
             String own = path + ": ";

@@ -21,6 +21,7 @@ import org.gramian.pooling.Pooling;
  * version       1
  * backbone      googlenet
  * layer         inception_4e
+ * network       {"nodes":[…]}             definition of a backbone that is not built in; else absent
  * pooling       conv:512/rbf:sigma=mean/spd:128/relu/triu/root/l2
  * normalized    false                     whether scores are batch-normalized
  * classes       ["fabric","foliage"]
@@ -31,7 +32,7 @@ import org.gramian.pooling.Pooling;
  * metrics       {"accuracy":0.753}
  * </pre>
  *
- * <p>All keys are required and no other is allowed, since an unknown key might change the meaning of a model.
+ * <p>All other keys are required and no further one is allowed, since an unknown key might change the meaning of a model.
  *
  * @param backbone images to features
  * @param head features to scores
@@ -44,11 +45,22 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
     private static final String FORMAT = "gramian-model";
     private static final int VERSION = 1;
 
+    /** Crops of an image take 12 bytes per pixel: 600 MB. */
+    private static final long MOST_CROP_PIXELS = 50_000_000;
+
     /** @throws IllegalArgumentException if there are not as many class names as scores, or the crops do not fit */
     public ModelHeader {
         if (head.classes() != card.classes().size()) {
             throw new IllegalArgumentException("expected a name for every class, found "
                     + card.classes().size() + " names for " + head.classes() + " classes");
+        }
+        long cropPixels = (long) card.crops().testing().count()
+                * card.crops().size()
+                * card.crops().size();
+        if (cropPixels > MOST_CROP_PIXELS) {
+            throw new IllegalArgumentException(
+                    "expected crops of at most " + MOST_CROP_PIXELS + " pixels together, found " + cropPixels + " in "
+                            + card.crops().text());
         }
         head.pooling().descriptorSize(backbone.channels());
         backbone.features(card.crops().size(), card.crops().size());
@@ -98,8 +110,8 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
                 JsonText.number("temperature", text(texts, "temperature")),
                 JsonText.texts("origin", text(texts, "origin")),
                 JsonText.numbers("metrics", text(texts, "metrics")));
-        Backbone backbone = Backbone.of(text(texts, "backbone"), text(texts, "layer"));
-        Pooling pooling = Pooling.parse(text(texts, "pooling"));
+        Backbone backbone = backbone(texts, card.preprocessing());
+        Pooling pooling = Pooling.parse(text(texts, "pooling")).settled(backbone, Integer.MAX_VALUE);
         ModelHeader header = new ModelHeader(
                 backbone, new Head(pooling, card.classes().size(), flag(text(texts, "normalized"))), card);
         Set<String> known = header.texts().sequencedKeySet();
@@ -110,6 +122,13 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
             }
         }
         return header;
+    }
+
+    private static Backbone backbone(Map<String, String> texts, Preprocessing preprocessing) {
+        String name = text(texts, "backbone");
+        String definition = texts.get("network");
+        Backbone whole = definition == null ? Backbone.of(name) : Backbone.of(name, definition, preprocessing);
+        return whole.cutAt(text(texts, "layer"));
     }
 
     private static String text(Map<String, String> texts, String key) {
@@ -137,6 +156,7 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
         texts.put("version", Integer.toString(VERSION));
         texts.put("backbone", backbone().name());
         texts.put("layer", backbone().layer());
+        backbone().definition().ifPresent(definition -> texts.put("network", definition));
         texts.put("pooling", head().pooling().text());
         texts.put("normalized", Boolean.toString(head().normalized()));
         texts.put("classes", JsonText.of(card.classes()));

@@ -9,7 +9,16 @@ import org.gramian.tensor.Shape;
  * N.
  */
 public sealed interface Aggregation extends PoolingStage
-        permits FirstOrder, Codebook, SecondOrder, Pyramid, NetworkTail, Join, Cross, CustomAggregation {
+        permits FirstOrder,
+                Codebook,
+                SecondOrder,
+                Pyramid,
+                Radam,
+                NetworkTail,
+                Join,
+                Cross,
+                CrossCovariance,
+                CustomAggregation {
     /** Returns whether positions matter: the input is then {@code [n, c, h, w]}. */
     default boolean isSpatial() {
         return false;

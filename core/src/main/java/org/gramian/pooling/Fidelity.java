@@ -124,12 +124,20 @@ public enum Fidelity {
 
     private String textOf(String pooling) {
         return PoolingParser.stages(pooling).stream()
-                .map(stage -> PoolingParser.isJoin(stage) ? ofJoin(stage) : withDefaults(stage))
+                .map(stage -> PoolingParser.isJoin(stage)
+                        ? ofJoin(stage)
+                        : PoolingParser.isKernelSum(stage) ? ofKernelSum(stage) : withDefaults(stage))
                 .collect(Collectors.joining("/"));
     }
 
     private String ofJoin(String join) {
         return PoolingParser.branches(join).stream().map(this::textOf).collect(Collectors.joining("+", "[", "]"));
+    }
+
+    private String ofKernelSum(String sum) {
+        return PoolingParser.products(sum).stream()
+                .map(factors -> factors.stream().map(this::withDefaults).collect(Collectors.joining("*")))
+                .collect(Collectors.joining("+", "(", ")"));
     }
 
     /** Writes the arguments whose defaults differ under this fidelity. */

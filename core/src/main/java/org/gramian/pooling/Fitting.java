@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Initializer;
@@ -84,7 +85,7 @@ public final class Fitting {
         return next;
     }
 
-    private static Tensor sample(Tensor inputs, int most) {
+    static Tensor sample(Tensor inputs, int most) {
         long all = inputs.size(0);
         if (all <= most) {
             return inputs;
@@ -93,7 +94,8 @@ public final class Fitting {
         return Views.select(inputs, 0, Tensors.to(Tensors.ofLongs(places, Shape.of(most)), inputs.device()));
     }
 
-    private static Tensor apply(PoolingStage stage, Tensor inputs, ParameterSet own) {
+    /** Applies a stage, a few images at a time. */
+    static Tensor apply(Layer stage, Tensor inputs, ParameterSet own) {
         long all = inputs.size(0);
         Tensor outputs = null;
         for (long start = 0; start < all; start += BATCH) {

@@ -87,6 +87,16 @@ public record Join(List<Pooling> branches) implements Aggregation {
         return all;
     }
 
+    @Override
+    public Map<String, Long> draws(long channels) {
+        Map<String, Long> all = new LinkedHashMap<>();
+        for (int i = 0; i < branches.size(); i++) {
+            String prefix = name(i) + ".";
+            branches.get(i).draws(channels).forEach((name, columns) -> all.put(prefix + name, columns));
+        }
+        return all;
+    }
+
     /** Returns the prefix of the parameters of a branch. */
     public static String name(int branch) {
         return Integer.toString(branch);

@@ -81,6 +81,14 @@ public final class Methods {
                     "v = root(triu(M M^T / N))",
                     "Lin, RoyChowdhury, Maji: Bilinear CNN Models for Fine-grained Visual Recognition, ICCV 2015"),
             new Method(
+                    "democratic",
+                    "gamma-democratic",
+                    SECOND_ORDER,
+                    "democratic/triu/root/l2",
+                    "v = root(triu(sum of a(p) x(p) x(p)^T / N)), a(p) sum_q a(q) (x(p)^T x(q))^2 = s(p)^0.5, s = a at"
+                            + " the start",
+                    "Lin, Maji, Koniusz: Second-order Democratic Aggregation, ECCV 2018"),
+            new Method(
                     "isqrt",
                     "iSQRT-COV",
                     SECOND_ORDER,
@@ -96,6 +104,23 @@ public final class Methods {
                     "v = triu(C^(1/2)) by eigenvalues",
                     "Li, Xie, Wang, Zuo: Is Second-order Information Helpful for Large-scale Visual Recognition?, ICCV"
                             + " 2017"),
+            new Method(
+                    "isice",
+                    "iSICE",
+                    SECOND_ORDER,
+                    "conv:256/covariance/isice:5/triu",
+                    "v = triu(S / sqrt(tr S)), S about argmin tr(C S) - log det S + 0.01 |S|_1, C of trace 1",
+                    "Rahman, Koniusz, Wang, Zhou, Moghadam, Sun: Learning Partial Correlation based Deep Visual"
+                            + " Representation for Image Classification, CVPR 2023"),
+            new Method(
+                    "dropcov",
+                    "DropCov",
+                    SECOND_ORDER,
+                    "conv:256/dropcov/covariance/triu/l2/scale",
+                    "v = s triu(C) / |triu(C)| of channels that training drops with rate 1 - 10/log2(c) cos(importance,"
+                            + " row sums of C), at most 1/2",
+                    "Wang, Gao, Zhang, Xie, Li, Hu: DropCov: A Simple yet Effective Method for Improving Deep"
+                            + " Architectures, NeurIPS 2022"),
             new Method(
                     "log-euclidean",
                     "DeepO2P",
@@ -134,12 +159,28 @@ public final class Methods {
                     "Engin, Wang, Zhou, Liu: DeepKSPD: Learning Kernel-matrix-based SPD Representation for Fine-grained"
                             + " Image Recognition, ECCV 2018"),
             new Method(
+                    "kernel-sum",
+                    "RBF + covariance",
+                    SECOND_ORDER,
+                    "conv:256/(rbf+covariance)/log/triu",
+                    "v = triu(log(K + C)), K the RBF kernel matrix and C the covariance",
+                    "Shawe-Taylor, Cristianini: Kernel Methods for Pattern Analysis, Cambridge University Press, 2004"),
+            new Method(
                     "spdnet",
                     "SPDNet",
                     SECOND_ORDER,
                     "conv:256/covariance/spd:128/reeig:1e-4/spd:64/reeig:1e-4/log/triu",
                     "v = triu(log Y), Y = max(W2^T max(W1^T C W1, e) W2, e) by eigenvalues",
                     "Huang, Van Gool: A Riemannian Network for SPD Matrix Learning, AAAI 2017"),
+            new Method(
+                    "rbn",
+                    "Riemannian batch norm",
+                    SECOND_ORDER,
+                    "pca:64/covariance:shrinkage=0.1/rbn/log/triu",
+                    "svm",
+                    "v = triu(log(G^(-1/2) C G^(-1/2))), G the Riemannian barycenter of training images",
+                    "Brooks, Schwander, Barbaresco, Schneider, Cord: Riemannian Batch Normalization for SPD Neural"
+                            + " Networks, NeurIPS 2019"),
             new Method(
                     "gaussian",
                     "G2DeNet",
@@ -179,6 +220,14 @@ public final class Methods {
                     "v = root(vec(A B^T / N)), A and B of two layers a+b",
                     "Liu, Shen, van den Hengel: The Treasure beneath Convolutional Layers: Cross-convolutional-layer"
                             + " Pooling for Image Classification, CVPR 2015"),
+            new Method(
+                    "sot",
+                    "SoT",
+                    SECOND_ORDER,
+                    "sot:6,size=24",
+                    "v = A B^T / N over sqrt of its largest singular value, A and B learned projections, 6 heads",
+                    "Xie, Zeng, Wang, Zhou, Li: SoT: Delving Deeper into Classification Head for Transformer, arXiv"
+                            + " 2104.10935, 2021"),
             new Method(
                     "mdm",
                     "log-Euclidean MDM",
@@ -244,6 +293,16 @@ public final class Methods {
                             + " b_i = log(sum of Q_k / Q_i), Q_i the share of positive responses",
                     "Kalantidis, Mellina, Osindero: Cross-dimensional Weighting for Aggregated Deep Convolutional"
                             + " Features, ECCV 2016 workshops"),
+            new Method(
+                    "radam",
+                    "RADAM",
+                    FIRST_ORDER,
+                    "radam:4",
+                    "svm",
+                    "v = sum over k of X g_k^T / |g_k|^2, g_k = sigmoid(w_k^T X), X maps of length 1 plus encoded"
+                            + " positions, w_k fixed random",
+                    "Scabini, Zielinski, Ribas, Goncalves, De Baets, Bruno: RADAM: Texture Recognition through"
+                            + " Randomized Aggregated Encoding of Deep Activation Maps, Pattern Recognition 143, 2023"),
             new Method(
                     "fv-cnn",
                     "FV-CNN",

@@ -8,6 +8,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Backbones;
 import org.gramian.backbone.Tail;
 import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.pooling.Reduction.LayerChannels;
@@ -56,7 +57,9 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
 
     @Override
     public String text() {
-        return tail.map(known -> "tail:network=" + known.network() + ",layer="
+        // a network that is not built in is defined by the backbone of the model
+        return tail.filter(known -> Backbones.names().contains(known.network()))
+                .map(known -> "tail:network=" + known.network() + ",layer="
                         + LayerChannels.word(known.layer())
                         + known.grid()
                                 .map(grid -> ",grid=" + LayerChannels.word(grid))

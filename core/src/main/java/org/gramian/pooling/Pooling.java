@@ -144,6 +144,23 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /**
+     * Returns the random draws that training binds beside the parameters, see {@link PoolingStage#draws}.
+     *
+     * @param channels number of channels c of the features
+     */
+    public Map<String, Long> draws(long channels) {
+        Map<String, Long> all = new LinkedHashMap<>();
+        List<PoolingStage> stages = stages();
+        long size = channels;
+        for (int i = 0; i < stages.size(); i++) {
+            String prefix = prefix(i).map(name -> name + ".").orElse("");
+            stages.get(i).draws(size).forEach((name, columns) -> all.put(prefix + name, columns));
+            size = stages.get(i).outputs(size);
+        }
+        return all;
+    }
+
+    /**
      * Returns whether the pooling has randomly initialized parameters that need training, such as a 1×1 convolution or
      * a Stiefel matrix. Fitted values, pretrained weights and scalar factors do not count.
      *

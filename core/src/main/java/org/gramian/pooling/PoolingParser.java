@@ -5,11 +5,16 @@ import java.util.List;
 import java.util.Locale;
 import org.gramian.basis.NearestWord;
 import org.gramian.spd.Kernel;
+import org.gramian.spd.KernelSum;
 import org.jspecify.annotations.Nullable;
 
 /** Parser of the text form of a {@link Pooling}. */
 final class PoolingParser {
     private static final int LONGEST = 1000;
+
+    /** Entry of kernel sums in the help. */
+    static final Words.Word SUM =
+            new Words.Word("(", "([<weight>*]A[*B]+...)", "K = weighted sum of element-wise products of kernels");
 
     private final String text;
     private final Fidelity fidelity;
@@ -74,10 +79,50 @@ final class PoolingParser {
     private void add(String part) {
         if (part.contains("[")) {
             join(part);
-            return;
+        } else if (isKernelSum(part)) {
+            place(part, kernelSum(part));
+        } else {
+            Object made = make(part);
+            place(word(part), made instanceof Words.PcaWord pca ? pca.at(aggregation != null) : made);
         }
+    }
+
+    /** Parses a sum of products of kernels, such as {@code (rbf+0.5*bilinear*laplacian:sigma=3)}. */
+    private KernelSum kernelSum(String part) {
+        List<KernelSum.Term> terms = new ArrayList<>();
+        try {
+            for (List<String> product : products(part)) {
+                double weight = 1;
+                List<Kernel> factors = new ArrayList<>();
+                for (String text : product) {
+                    if (factors.isEmpty() && WordArguments.isNumber(text)) {
+                        weight *= Double.parseDouble(text);
+                    } else if (make(text) instanceof Kernel k) {
+                        factors.add(k);
+                    } else {
+                        throw new PoolingSyntaxException("'" + text + "' in '" + part
+                                + "' is not a kernel: write a sum of products of kernels as " + SUM.form());
+                    }
+                }
+                terms.add(new KernelSum.Term(weight, factors));
+            }
+            return new KernelSum(terms);
+        } catch (PoolingSyntaxException syntax) {
+            throw syntax;
+        } catch (IllegalArgumentException invalid) {
+            throw new PoolingSyntaxException(part + ": " + invalid.getMessage());
+        }
+    }
+
+    private static String word(String part) {
         int colon = part.indexOf(':');
-        String name = colon < 0 ? part : part.substring(0, colon);
+        return colon < 0 ? part : part.substring(0, colon);
+    }
+
+    /** Creates the stage or kernel of a word with arguments. */
+    private Object make(String part) {
+        int colon = part.indexOf(':');
+        String name = word(part);
         Words.Rule rule = Words.rule(name).orElseThrow(() -> unknown(name));
         WordArguments arguments =
                 new WordArguments(rule.word(), colon < 0 ? "" : part.substring(colon + 1), fidelity.arguments(name));
@@ -90,7 +135,7 @@ final class PoolingParser {
             throw new PoolingSyntaxException(part + ": " + invalid.getMessage());
         }
         arguments.requireAllUsed();
-        place(name, made instanceof Words.PcaWord pca ? pca.at(aggregation != null) : made);
+        return made;
     }
 
     private void place(String name, Object made) {
@@ -161,6 +206,18 @@ final class PoolingParser {
         return split(join.substring(1, join.length() - 1), '+');
     }
 
+    /** Returns whether a stage is a {@link KernelSum}, {@code (A+B*C)}. */
+    static boolean isKernelSum(String stage) {
+        return stage.startsWith("(") && stage.endsWith(")");
+    }
+
+    /** Splits a {@link KernelSum} into the factors of its terms: kernels, after a weight if there is one. */
+    static List<List<String>> products(String sum) {
+        return split(sum.substring(1, sum.length() - 1), '+').stream()
+                .map(product -> split(product, '*').stream().map(String::strip).toList())
+                .toList();
+    }
+
     /**
      * Splits a text at separators outside of brackets.
      *
@@ -172,10 +229,10 @@ final class PoolingParser {
         int start = 0;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+            depth += c == '[' || c == '(' ? 1 : c == ']' || c == ')' ? -1 : 0;
             if (depth < 0) {
-                throw new PoolingSyntaxException("the bracket ']' at position " + (i + 1) + " of '" + text
-                        + "' is unmatched: write '[' before it");
+                throw new PoolingSyntaxException("the bracket '" + c + "' at position " + (i + 1) + " of '" + text
+                        + "' is unmatched: write '" + (c == ']' ? '[' : '(') + "' before it");
             }
             if (depth == 0 && c == separator) {
                 parts.add(text.substring(start, i));
@@ -183,8 +240,8 @@ final class PoolingParser {
             }
         }
         if (depth > 0) {
-            throw new PoolingSyntaxException("'" + text + "' has " + depth + " more '[' than ']': close them as in"
-                    + " [bilinear/triu/l2+average]/l2");
+            throw new PoolingSyntaxException("'" + text + "' has " + depth + " more '[' or '(' than ']' or ')': close"
+                    + " them as in [bilinear/triu/l2+average]/l2");
         }
         parts.add(text.substring(start));
         return parts;

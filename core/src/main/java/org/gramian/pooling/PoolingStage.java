@@ -1,5 +1,6 @@
 package org.gramian.pooling;
 
+import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Layer;
@@ -43,6 +44,16 @@ public interface PoolingStage extends Layer {
      * @param random source of random values
      */
     default void fit(Tensor inputs, ParameterSet parameters, RandomGenerator random) {}
+
+    /**
+     * Returns the random draws that training binds beside the parameters: name to number of columns k of {@code [n, k]},
+     * uniform in [0, 1). They are not bound in prediction.
+     *
+     * @param channels number of input channels, matrix rows or vector elements
+     */
+    default Map<String, Long> draws(long channels) {
+        return Map.of();
+    }
 
     /** Returns whether gradients reach the input; hard assignment to a vocabulary has none. */
     default boolean isDifferentiable() {

@@ -29,7 +29,8 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /** Channel reduction at each position: {@code [n, c, N]} to {@code [n, k, N]}. */
-public sealed interface Reduction extends PoolingStage permits Reduction.Conv, Reduction.Pca, Reduction.LayerChannels {
+public sealed interface Reduction extends PoolingStage
+        permits Reduction.Conv, Reduction.Pca, Reduction.LayerChannels, DropCov {
     @Override
     default Reduction settled(Context place) {
         return this;
@@ -304,7 +305,7 @@ public sealed interface Reduction extends PoolingStage permits Reduction.Conv, R
                         + word(layer) + " first");
             }
             List<String> layers = backbone.cutLayers();
-            int index = layers.indexOf(layer);
+            int index = layers.stream().map(LayerChannels::word).toList().indexOf(word(layer));
             if (index < 0) {
                 throw new IllegalArgumentException(text() + ": expected a layer of " + backbone + ", one of "
                         + String.join(", ", layers) + ", found '" + layer + "'" + NearestWord.suggestion(layer, layers)

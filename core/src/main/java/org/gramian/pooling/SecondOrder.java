@@ -9,16 +9,20 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Backward;
+import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Kernel.Bilinear;
 import org.gramian.spd.Kernel.Covariance;
 import org.gramian.spd.Kernel.Gaussian;
 import org.gramian.spd.Kernel.Laplacian;
 import org.gramian.spd.Kernel.Polynomial;
+import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.Shape;
@@ -63,14 +67,35 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     @Override
     public int fittedTo() {
-        return kernel instanceof Rbf rbf && rbf.sigma() instanceof Sigma.Estimate ? Fitting.USUAL_IMAGES : 0;
+        int ofTransforms =
+                transforms.stream().mapToInt(PoolingStage::fittedTo).max().orElse(0);
+        boolean estimated = kernel.factors().stream().anyMatch(SecondOrder::isEstimated);
+        return estimated ? Math.max(Fitting.USUAL_IMAGES, ofTransforms) : ofTransforms;
     }
 
-    /** Fits the width of {@code sigma=estimate}: the mean distance between maps. */
+    private static boolean isEstimated(Kernel kernel) {
+        return kernel instanceof Rbf rbf && rbf.sigma() instanceof Sigma.Estimate;
+    }
+
+    /** Fits the width of {@code sigma=estimate}, the mean distance between maps, and then the transforms in order. */
     @Override
     public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
-        double[] width = {Rbf.meanDistance(maps)};
-        parameters.get("rbf.sigma").set(Fitting.like(Tensors.of(width, Shape.of(1), maps.type()), maps));
+        for (Parameter parameter : ofKernel(parameters).all()) {
+            if (parameter.spec().role() == Role.FITTED) {
+                double[] width = {Rbf.meanDistance(maps)};
+                parameter.set(Fitting.like(Tensors.of(width, Shape.of(1), maps.type()), maps));
+            }
+        }
+        int left = (int) transforms.stream().filter(t -> t.fittedTo() > 0).count();
+        Tensor x = left == 0 ? maps : Fitting.apply(kernel, maps, ofKernel(parameters));
+        for (int i = 0; left > 0; i++) {
+            Transform transform = transforms.get(i);
+            if (transform.fittedTo() > 0) {
+                transform.fit(Fitting.sample(x, transform.fittedTo()), ofTransform(parameters, i), random);
+                left--;
+            }
+            x = left == 0 ? x : Fitting.apply(transform, x, ofTransform(parameters, i));
+        }
     }
 
     @Override
@@ -92,6 +117,11 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     /** Returns the parameters of the kernel. */
     public ParameterSet ofKernel(ParameterSet parameters) {
+        return parameters.under(KernelText.word(kernel));
+    }
+
+    /** Returns the variables of the kernel. */
+    public Bindings ofKernel(Bindings parameters) {
         return parameters.under(KernelText.word(kernel));
     }
 
@@ -125,7 +155,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     /** Applies the kernel: {@code [n, C, N]} to {@code [n, C, C]}. */
     public Var matrices(Var maps, Bindings parameters) {
-        return kernel.apply(maps, parameters.under(KernelText.word(kernel)));
+        return kernel.apply(maps, ofKernel(parameters));
     }
 
     /** Applies the transforms: {@code [n, C, C]} to {@code [n, C', C']}. */
@@ -170,10 +200,15 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
                 case Covariance k -> "covariance";
                 case Bilinear k -> "bilinear";
                 case Gaussian k -> "gaussian";
+                case Democratic k -> "democratic";
+                case KernelSum k -> "kernel";
             };
         }
 
         static String of(Kernel kernel) {
+            if (kernel instanceof KernelSum sum) {
+                return sum.terms().stream().map(KernelText::of).collect(Collectors.joining("+", "(", ")"));
+            }
             List<String> arguments = new ArrayList<>();
             switch (kernel) {
                 case Rbf rbf when !(rbf.sigma() instanceof Sigma.Mean) -> arguments.add("sigma=" + sigma(rbf.sigma()));
@@ -185,6 +220,14 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
                 }
                 case Covariance covariance
                 when covariance.shrinkage() > 0 -> arguments.add("shrinkage=" + Words.number(covariance.shrinkage()));
+                case Democratic democratic -> {
+                    if (democratic.gamma() != Democratic.DEFAULT_GAMMA) {
+                        arguments.add("gamma=" + Words.number(democratic.gamma()));
+                    }
+                    if (democratic.iterations() != Democratic.DEFAULT_ITERATIONS) {
+                        arguments.add("iterations=" + democratic.iterations());
+                    }
+                }
                 default -> {}
             }
             if (kernel.jitter() != Words.defaultJitter(word(kernel))) {
@@ -194,6 +237,11 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
                 arguments.add("gradient=" + rbf.backward().text());
             }
             return arguments.isEmpty() ? word(kernel) : word(kernel) + ":" + String.join(",", arguments);
+        }
+
+        private static String of(KernelSum.Term term) {
+            String product = term.factors().stream().map(KernelText::of).collect(Collectors.joining("*"));
+            return term.weight() == 1 ? product : Words.number(term.weight()) + "*" + product;
         }
 
         private static String sigma(Sigma sigma) {

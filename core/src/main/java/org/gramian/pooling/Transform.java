@@ -1,22 +1,33 @@
 package org.gramian.pooling;
 
 import java.util.List;
+import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
+import org.gramian.spd.Barycenter;
 import org.gramian.spd.NewtonSchulz;
+import org.gramian.spd.SparseInverse;
 import org.gramian.spd.SpdTransform;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
 
 /** Transform of symmetric matrices: {@code [n, C, C]} to {@code [n, C', C']}. */
 public sealed interface Transform extends PoolingStage
-        permits Transform.Spd, Transform.Relu, Transform.Spectrum, Transform.Isqrt, Transform.Free {
+        permits Transform.Spd,
+                Transform.Relu,
+                Transform.Spectrum,
+                Transform.Isqrt,
+                Transform.Isice,
+                Transform.RiemannianNorm,
+                Transform.Free {
     @Override
     default long outputs(long channels) {
         return channels;
@@ -150,6 +161,97 @@ public sealed interface Transform extends PoolingStage
         @Override
         public Var apply(Var matrices, Bindings parameters) {
             return NewtonSchulz.squareRoot(matrices, iterations);
+        }
+    }
+
+    /**
+     * Sparse inverse covariance, iSICE, see {@link SparseInverse}.
+     *
+     * @param iterations number of steps as published, at least 2
+     * @param sparsity λ, weight of the l1 norm
+     * @param rate size of the first step
+     */
+    record Isice(int iterations, double sparsity, double rate) implements Transform {
+        private static final int DEFAULT_ITERATIONS = 5; // all three as in the authors' code
+        private static final double DEFAULT_SPARSITY = 0.01;
+        private static final double DEFAULT_RATE = 1;
+
+        static final Words.Rule RULE = new Words.Rule(
+                "isice",
+                "isice[:iterations=5,sparsity=0.01,rate=1]",
+                "sparse inverse covariance by Newton-Schulz",
+                a -> new Isice(
+                        a.count("iterations", DEFAULT_ITERATIONS),
+                        a.number("sparsity", DEFAULT_SPARSITY),
+                        a.number("rate", DEFAULT_RATE)));
+
+        public Isice {
+            if (iterations < 2) {
+                throw new IllegalArgumentException("isice: expected at least 2 iterations, found " + iterations);
+            }
+            if (!(sparsity >= 0) || !(rate > 0) || Double.isInfinite(sparsity + rate)) {
+                throw new IllegalArgumentException(
+                        "isice: expected sparsity >= 0 and rate > 0, found sparsity " + sparsity + ", rate " + rate);
+            }
+        }
+
+        @Override
+        public String text() {
+            return "isice:" + iterations
+                    + (sparsity == DEFAULT_SPARSITY ? "" : ",sparsity=" + Words.number(sparsity))
+                    + (rate == DEFAULT_RATE ? "" : ",rate=" + Words.number(rate));
+        }
+
+        @Override
+        public Var apply(Var matrices, Bindings parameters) {
+            return SparseInverse.of(matrices, iterations, sparsity, rate);
+        }
+    }
+
+    /**
+     * Riemannian batch normalization with fixed statistics, {@code Y = G^(−½) K G^(−½)} for the barycenter G of training
+     * images, see {@link Barycenter}: the barycenter of the results is the identity (Brooks, Schwander, Barbaresco,
+     * Schneider, Cord, "Riemannian Batch Normalization for SPD Neural Networks", NeurIPS 2019).
+     *
+     * <p>The parameter {@code inverseRoot [C, C]}, {@code G^(−½)}, is fitted once before training and then constant.
+     * Published with the barycenter of each batch in training and a learned bias B, {@code B^½ Y B^½}: statistics of
+     * batches would depend on how a step is divided over machines, and {@code o2t:<C>} or {@code spd:<C>} behind this
+     * stage are such congruences. Put it behind stages that are not trained, such as {@code pca}.
+     */
+    record RiemannianNorm() implements Transform {
+        private static final int FITTED_TO = 200; // images: more hardly move the mean
+
+        static final Words.Rule RULE = new Words.Rule(
+                "rbn",
+                "rbn",
+                "Riemannian batch norm: the barycenter of training images becomes I",
+                a -> new RiemannianNorm());
+
+        @Override
+        public String text() {
+            return "rbn";
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long channels) {
+            return List.of(Vocabulary.unset("inverseRoot", Role.FITTED, channels, channels));
+        }
+
+        @Override
+        public int fittedTo() {
+            return FITTED_TO;
+        }
+
+        @Override
+        public void fit(Tensor matrices, ParameterSet parameters, RandomGenerator random) {
+            parameters.get("inverseRoot").set(Fitting.like(Barycenter.inverseRoot(matrices), matrices));
+        }
+
+        @Override
+        public Var apply(Var matrices, Bindings parameters) {
+            Var inverseRoot = parameters.get("inverseRoot");
+            Fitting.requireFitted("rbn", inverseRoot);
+            return SpdTransform.free(matrices, inverseRoot);
         }
     }
 

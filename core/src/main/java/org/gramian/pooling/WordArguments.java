@@ -124,7 +124,7 @@ final class WordArguments {
     }
 
     private double toNumber(String name, String text) {
-        if (!text.matches("[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d{1,3})?")) {
+        if (!isNumber(text)) {
             throw wrong(name, "a number", text);
         }
         double value = Double.parseDouble(text) + 0.0; // -0 becomes 0, so that the text reads back equal
@@ -132,6 +132,10 @@ final class WordArguments {
             throw wrong(name, "a number of double precision", text);
         }
         return value;
+    }
+
+    static boolean isNumber(String text) {
+        return text.matches("[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d{1,3})?");
     }
 
     PoolingSyntaxException wrong(String name, String wanted, String found) {

@@ -19,10 +19,12 @@ import org.gramian.pooling.FirstOrder.Weighted;
 import org.gramian.pooling.Normalization.Pca;
 import org.gramian.pooling.Reduction.LayerChannels;
 import org.gramian.pooling.Transform.Free;
+import org.gramian.pooling.Transform.Isice;
 import org.gramian.pooling.Vectorization.Parametric;
 import org.gramian.pooling.Vectorization.RandomMaclaurin;
 import org.gramian.pooling.Vectorization.TensorSketch;
 import org.gramian.spd.Backward;
+import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel.Bilinear;
 import org.gramian.spd.Kernel.Covariance;
 import org.gramian.spd.Kernel.Gaussian;
@@ -66,6 +68,7 @@ public final class Words {
                     Reduction.Conv::read),
             LayerChannels.RULE,
             PcaWord.RULE,
+            DropCov.RULE,
             new Rule(
                     "rbf",
                     "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=" + number(Rbf.DEFAULT_JITTER)
@@ -93,6 +96,14 @@ public final class Words {
                     "gaussian[:jitter=0]",
                     "K = [[S + m m^T, m], [m^T, 1]] of mean m and covariance S",
                     a -> new Gaussian(jitter(a))),
+            new Rule(
+                    "democratic",
+                    "democratic[:gamma=0.5,iterations=10,jitter=0]",
+                    "K = sum of a(p) x(p) x(p)^T / N, a balances the positions",
+                    a -> new Democratic(
+                            a.number("gamma", Democratic.DEFAULT_GAMMA),
+                            a.count("iterations", Democratic.DEFAULT_ITERATIONS),
+                            jitter(a))),
             new Rule("average", "average", "mean of each map, first order", a -> new Average()),
             Maximum.RULE,
             Sum.RULE,
@@ -105,8 +116,10 @@ public final class Words {
             Vlad.RULE,
             BagOfWords.RULE,
             MultiScaleOrderless.RULE,
+            Radam.RULE,
             NetworkTail.RULE,
             Cross.RULE,
+            CrossCovariance.RULE,
             new Rule(
                     "spd",
                     "spd:<size>[,init=orthonormal|xavier]",
@@ -135,6 +148,8 @@ public final class Words {
                     "isqrt[:iterations=" + Transform.Isqrt.DEFAULT_ITERATIONS + "]",
                     "matrix square root by Newton-Schulz",
                     a -> new Transform.Isqrt(a.count("iterations", Transform.Isqrt.DEFAULT_ITERATIONS))),
+            Isice.RULE,
+            Transform.RiemannianNorm.RULE,
             new Rule(
                     "triu",
                     "triu[:gradient=exact|printed]",
@@ -156,7 +171,7 @@ public final class Words {
 
     /** Returns all entries in the order of the data flow. */
     public static List<Word> all() {
-        return Stream.concat(RULES.stream().map(Rule::word), Stream.of(Join.WORD))
+        return Stream.concat(RULES.stream().map(Rule::word), Stream.of(PoolingParser.SUM, Join.WORD))
                 .toList();
     }
 

@@ -43,8 +43,7 @@ public final class InitialModel {
             return FrozenBackbone.withoutWeights(network.backbone(), device);
         }
         try (Arena arena = Arena.ofShared()) {
-            Weights weights =
-                    store.find(network.backbone().name(), network.weights().get(), arena, remarks);
+            Weights weights = store.find(network.backbone(), network.weights().get(), arena, remarks);
             try {
                 return network.usesTail()
                         ? FrozenBackbone.withTail(network.backbone(), weights, device)
@@ -99,6 +98,7 @@ public final class InitialModel {
         settings.values().values().stream()
                 .filter(setting -> Keys.decides(setting.key())) // weights are a path of the machine, perhaps
                 .forEach(setting -> origin.put("config." + setting.key(), setting.text()));
+        origin.replace("config." + Keys.BACKBONE.name(), network.backbone().name()); // may be a file
         origin.put("libtorch", Libtorch.load().version());
         origin.put("java", Integer.toString(Runtime.version().feature()));
         origin.put("gramian", version());

@@ -23,7 +23,14 @@ import org.gramian.tensor.Views;
  * <p>Adjoints hold for any upstream gradient, symmetric or not.
  */
 public sealed interface Kernel extends Layer
-        permits Rbf, Kernel.Laplacian, Kernel.Polynomial, Kernel.Covariance, Kernel.Bilinear, Kernel.Gaussian {
+        permits Rbf,
+                Democratic,
+                KernelSum,
+                Kernel.Laplacian,
+                Kernel.Polynomial,
+                Kernel.Covariance,
+                Kernel.Bilinear,
+                Kernel.Gaussian {
     /** Returns ε, added to the diagonal so that equal maps do not make K singular. */
     double jitter();
 
@@ -34,6 +41,11 @@ public sealed interface Kernel extends Layer
      */
     default long size(long channels) {
         return channels;
+    }
+
+    /** Returns the kernels that this one is made of: itself, unless it is a {@link KernelSum}. */
+    default List<Kernel> factors() {
+        return List.of(this);
     }
 
     /** Checks that second-order statistics of the maps are defined. */

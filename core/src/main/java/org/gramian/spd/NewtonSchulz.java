@@ -14,12 +14,14 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Square root of positive definite matrices by Newton–Schulz iteration, iSQRT-COV (Li, Xie, Wang, Gao, "Towards Faster
- * Training of Global Covariance Pooling Networks by Iterative Matrix Square Root Normalization", CVPR 2018).
+ * Square root and inverse square root of positive definite matrices by Newton–Schulz iteration, iSQRT-COV (Li, Xie,
+ * Wang, Gao, "Towards Faster Training of Global Covariance Pooling Networks by Iterative Matrix Square Root
+ * Normalization", CVPR 2018).
  *
- * <p>From {@code Y = S/tr S}, {@code Z = I}: {@code T = (3I − ZY)/2, Y ← YT, Z ← TZ}; the result is {@code √(tr S)·Y}.
- * The adjoint runs the same steps in reverse. The trace is clamped to at least {@link #SMALLEST_TRACE}, and the input
- * is read as {@code sym(S)}.
+ * <p>From {@code Y = S/tr S}, {@code Z = I}: {@code T = (3I − ZY)/2, Y ← YT, Z ← TZ}; the root is {@code √(tr S)·Y}, the
+ * inverse root {@code Z/√(tr S)}. Eigenvalues of {@code S/tr S} far below {@code 1.5⁻²ᵏ} after k iterations have not
+ * converged: the inverse root is at most {@code 1.5ᵏ/√(tr S)}. The adjoint runs the same steps in reverse. The trace is
+ * clamped to at least {@link #SMALLEST_TRACE}, and the input is read as {@code sym(S)}.
  */
 public final class NewtonSchulz {
     /** Inputs of one iteration and its T. */
@@ -38,13 +40,28 @@ public final class NewtonSchulz {
      * @return {@code S^½ [n, C, C]}
      */
     public static Var squareRoot(Var matrices, int iterations) {
+        return iterate(matrices, iterations, false);
+    }
+
+    /**
+     * Computes the approximate inverse square root.
+     *
+     * @param matrices S {@code [n, C, C]}, positive definite
+     * @param iterations number of iterations
+     * @return {@code S^(−½) [n, C, C]}
+     */
+    public static Var inverseSquareRoot(Var matrices, int iterations) {
+        return iterate(matrices, iterations, true);
+    }
+
+    private static Var iterate(Var matrices, int iterations, boolean inverse) {
         if (iterations < 1) {
             throw new IllegalArgumentException("isqrt: expected at least 1 iteration, found " + iterations);
         }
         return matrices.tape().apply(List.of(matrices), () -> {
             Tensor s = Stiefel.symmetric(matrices.value());
             Tensor trace = Elementwise.atLeast(trace(s), SMALLEST_TRACE);
-            Tensor root = Elementwise.sqrt(trace);
+            Tensor scale = Elementwise.pow(trace, inverse ? -0.5 : 0.5);
             Tensor identity = identity(s);
             List<Step> steps = new ArrayList<>();
             Tensor y = Elementwise.div(s, trace);
@@ -52,17 +69,20 @@ public final class NewtonSchulz {
             for (int i = 0; i < iterations; i++) {
                 Tensor t = Elementwise.addScaled(Elementwise.mul(identity, 1.5), Products.matmul(z, y), -0.5);
                 steps.add(new Step(y, z, t));
-                y = Products.matmul(y, t);
-                z = i == iterations - 1 ? z : Products.matmul(t, z); // the last Z is not used
+                boolean last = i == iterations - 1; // of the last Y and Z only one is used
+                y = last && inverse ? y : Products.matmul(y, t);
+                z = last && !inverse ? z : Products.matmul(t, z);
             }
-            Tensor last = y;
-            List<Tensor> saved = new ArrayList<>(List.of(s, trace, root, last));
+            Tensor last = inverse ? z : y;
+            List<Tensor> saved = new ArrayList<>(List.of(s, trace, scale, last));
             steps.forEach(step -> saved.addAll(List.of(step.y(), step.z(), step.t())));
-            return new Result(Elementwise.mul(y, root), saved, (g, wanted) -> {
-                Tensor first = reverse(steps, Elementwise.mul(g, root));
-                Tensor ofTrace = Elementwise.sub(
-                        Elementwise.div(inner(g, last), Elementwise.mul(root, 2)),
-                        Elementwise.div(inner(first, s), Elementwise.mul(trace, trace)));
+            return new Result(Elementwise.mul(last, scale), saved, (g, wanted) -> {
+                Tensor ofLast = Elementwise.mul(g, scale);
+                Tensor zero = Elementwise.mul(ofLast, 0);
+                Tensor first = inverse ? reverse(steps, zero, ofLast) : reverse(steps, ofLast, zero);
+                Tensor ofScale = Elementwise.div(inner(ofLast, last), Elementwise.mul(trace, inverse ? -2 : 2));
+                Tensor ofTrace =
+                        Elementwise.sub(ofScale, Elementwise.div(inner(first, s), Elementwise.mul(trace, trace)));
                 Tensor moving = Elementwise.where(Elementwise.greater(trace, SMALLEST_TRACE), ofTrace, 0);
                 Tensor ds = Elementwise.add(Elementwise.div(first, trace), Elementwise.mul(identity(s), moving));
                 return list(Stiefel.symmetric(ds));
@@ -70,10 +90,10 @@ public final class NewtonSchulz {
         });
     }
 
-    /** Propagates the gradient of the last Y to the first Y. */
-    private static Tensor reverse(List<Step> steps, Tensor ofLast) {
-        Tensor gy = ofLast;
-        Tensor gz = Elementwise.mul(ofLast, 0);
+    /** Propagates the gradients of the last Y and Z to the first Y. */
+    private static Tensor reverse(List<Step> steps, Tensor ofY, Tensor ofZ) {
+        Tensor gy = ofY;
+        Tensor gz = ofZ;
         for (Step step : steps.reversed()) {
             Tensor tt = Views.transpose(step.t());
             Tensor gt = Elementwise.add(

@@ -4,10 +4,10 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
+import org.gramian.tensor.Window.Pair;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,17 +15,23 @@ import org.jspecify.annotations.Nullable;
  *
  * @param stride step between windows
  * @param padding rows and columns of zeros added on each side
+ * @param dilation step between the elements of a window
  * @param groups number of channel groups that are convolved separately
  */
-public record Convolution(int stride, int padding, int groups) {
+public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) {
     private static final boolean X86_64 = System.getProperty("os.arch").equals("amd64");
 
     public Convolution {
-        if (stride < 1 || padding < 0 || groups < 1) {
+        if (stride.least() < 1 || padding.least() < 0 || dilation.least() < 1 || groups < 1) {
             throw new IllegalArgumentException(
-                    "a convolution needs stride >= 1, padding >= 0 and groups >= 1, found stride " + stride
-                            + ", padding " + padding + ", groups " + groups);
+                    "a convolution needs stride >= 1, padding >= 0, dilation >= 1 and groups >= 1, found stride "
+                            + stride + ", padding " + padding + ", dilation " + dilation + ", groups " + groups);
         }
+    }
+
+    /** Creates a convolution with equal strides and equal padding in both directions, without dilation. */
+    public Convolution(int stride, int padding, int groups) {
+        this(new Pair(stride, stride), new Pair(padding, padding), new Pair(1, 1), groups);
     }
 
     /** Gradients of a convolution; null where not requested. */
@@ -60,13 +66,13 @@ public record Convolution(int stride, int padding, int groups) {
                     MemorySegment x = input.handle();
                     MemorySegment w = weight.handle();
                     MemorySegment b = bias == null ? MemorySegment.NULL : arena.allocateFrom(ADDRESS, bias.handle());
-                    MemorySegment steps = pair(arena, stride);
-                    MemorySegment zeroRows = pair(arena, padding);
-                    MemorySegment ones = pair(arena, 1);
-                    MemorySegment zeros = pair(arena, 0);
+                    MemorySegment steps = stride.in(arena);
+                    MemorySegment zeroRows = padding.in(arena);
+                    MemorySegment gaps = dilation.in(arena);
+                    MemorySegment zeros = new Pair(0, 0).in(arena);
                     long g = groups;
                     MethodHandle f = DeviceFunctions.of(input).convolution;
-                    return (int) f.invokeExact(x, w, b, steps, 2L, zeroRows, 2L, ones, 2L, 0, zeros, 2L, g, out);
+                    return (int) f.invokeExact(x, w, b, steps, 2L, zeroRows, 2L, gaps, 2L, 0, zeros, 2L, g, out);
                 },
                 input,
                 weight);
@@ -90,6 +96,9 @@ public record Convolution(int stride, int padding, int groups) {
      * @param bias of the type of the maps, or F32 for BF16 maps
      */
     public Tensor apply(Tensor maps, Tensor weight, @Nullable Tensor bias, Activation activation) {
+        if (!activation.clamps()) {
+            return activation.inPlace(apply(maps, weight, bias, Activation.NONE));
+        }
         if (DepthwiseKernels.suit(maps, weight, this) && (bias == null || bias.type() == DType.F32)) {
             return DepthwiseKernels.apply(maps, weight, bias, this, activation);
         }
@@ -103,10 +112,9 @@ public record Convolution(int stride, int padding, int groups) {
         Tensor rounded = Tensors.to(bias, weight.type());
         checkAll(maps, weight, rounded);
         if (fused) {
-            long[] steps = {stride, stride};
-            long[] zeroRows = {padding, padding};
             return Fused.CONVOLUTION_RELU.call(
-                    maps, weight, Optional.of(rounded), steps, zeroRows, new long[] {1, 1}, (long) groups);
+                    maps, weight, Optional.of(rounded), stride.toLongs(), padding.toLongs(), dilation.toLongs(), (long)
+                            groups);
         }
         return activation.inPlace(apply(maps, weight, rounded));
     }
@@ -146,10 +154,10 @@ public record Convolution(int stride, int padding, int groups) {
                     MemorySegment x = input.handle();
                     MemorySegment w = weight.handle();
                     MemorySegment b = arena.allocateFrom(ADDRESS, arena.allocateFrom(JAVA_LONG, weight.size(0)));
-                    MemorySegment steps = pair(arena, stride);
-                    MemorySegment zeroRows = pair(arena, padding);
-                    MemorySegment ones = pair(arena, 1);
-                    MemorySegment zeros = pair(arena, 0);
+                    MemorySegment steps = stride.in(arena);
+                    MemorySegment zeroRows = padding.in(arena);
+                    MemorySegment gaps = dilation.in(arena);
+                    MemorySegment zeros = new Pair(0, 0).in(arena);
                     MemorySegment mask =
                             arena.allocateFrom(JAVA_INT, wanted[0] ? 1 : 0, wanted[1] ? 1 : 0, wanted[2] ? 1 : 0);
                     // null skips a gradient; otherwise it comes back as an invalid handle
@@ -159,7 +167,7 @@ public record Convolution(int stride, int padding, int groups) {
                     long k = groups;
                     MethodHandle f = DeviceFunctions.of(input).convolutionBackward;
                     return (int) f.invokeExact(
-                            g, x, w, b, 1L, steps, 2L, zeroRows, 2L, ones, 2L, 0, zeros, 2L, k, mask, 3L, dx, dw, db);
+                            g, x, w, b, 1L, steps, 2L, zeroRows, 2L, gaps, 2L, 0, zeros, 2L, k, mask, 3L, dx, dw, db);
                 },
                 input,
                 weight);
@@ -172,10 +180,14 @@ public record Convolution(int stride, int padding, int groups) {
      * Computes the gradients of {@link #apply} followed by an activation.
      *
      * @param gradient gradient of the activated result
-     * @param value activated result {@code [n, k, h', w']}
+     * @param value activated result {@code [n, k, h', w']}, or the result before the activation if it {@linkplain
+     *     Activation#needsInput needs} that
      * @param wanted which of the gradients of input, weight and bias to compute
      */
     public Gradients backward(Tensor gradient, Tensor value, Inputs inputs, Activation activation, boolean[] wanted) {
+        if (!activation.clamps()) {
+            return backward(activation.backward(gradient, value), value, inputs, Activation.NONE, wanted);
+        }
         if (!wanted[2] || gradient.type() != value.type() || !FeatureMapKernels.suitSums(value)) {
             return backward(activation.backward(gradient, value), inputs.maps, inputs.weight, wanted);
         }
@@ -188,13 +200,20 @@ public record Convolution(int stride, int padding, int groups) {
     }
 
     /** Returns the output shape for shapes of maps and weights. */
-    Shape output(Shape maps, Shape weight) {
-        return Shape.of(maps.at(0), weight.at(0), windows(maps.at(2), weight.at(2)), windows(maps.at(3), weight.at(3)));
+    public Shape output(Shape maps, Shape weight) {
+        long rows = windows(maps.at(2), weight.at(2), stride.vertical(), padding.vertical(), dilation.vertical());
+        long columns =
+                windows(maps.at(3), weight.at(3), stride.horizontal(), padding.horizontal(), dilation.horizontal());
+        return Shape.of(maps.at(0), weight.at(0), rows, columns);
     }
 
-    /** Returns the number of windows along a side; 0 if a window does not fit. */
+    /** Returns the number of windows along the height; 0 if a window does not fit. */
     public long windows(long side, long size) {
-        return Math.max(0, Math.floorDiv(side + 2L * padding - size, stride) + 1);
+        return windows(side, size, stride.vertical(), padding.vertical(), dilation.vertical());
+    }
+
+    private static long windows(long side, long size, long step, long border, long gap) {
+        return Math.max(0, Math.floorDiv(side + 2 * border - (size - 1) * gap - 1, step) + 1);
     }
 
     private void checkGradient(Tensor gradient, Tensor input, Tensor weight) {
@@ -221,10 +240,6 @@ public record Convolution(int stride, int padding, int groups) {
         return reorder ? Views.channelsLast(maps) : maps;
     }
 
-    private static MemorySegment pair(Arena arena, long value) {
-        return arena.allocateFrom(JAVA_LONG, value, value);
-    }
-
     private void checkAll(Tensor input, Tensor weight, @Nullable Tensor bias) {
         check(input, weight);
         if (bias != null) {
@@ -243,7 +258,8 @@ public record Convolution(int stride, int padding, int groups) {
             throw Checks.mismatch(
                     "conv2d", input, weight, "channels must be the weights' second size times groups = " + groups);
         }
-        if (weight.size(2) > input.size(2) + 2L * padding || weight.size(3) > input.size(3) + 2L * padding) {
+        if (output(input.shape(), weight.shape()).elements() == 0
+                && input.shape().elements() > 0) {
             throw Checks.mismatch(
                     "conv2d", input, weight, "the kernel is larger than the feature maps padded by " + padding);
         }

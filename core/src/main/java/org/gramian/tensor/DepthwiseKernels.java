@@ -55,8 +55,9 @@ final class DepthwiseKernels {
                 && weight.size(0) == maps.size(1)
                 && weight.size(2) == weight.size(3)
                 && weight.size(2) <= LARGEST_WINDOW
-                && convolution.padding() < weight.size(2)
-                && convolution.stride() <= 2
+                && convolution.equals(new Convolution(stride(convolution), padding(convolution), convolution.groups()))
+                && padding(convolution) < weight.size(2)
+                && stride(convolution) <= 2
                 && weight.type() == DType.F32
                 && weight.isContiguous()
                 && maps.type() == DType.BF16
@@ -69,24 +70,32 @@ final class DepthwiseKernels {
                 && CudaProgram.isAvailable();
     }
 
+    private static int stride(Convolution convolution) {
+        return convolution.stride().vertical();
+    }
+
+    private static int padding(Convolution convolution) {
+        return convolution.padding().vertical();
+    }
+
     static Tensor apply(
             Tensor maps, Tensor weight, @Nullable Tensor bias, Convolution convolution, Activation activation) {
         Shape shape = convolution.output(maps.shape(), weight.shape());
         return convolve(
-                maps, shape, weight, bias, variant(weight, convolution), convolution.padding(), false, activation);
+                maps, shape, weight, bias, variant(weight, convolution), padding(convolution), false, activation);
     }
 
     /** Computes the gradient of the maps; at stride 1 it is a convolution with weights rotated by 180°. */
     static Tensor backwardInput(Tensor gradient, Shape maps, Tensor weight, Convolution convolution) {
         Tensor upstream = Views.channelsLast(gradient);
         Variant variant = variant(weight, convolution);
-        int stride = convolution.stride();
+        int stride = stride(convolution);
         if (stride == 1) {
-            int padding = variant.window() - 1 - convolution.padding();
+            int padding = variant.window() - 1 - padding(convolution);
             return convolve(upstream, maps, weight, null, variant, padding, true, Activation.NONE);
         }
         Tensor result = Tensors.emptyChannelsLast(maps, DType.BF16, gradient.device());
-        int shift = convolution.padding() % stride;
+        int shift = padding(convolution) % stride;
         Walks walks = new Walks(
                 maps.at(0),
                 Math.ceilDiv(maps.at(2) + shift, stride),
@@ -167,7 +176,7 @@ final class DepthwiseKernels {
     }
 
     private static Variant variant(Tensor weight, Convolution convolution) {
-        return new Variant((int) weight.size(2), convolution.stride(), convolution.padding());
+        return new Variant((int) weight.size(2), stride(convolution), padding(convolution));
     }
 
     private static CudaProgram program(Variant variant) {

@@ -80,7 +80,8 @@ final class DeviceFunctions {
                 concat(concat(tensors(2), lists(3)), JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
     }
 
-    private static MethodHandle function(String name, MemoryLayout... arguments) {
+    /** Returns a function of libtorch that returns an error code. */
+    static MethodHandle function(String name, MemoryLayout... arguments) {
         return LINKER.downcallHandle(Libtorch.load().symbol(name), FunctionDescriptor.of(JAVA_INT, arguments));
     }
 

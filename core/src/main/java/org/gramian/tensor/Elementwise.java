@@ -18,12 +18,16 @@ public final class Elementwise {
         static final Operator RECIPROCAL = Operator.of("reciprocal");
         static final Operator EXP_IN_PLACE = Operator.of("exp_");
         static final Operator SQRT_IN_PLACE = Operator.of("sqrt_");
+        static final Operator ERF = Operator.of("erf");
+        static final Operator TANH = Operator.of("tanh");
         static final Operator RELU_IN_PLACE = Operator.of("relu_");
         static final Operator RELU6_IN_PLACE = Operator.of("relu6_");
         static final Operator MUL = Operator.of("mul", "Tensor");
         static final Operator MUL_IN_PLACE = Operator.of("mul_", "Tensor");
         static final Operator DIV = Operator.of("div", "Tensor");
         static final Operator MAXIMUM = Operator.of("maximum");
+        static final Operator MINIMUM = Operator.of("minimum");
+        static final Operator EQUAL = Operator.of("eq", "Tensor");
         static final Operator GREATER = Operator.of("gt", "Tensor");
         static final Operator WHERE = Operator.of("where", "self");
         static final Operator SOFTMAX = Operator.of("_softmax");
@@ -65,6 +69,16 @@ public final class Elementwise {
     /** Computes {@code 1/x}. */
     public static Tensor reciprocal(Tensor x) {
         return unary("reciprocal", Operators.RECIPROCAL, x);
+    }
+
+    /** Computes the error function {@code 2/√π·∫₀ˣ exp(−t²) dt}. */
+    public static Tensor erf(Tensor x) {
+        return unary("erf", Operators.ERF, x);
+    }
+
+    /** Computes the hyperbolic tangent. */
+    public static Tensor tanh(Tensor x) {
+        return unary("tanh", Operators.TANH, x);
     }
 
     /** Computes {@code x ← exp(x)} and returns x. */
@@ -195,6 +209,21 @@ public final class Elementwise {
         try (Scope scope = Scope.open()) {
             return scope.keep(Operators.MAXIMUM.call(a, Tensors.number(floor, a.type())));
         }
+    }
+
+    /** Computes {@code min(max(a, low), high)}. */
+    public static Tensor clip(Tensor a, double low, double high) {
+        Checks.floating("clip", a);
+        try (Scope scope = Scope.open()) {
+            Tensor least = Operators.MAXIMUM.call(a, Tensors.number(low, a.type()));
+            return scope.keep(Operators.MINIMUM.call(least, Tensors.number(high, a.type())));
+        }
+    }
+
+    /** Compares {@code a = b}; returns a BOOL tensor. */
+    public static Tensor equal(Tensor a, Tensor b) {
+        Checks.broadcastable("equal", a, b);
+        return Operators.EQUAL.call(a, b);
     }
 
     /** Compares {@code a > b}; returns a BOOL tensor. */

@@ -1,25 +1,52 @@
 package org.gramian.tensor;
 
+import java.util.Optional;
+
 /** Matrix products. Batches are leading dimensions: {@code [n, a, b] · [n, b, c] = [n, a, c]}. */
 public final class Products {
     private static final class Operators {
         static final Operator MATMUL = Operator.of("matmul");
+        static final Operator LINEAR = Operator.of("linear");
     }
 
     private Products() {}
 
-    /** Computes the product of two matrices or batches; a single matrix is broadcast over a batch. */
+    /**
+     * Computes the product of two matrices or batches; a single matrix is broadcast over a batch {@code [n, a, b]}, all
+     * other leading dimensions must be equal.
+     */
     public static Tensor matmul(Tensor a, Tensor b) {
         Checks.sameKind("matmul", a, b);
         int m = a.shape().rank();
         int n = b.shape().rank();
-        if (m < 2 || n < 2 || m > 3 || n > 3 || a.size(-1) != b.size(-2)) {
+        if (m < 2 || n < 2 || (m != n && Math.max(m, n) > 3) || a.size(-1) != b.size(-2)) {
             throw Checks.mismatch("matmul", a, b, "expected matrices [.., a, b] and [.., b, c]");
         }
-        if (m == 3 && n == 3 && a.size(0) != b.size(0)) {
-            throw Checks.mismatch("matmul", a, b, "both batches must be of one size");
+        for (int i = 0; m == n && i < m - 2; i++) {
+            if (a.size(i) != b.size(i)) {
+                throw Checks.mismatch("matmul", a, b, "both batches must be of one size");
+            }
         }
         return Operators.MATMUL.call(a, b);
+    }
+
+    /**
+     * Computes {@code x·Wᵀ + b}, with the bias added inside the product.
+     *
+     * @param x {@code [.., d]}
+     * @param weight W {@code [k, d]}
+     * @param bias b {@code [k]}
+     * @return {@code [.., k]}
+     */
+    public static Tensor linear(Tensor x, Tensor weight, Tensor bias) {
+        Checks.sameKind("linear", x, weight);
+        Checks.sameKind("linear", weight, bias);
+        if (weight.shape().rank() != 2
+                || x.size(-1) != weight.size(1)
+                || !bias.shape().equals(Shape.of(weight.size(0)))) {
+            throw Checks.mismatch("linear", x, weight, "expected [.., d], weights [k, d] and a bias [k]");
+        }
+        return Operators.LINEAR.call(x, weight, Optional.of(bias));
     }
 
     /**

@@ -6,6 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /** Views of the same elements without copying (reshape, transpose, slice, expand), and concatenation. */
 public final class Views {
@@ -13,6 +15,7 @@ public final class Views {
         static final Operator CONTIGUOUS = Operator.of("contiguous");
         static final Operator INDEX_SELECT = Operator.of("index_select");
         static final Operator INDEX_COPY = Operator.of("index_copy_");
+        static final Operator SCATTER_ADD = Operator.of("scatter_add_");
     }
 
     /** {@code c10::MemoryFormat::ChannelsLast}. */
@@ -86,6 +89,40 @@ public final class Views {
         values[j] = kept;
     }
 
+    /** Reorders dimensions: dimension i of the result is dimension {@code order[i]} of the source. */
+    public static Tensor permute(Tensor source, int... order) {
+        long[] strides = source.strides();
+        boolean each = IntStream.range(0, strides.length)
+                .allMatch(i -> IntStream.of(order).anyMatch(j -> i == j));
+        if (order.length != strides.length || !each) {
+            throw new IllegalArgumentException(
+                    "permute: expected each dimension of " + source + " once, found " + Arrays.toString(order));
+        }
+        return view(
+                source,
+                IntStream.of(order).mapToLong(source::size).toArray(),
+                IntStream.of(order).mapToLong(i -> strides[i]).toArray(),
+                0);
+    }
+
+    /** Splits one dimension into several, in row-major order, without copying. */
+    public static Tensor split(Tensor source, int dimension, long... sizes) {
+        int along = source.shape().index(dimension);
+        Shape parts = Shape.of(sizes);
+        if (parts.elements() != source.size(along)) {
+            throw new IllegalArgumentException(
+                    "split: dimension " + dimension + " of " + source + " cannot become " + parts);
+        }
+        List<Long> all = list(source.shape().sizes());
+        List<Long> strides = list(source.strides());
+        all.remove(along);
+        long step = strides.remove(along);
+        all.addAll(along, list(sizes));
+        strides.addAll(
+                along, list(LongStream.of(parts.strides()).map(s -> s * step).toArray()));
+        return view(source, array(all), array(strides), 0);
+    }
+
     /** Transposes a batch of matrices: swaps the last two dimensions. */
     public static Tensor transpose(Tensor matrices) {
         return transpose(matrices, -2, -1);
@@ -154,6 +191,23 @@ public final class Views {
             throw Checks.mismatch("put", target, entries, "expected entries for " + places.size(0) + " indices");
         }
         return Operators.INDEX_COPY.inPlace(target, (long) target.shape().index(dimension), places, entries);
+    }
+
+    /** Adds entries at indexes along a dimension of an existing tensor; an index may occur several times. */
+    public static Tensor addAt(Tensor target, int dimension, Tensor places, Tensor entries) {
+        Checks.sameKind("add", target, entries);
+        requirePlaces("add", target, places);
+        int along = target.shape().index(dimension);
+        if (!entries.shape().equals(target.shape().with(along, places.size(0)))) {
+            throw Checks.mismatch("add", target, entries, "expected entries for " + places.size(0) + " indices");
+        }
+        try (Scope _ = Scope.open()) {
+            long[] column = new long[target.shape().rank()];
+            Arrays.fill(column, 1);
+            column[along] = places.size(0);
+            Tensor each = expand(reshape(places, column), entries.shape().sizes());
+            return Operators.SCATTER_ADD.inPlace(target, (long) along, each, entries);
+        }
     }
 
     private static void requirePlaces(String operation, Tensor source, Tensor places) {

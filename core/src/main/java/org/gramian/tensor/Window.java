@@ -30,6 +30,10 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
             return Math.min(vertical, horizontal);
         }
 
+        long[] toLongs() {
+            return new long[] {vertical, horizontal};
+        }
+
         MemorySegment in(Arena arena) {
             return arena.allocateFrom(JAVA_LONG, vertical, horizontal);
         }

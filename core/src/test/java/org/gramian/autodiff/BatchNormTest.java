@@ -15,6 +15,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.Gpu;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -145,6 +146,64 @@ class BatchNormTest {
             }
         }
         assertThat(running.mean().toDoubles()).containsExactly(moments[0], Offset.offset(1e-10));
+    }
+
+    @RandomTest(times = 5)
+    void gradientsOfTrainingWithAnActivationAreCentralDifferences(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Shape.of(3, 3, 2, 2), DType.F64);
+        Tensor gamma = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        Tensor beta = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        for (Activation activation : new Activation[] {Activation.NONE, Activation.SILU}) {
+            GradientCheck check = GradientCheck.of(
+                    inputs -> NORM.train(inputs.get(0), inputs.get(1), inputs.get(2), start(), activation));
+            assertThat(check.check(x, gamma, beta).worst()).isLessThan(1e-6);
+        }
+    }
+
+    @RandomTest(times = 3)
+    void theFusedKernelsOfAGpuComputeTheSame(Seed seed) {
+        Device gpu = Gpu.required();
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Shape.of(4, 8, 5, 6), DType.F32);
+        Tensor gamma = Tensors.gaussian(random, Shape.of(8), DType.F32);
+        Tensor beta = Tensors.gaussian(random, Shape.of(8), DType.F32);
+        Tensor upstream = Tensors.gaussian(random, x.shape(), DType.F32);
+        for (DType type : new DType[] {DType.F32, DType.BF16}) {
+            double tolerance = type == DType.F32 ? 1e-4 : 0.1;
+            Tensor[] expected = trained(x, gamma, beta, upstream, DType.F32, Device.CPU);
+            Tensor[] found = trained(x, gamma, beta, upstream, type, gpu);
+            for (int i = 0; i < expected.length; i++) {
+                assertTensor(found[i]).isCloseTo(expected[i], i < 2 ? tolerance : 10 * tolerance);
+            }
+        }
+    }
+
+    /** Returns the value, dx, dγ, dβ and the running statistics, in float32 on the CPU. */
+    private static Tensor[] trained(Tensor x, Tensor gamma, Tensor beta, Tensor upstream, DType type, Device device) {
+        BatchNorm.Statistics running = new BatchNorm.Statistics(
+                Tensors.full(0.5, Shape.of(8), DType.F32, device), Tensors.full(2, Shape.of(8), DType.F32, device));
+        try (Tape tape = Tape.recording()) {
+            Var maps = tape.variable(Tensors.to(Tensors.to(x, device), type));
+            Var scale = tape.variable(Tensors.to(gamma, device));
+            Var offset = tape.variable(Tensors.to(beta, device));
+            Var y = NORM.train(maps, scale, offset, running, Activation.RELU);
+            Tensor value = host(y.value());
+            try (Gradients gradients = tape.backward(y, Tensors.to(Tensors.to(upstream, device), type))) {
+                return new Tensor[] {
+                    value,
+                    host(gradients.of(maps)),
+                    host(gradients.of(scale)),
+                    host(gradients.of(offset)),
+                    host(running.mean()),
+                    host(running.variance())
+                };
+            }
+        }
+    }
+
+    private static Tensor host(Tensor tensor) {
+        return Tensors.copy(Tensors.to(Tensors.to(tensor, DType.F32), Device.CPU));
     }
 
     @Test

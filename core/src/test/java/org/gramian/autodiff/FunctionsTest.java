@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.DoubleUnaryOperator;
 import java.util.function.UnaryOperator;
 import org.assertj.core.data.Offset;
 import org.gramian.autodiff.FeatureMaps.Filters;
@@ -60,6 +63,36 @@ class FunctionsTest {
     void theDerivativeOfReluAtZeroIsZero() {
         assertThat(gradientOfSum(Arithmetic::relu, row(-1, -0.0, 0, 1e-300, 2)).toDoubles())
                 .containsExactly(0, 0, 0, 1, 1);
+    }
+
+    @Test
+    void smoothActivationsAreTheirFormulas() {
+        DoubleUnaryOperator sigmoid = x -> 1 / (1 + Math.exp(-x));
+        DoubleUnaryOperator hard = x -> Math.clamp(x + 3, 0.0, 6.0) / 6;
+        DoubleUnaryOperator inside = x -> Math.abs(x) < 3 ? 1 : 0;
+        requireFormula(Activation.SIGMOID, sigmoid, x -> sigmoid.applyAsDouble(x) * sigmoid.applyAsDouble(-x));
+        requireFormula(Activation.HARD_SIGMOID, hard, x -> inside.applyAsDouble(x) / 6);
+        requireFormula(
+                Activation.SILU,
+                x -> x * sigmoid.applyAsDouble(x),
+                x -> sigmoid.applyAsDouble(x) * (1 + x * sigmoid.applyAsDouble(-x)));
+        requireFormula(
+                Activation.HARD_SWISH,
+                x -> x * hard.applyAsDouble(x),
+                x -> hard.applyAsDouble(x) + x * inside.applyAsDouble(x) / 6);
+    }
+
+    /** Alone and in one node with a convolution. */
+    private static void requireFormula(Activation activation, DoubleUnaryOperator f, DoubleUnaryOperator derivative) {
+        double[] points = {-40, -4, -1, 0, 0.5, 2.9, 5, 40};
+        double[] values = Arrays.stream(points).map(f).toArray();
+        double[] slopes = Arrays.stream(points).map(derivative).toArray();
+        for (UnaryOperator<Var> function :
+                List.<UnaryOperator<Var>>of(v -> Arithmetic.activate(v, activation), v -> activated(v, activation))) {
+            Offset<Double> rounding = Offset.offset(1e-15);
+            assertThat(value(function, row(points)).toDoubles()).containsExactly(values, rounding);
+            assertThat(gradientOfSum(function, row(points)).toDoubles()).containsExactly(slopes, rounding);
+        }
     }
 
     /** The identity convolution, so that the activation alone is seen. */

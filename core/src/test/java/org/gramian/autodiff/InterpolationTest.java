@@ -141,4 +141,34 @@ class InterpolationTest {
                     .has(facts("1"));
         }
     }
+
+    /** Constant maps stay constant; Keys' kernel with a = −½ reproduces linear maps, too. */
+    @ParameterizedTest
+    @CsvSource({"7, 16, true, 0", "16, 7, true, 0", "16, 7, false, 0", "5, 9, false, 0.1", "37, 16, false, 0.1"})
+    void bicubicWeightsReproduceSimpleMaps(int from, int to, boolean antialias, double offset) {
+        double[] weights = new Interpolation.Bicubic(antialias, offset).weights(from, to);
+        double step = from / (to + offset);
+        int reach = (int) Math.ceil(2 * Math.max(1, step));
+        for (int i = 0; i < to; i++) {
+            double sum = 0;
+            double mean = 0;
+            for (int j = 0; j < from; j++) {
+                sum += weights[i * from + j];
+                mean += j * weights[i * from + j];
+            }
+            double place = (i + 0.5) * step - 0.5;
+            assertThat(sum).isCloseTo(1, within(1e-12));
+            if (antialias && to > from && place > reach && place < from - 1 - reach) {
+                assertThat(mean).as("place %d", i).isCloseTo(place, within(1e-12));
+            }
+        }
+    }
+
+    @Test
+    void bicubicGradient() {
+        Interpolation.Bicubic kernel = new Interpolation.Bicubic(true, 0);
+        GradientCheck.Report report = GradientCheck.of(v -> Interpolation.resize(v.getFirst(), 3, 9, kernel))
+                .check(maps(5, 4, DType.F64));
+        assertThat(report.worst()).isLessThan(1e-6);
+    }
 }

@@ -33,6 +33,9 @@ class BackboneGradientTest {
      */
     private static final double STEP = 1e-7;
 
+    /** SiLU has no kinks, so that only rounding matters. */
+    private static final double SMOOTH_STEP = 1e-5;
+
     private static final Shape IMAGES = Shape.of(1, 3, 34, 37);
 
     private final Scope scope = Scope.open(); // JUnit makes one object per run
@@ -43,7 +46,7 @@ class BackboneGradientTest {
     }
 
     static Stream<Backbone> all() {
-        return Backbones.all().stream();
+        return BackboneTrial.backbones();
     }
 
     static Stream<Backbone> trained() {
@@ -52,7 +55,7 @@ class BackboneGradientTest {
 
     /** One where convolutions of single channels, slow in double precision, would take most of the time. */
     private static int directions(Backbone backbone) {
-        boolean slow = backbone.name().equals("efficientnet-lite4");
+        boolean slow = backbone.name().matches("efficientnet.*|mobilenet.*|convnext.*");
         return Boolean.getBoolean("gramian.full") ? 5 : slow ? 1 : 3;
     }
 
@@ -71,7 +74,8 @@ class BackboneGradientTest {
                 Var images = Arithmetic.add(tape.constant(start), Shapes.reshape(moved, IMAGES.sizes()));
                 return backbone.apply(images, trial.frozen(tape));
             });
-            assertPassed(check.withStep(STEP).check(Tensors.zeros(Shape.of(1, count), DType.F64, Device.CPU)));
+            double step = backbone.name().equals("efficientnet_v2_s") ? SMOOTH_STEP : STEP;
+            assertPassed(check.withStep(step).check(Tensors.zeros(Shape.of(1, count), DType.F64, Device.CPU)));
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
@@ -48,7 +49,7 @@ class BackboneTest {
     }
 
     static Stream<Backbone> all() {
-        return Backbones.all().stream();
+        return BackboneTrial.backbones();
     }
 
     private static BackboneTrial trial(Backbone backbone) {
@@ -57,6 +58,23 @@ class BackboneTest {
 
     private static Tensor images(long... sizes) {
         return Tensors.gaussian(new SplittableRandom(11), Shape.of(sizes), DType.F32);
+    }
+
+    /** Bit by bit: folding once computes the same numbers as folding in every batch. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void foldedBatchNormsGiveTheSameFeatures(Backbone backbone) {
+        BackboneTrial trial = trial(backbone);
+        Tensor images = images(2, 3, 64, 64);
+        try (ParameterSet folded = backbone.folded(trial.parameters());
+                Tape tape = Tape.inference()) {
+            boolean norms = trial.parameters().all().stream()
+                    .anyMatch(parameter -> parameter.name().endsWith("running_var"));
+            assertThat(folded.all().isEmpty()).isEqualTo(!norms);
+            Var features = backbone.apply(tape.constant(images), trial.frozen(tape, folded.variables(tape)));
+            assertThat(features.value().toBytes())
+                    .isEqualTo(trial.features(images).toBytes());
+        }
     }
 
     /** At odd sides, where rounding differs most, and stage by stage, which is also what cutting there must give. */
@@ -68,10 +86,11 @@ class BackboneTest {
         List<String> cuts = backbone.layers().subList(0, backbone.layers().indexOf(backbone.layer()) + 1);
         try (Tape tape = Tape.inference()) {
             int start = tape.mark();
-            Var maps = tape.constant(images);
+            Var state = tape.constant(images);
             for (String layer : cuts) {
-                maps = stage(backbone, layer).apply(maps, trial.frozen(tape));
+                state = stage(backbone, layer).apply(state, trial.frozen(tape));
                 Shape foretold = backbone.cutAt(layer).features(257, 193);
+                Var maps = stage(backbone, layer).features(state, foretold);
                 assertThat(Views.reshape(maps.value(), foretold.sizes()).shape())
                         .as(layer)
                         .isEqualTo(foretold);
@@ -79,7 +98,7 @@ class BackboneTest {
                     Var cut = backbone.cutAt(layer).apply(tape.constant(images), trial.frozen(tape));
                     assertTensor(cut.value()).as(layer).isIdenticalTo(maps.value());
                 }
-                tape.keepOnly(maps, start);
+                tape.keepOnly(state, start);
             }
         }
     }
@@ -146,6 +165,9 @@ class BackboneTest {
         BackboneTrial trial = trial(backbone);
         try (Tape tape = Tape.inference()) {
             Var doubled = Arithmetic.scale(tape.constant(images(1, 3, 48, 40)), 2);
+            try (Tape first = Tape.inference()) { // interpolation matrices of this size are kept
+                backbone.apply(first.constant(images(1, 3, 48, 40)), trial.frozen(first));
+            }
             long before = Tensor.live();
             Var features = backbone.apply(doubled, trial.frozen(tape));
             assertThat(Tensor.live()).isEqualTo(before + 1);
@@ -167,7 +189,7 @@ class BackboneTest {
             List<Tensor> alone = gradients(trial, last, last);
             List<Tensor> amongAll = gradients(trial, trained, last);
             for (int i = 0; i < last.size(); i++) {
-                assertTensor(alone.get(i)).as(last.get(i).name()).isCloseTo(amongAll.get(i), 1e-5);
+                assertTensor(alone.get(i)).as(last.get(i).name()).isCloseTo(amongAll.get(i), 1e-4);
             }
         }
     }

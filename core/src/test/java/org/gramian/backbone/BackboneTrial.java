@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
@@ -18,15 +19,27 @@ import org.gramian.tensor.Tensors;
 
 /** A backbone with random parameters, of which none has its neutral value. */
 record BackboneTrial(Backbone backbone, ParameterSet parameters) implements AutoCloseable {
+    private static final long MOST_PARAMETERS = 40_000_000;
+
+    /** The default layers of all networks but the largest, whose smaller siblings have the same kinds of layers. */
+    static Stream<Backbone> backbones() {
+        return Backbones.all().stream().filter(backbone -> backbone.parameterCount() < MOST_PARAMETERS);
+    }
+
     static BackboneTrial of(Backbone backbone, DType type) {
-        List<ParameterSpec> specs =
-                backbone.parameters().stream().map(BackboneTrial::disturbed).toList();
+        // He's factor is for ReLU: in forty blocks without it features would grow to 1e4, where gates flip by rounding
+        double scale = backbone.name().equals("efficientnet_v2_s") ? Math.sqrt(0.5) : 1;
+        List<ParameterSpec> specs = backbone.parameters().stream()
+                .map(spec -> disturbed(spec, scale))
+                .toList();
         return new BackboneTrial(backbone, ParameterSet.initialize(specs, new SplittableRandom(7), type, Device.CPU));
     }
 
-    private static ParameterSpec disturbed(ParameterSpec spec) {
+    private static ParameterSpec disturbed(ParameterSpec spec, double scale) {
         Initializer disturbed = switch (spec.role()) {
-            case WEIGHT, STIEFEL -> spec.initial();
+            case WEIGHT ->
+                (random, shape, type) -> Elementwise.mul(spec.initial().make(random, shape, type), scale);
+            case STIEFEL -> spec.initial();
             case BIAS ->
                 (random, shape, type) -> Elementwise.add(
                         spec.initial().make(random, shape, type),

@@ -29,9 +29,23 @@ class BackbonesTest {
         "vgg19, logits, 143667240",
         "resnet18, logits, 11689512",
         "resnet50, logits, 25557032",
+        "resnet50-v1, logits, 25557032",
+        "mobilenet_v3_large, logits, 5483032",
+        "efficientnet_v2_s, logits, 21458488",
         "googlenet, logits, 6998552",
         "squeezenet, logits, 1235496",
         "efficientnet-lite4, logits, 12950384",
+        "convnext_tiny, logits, 28589128",
+        "convnext_small, logits, 50223688",
+        "convnext_base, logits, 88591464",
+        "vit-s16, logits, 22050664",
+        "vit-b16, logits, 86567656",
+        "dinov2-vits14, cls, 22056192",
+        "dinov2-vits14-reg, cls, 22057728",
+        "dinov2-vitb14, cls, 86579712",
+        "dinov2-vitb14-reg, cls, 86582784",
+        "gramian-s, layer3, 974624",
+        "gramian-s, layer4, 2908960",
         "filters, bank, 0"
     })
     void parametersAreAsManyAsPublished(String name, String layer, long count) {
@@ -91,6 +105,48 @@ class BackbonesTest {
                 .containsEntry("block28", "[272, 7, 7]")
                 .containsEntry("head_conv", "[1280, 7, 7]")
                 .hasSize(1 + 30 + 3);
+        assertThat(shapes("resnet50-v1", 224))
+                .containsEntry("layer3", "[1024, 14, 14]")
+                .containsEntry("layer4", "[2048, 7, 7]")
+                .hasSize(2 + 16 + 2);
+        assertThat(shapes("mobilenet_v3_large", 224))
+                .containsEntry("features.0", "[16, 112, 112]")
+                .containsEntry("features.6", "[40, 28, 28]")
+                .containsEntry("features.12", "[112, 14, 14]")
+                .containsEntry("features.15", "[160, 7, 7]")
+                .containsEntry("features.16", "[960, 7, 7]")
+                .containsEntry("classifier.0", "[1280, 1, 1]")
+                .hasSize(17 + 3);
+        assertThat(shapes("efficientnet_v2_s", 224))
+                .containsEntry("features.1", "[24, 112, 112]")
+                .containsEntry("features.3", "[64, 28, 28]")
+                .containsEntry("features.5", "[160, 14, 14]")
+                .containsEntry("features.6", "[256, 7, 7]")
+                .containsEntry("features.7", "[1280, 7, 7]")
+                .hasSize(1 + 40 + 1 + 2);
+        assertThat(shapes("convnext_tiny", 224))
+                .containsEntry("features.0", "[96, 56, 56]")
+                .containsEntry("features.3", "[192, 28, 28]")
+                .containsEntry("features.5", "[384, 14, 14]")
+                .containsEntry("features.7", "[768, 7, 7]")
+                .containsEntry("logits", "[1000, 1, 1]")
+                .hasSize(1 + 18 + 3 + 2);
+        assertThat(shapes("vit-b16", 224))
+                .containsEntry("patch_embed", "[768, 14, 14]")
+                .containsEntry("blocks.0", "[768, 14, 14]")
+                .containsEntry("norm", "[768, 14, 14]")
+                .containsEntry("cls", "[768, 1, 1]")
+                .containsEntry("logits", "[1000, 1, 1]")
+                .hasSize(1 + 12 + 3);
+        assertThat(shapes("dinov2-vits14-reg", 224))
+                .containsEntry("norm", "[384, 16, 16]")
+                .hasSize(1 + 12 + 2);
+        assertThat(shapes("gramian-s", 224))
+                .containsEntry("stem", "[32, 112, 112]")
+                .containsEntry("layer1", "[64, 56, 56]")
+                .containsEntry("layer2", "[128, 28, 28]")
+                .containsEntry("layer3", "[256, 14, 14]")
+                .containsEntry("layer4", "[256, 14, 14]");
         assertThat(shapes("filters", 224)).containsExactly(Map.entry("bank", "[120, 28, 28]"));
     }
 
@@ -147,8 +203,26 @@ class BackbonesTest {
                 .contains("layer1.0.downsample.0.weight", "layer1.0.downsample.1.running_var", "layer4.2.conv3.weight")
                 .doesNotContain("layer1.1.downsample.0.weight", "conv1.bias")
                 .endsWith("fc.weight", "fc.bias");
+        assertThat(names(Backbone.of("mobilenet_v3_large", "logits")))
+                .startsWith("features.0.0.weight", "features.0.1.weight")
+                .contains("features.4.block.2.fc1.weight", "features.15.block.3.1.running_var")
+                .endsWith("classifier.0.weight", "classifier.0.bias", "classifier.3.weight", "classifier.3.bias");
+        assertThat(names(Backbone.of("efficientnet_v2_s", "logits")))
+                .contains("features.1.0.block.0.0.weight", "features.6.14.block.2.fc2.bias", "features.7.0.weight")
+                .endsWith("classifier.1.weight", "classifier.1.bias");
         assertThat(names(Backbone.of("resnet18"))).contains("layer2.0.downsample.0.weight", "layer4.1.bn2.bias");
         assertThat(names(Backbone.of("resnet18"))).doesNotContain("layer1.0.downsample.0.weight", "fc.weight");
+    }
+
+    /** The file of the bundled weights stays below 6 MB in float16, and the features suit second-order pooling. */
+    @Test
+    void theBundledNetworkIsSmallAndHasManyPositions() {
+        Backbone backbone = Backbone.of("gramian-s");
+        assertThat(backbone.parameterCount()).isLessThan(2_950_000);
+        assertThat(backbone.channels()).isBetween(192L, 320L);
+        assertThat(backbone.features(224, 224)).isEqualTo(Shape.of(backbone.channels(), 14, 14));
+        assertThat(backbone.features(211, 97).at(1)).isEqualTo(14);
+        assertThat(backbone.features(211, 97).at(2)).isEqualTo(7);
     }
 
     @Test

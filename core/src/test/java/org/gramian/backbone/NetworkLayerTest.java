@@ -19,6 +19,7 @@ import org.gramian.backbone.NetworkLayer.Branches;
 import org.gramian.backbone.NetworkLayer.Chain;
 import org.gramian.backbone.NetworkLayer.Dense;
 import org.gramian.backbone.NetworkLayer.Pool;
+import org.gramian.backbone.NetworkLayer.SqueezeExcitation;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
@@ -107,6 +108,41 @@ class NetworkLayerTest {
     private static int before(long side, int size, int stride) {
         long zeros = Math.max(0, (Math.ceilDiv(side, stride) - 1) * stride + size - side);
         return (int) zeros / 2;
+    }
+
+    /** A factor per channel from the channel means, through two matrices. */
+    @RandomTest(times = 5)
+    void squeezeAndExcitationScalesChannels(Seed seed) {
+        SplittableRandom random = seed.random();
+        NetworkLayer stage = SqueezeExcitation.of("se", 6, 2, Activation.RELU, Activation.HARD_SIGMOID);
+        Map<String, Tensor> parameters = parameters(stage, 6, random);
+        Tensor maps = Tensors.gaussian(random, Shape.of(3, 6, 4, 5), DType.F64);
+        Grid x = Grid.of(maps);
+        Grid means = Grid.make(Shape.of(3, 6), p -> {
+            double sum = 0;
+            for (int i = 0; i < 20; i++) {
+                sum += x.at(p[0], p[1], i / 5, i % 5);
+            }
+            return sum / 20;
+        });
+        Grid squeezed = dense(parameters, "se.fc1", means, 6, 2);
+        Grid rectified = Grid.make(Shape.of(3, 2), p -> Math.max(0, squeezed.at(p[0], p[1])));
+        Grid excited = dense(parameters, "se.fc2", rectified, 2, 6);
+        Grid expected = Grid.make(
+                maps.shape(), p -> x.at(p[0], p[1], p[2], p[3]) * Math.clamp(excited.at(p[0], p[1]) + 3, 0.0, 6.0) / 6);
+        assertTensor(apply(stage, maps, parameters)).isCloseTo(expected, 1e-13);
+    }
+
+    private static Grid dense(Map<String, Tensor> parameters, String name, Grid rows, int inputs, int outputs) {
+        Grid w = Grid.of(parameter(parameters, name + ".weight"));
+        Grid b = Grid.of(parameter(parameters, name + ".bias"));
+        return Grid.make(Shape.of(3, outputs), p -> {
+            double sum = b.at(p[1]);
+            for (int i = 0; i < inputs; i++) {
+                sum += w.at(p[1], i, 0, 0) * rows.at(p[0], i);
+            }
+            return sum;
+        });
     }
 
     /** A bottleneck with a shortcut: three convolutions, each normalized, around which a fourth one leads. */

@@ -62,6 +62,22 @@ class PretrainedBackbonesTest {
         compare("efficientnet-lite4", "efficientnet-lite4", Map.of("block20", "block20Mean", "block28", "block28Mean"));
     }
 
+    /** Weights by scripts/resnet50_from_npm.py; a tench, a dalmatian, a clog and a radiator. */
+    @Test
+    void resNetV1RecognizesThePhotographs() throws IOException {
+        TensorFile golden = Safetensors.read(SharedFolder.require("golden/googlenet.safetensors"), arena);
+        Path file = SharedFolder.require("weights/resnet50-v1.safetensors");
+        Weights read = Weights.read("resnet50-v1", file, arena, remark -> {});
+        Backbone whole = Backbone.of("resnet50-v1", Backbone.LOGITS);
+        Tensor images = preprocessed(golden.get("image"), read.preprocessing());
+        try (ParameterSet parameters = read.load(whole, DType.F32, Device.CPU)) {
+            double[] scores = apply(whole, parameters, images, false).toDoubles();
+            assertThat(IntStream.range(0, 4)
+                            .map(image -> best(scores, image, 1000).getFirst()))
+                    .containsExactly(0, 251, 502, 753);
+        }
+    }
+
     /** Scores to 1e-3 with the same five best, and channel means of layers to 1e-4 of their largest. */
     private void compare(String name, String weights, Map<String, String> means) throws IOException {
         TensorFile golden = Safetensors.read(SharedFolder.require("golden/" + name + ".safetensors"), arena);

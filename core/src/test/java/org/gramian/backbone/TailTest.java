@@ -40,7 +40,9 @@ class TailTest {
     }
 
     static Stream<String> networks() {
-        return Backbones.names().stream().filter(name -> !name.equals("filters"));
+        return BackboneTrial.backbones()
+                .filter(backbone -> backbone.layers().contains(Backbone.LOGITS))
+                .map(Backbone::name);
     }
 
     /** The network up to the layer before its class scores. */
@@ -48,10 +50,12 @@ class TailTest {
         return backbone.cutAt(backbone.layers().get(backbone.layers().size() - 2));
     }
 
+    /** Some layers whose maps determine those that follow. */
     private static List<String> cuts(Backbone backbone) {
         List<String> layers = backbone.layers();
         return Stream.of(0, layers.size() / 3, layers.indexOf(backbone.defaultLayer()), layers.size() - 3)
                 .distinct()
+                .filter(i -> Backbones.network(backbone.name()).stages().get(i).passesMaps())
                 .map(layers::get)
                 .toList();
     }

@@ -95,6 +95,21 @@ final class GalleryFileTest {
         assertThat(refused).isGreaterThan(DAMAGES / 4);
     }
 
+    @Test
+    void everyFlippedBitIsRefused() throws IOException {
+        Path whole = folder.resolve("whole");
+        TinyGallery.of(new SplittableRandom(9), 2, 6).write(whole);
+        byte[] bytes = Files.readAllBytes(whole);
+        SplittableRandom random = new SplittableRandom(11);
+        for (int i = 0; i < 2 * DAMAGES; i++) {
+            byte[] other = bytes.clone();
+            int bit = random.nextInt(8 * other.length);
+            other[bit / 8] ^= (byte) (1 << bit % 8);
+            Path damaged = Files.write(folder.resolve("damaged"), other);
+            assertThatThrownBy(() -> Gallery.read(damaged)).as("bit %d", bit).isInstanceOf(GalleryFileException.class);
+        }
+    }
+
     /** Changes one tensor or metadata of a gallery of 3 images with vectors of 6 numbers. */
     private void requireRefused(Facts message, Map<String, StoredTensor> tensors, Map<String, String> metadata)
             throws IOException {

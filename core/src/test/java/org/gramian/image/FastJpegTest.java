@@ -52,7 +52,7 @@ final class FastJpegTest {
     void usualFilesAreReadByTheQuickReaderAlone() throws UnreadableException {
         for (byte[] file : FILES.subList(0, WITHOUT_EXTRAS)) {
             assertThat(JpegHeader.of(file).isUsual()).isTrue();
-            assertThat(JpegImage.fast(file, JpegHeader.of(file))).isPresent();
+            assertThat(JpegImage.fast(file, JpegHeader.of(file), bounds(file))).isPresent();
         }
     }
 
@@ -75,7 +75,8 @@ final class FastJpegTest {
     void bothReadersGiveTheSamePixelsOfGoodFiles() throws UnreadableException {
         for (byte[] file : FILES) {
             JpegHeader header = JpegHeader.of(file);
-            Optional<Image> quick = JpegImage.fast(file, header); // none where it warns, as of a broken profile
+            Optional<Image> quick =
+                    JpegImage.fast(file, header, bounds(file)); // none where it warns, as of a broken profile
             byte[] expected = forgiven(file, header).rgb();
             assertThat(quick.map(Image::rgb).orElse(expected)).isEqualTo(expected);
         }
@@ -99,7 +100,7 @@ final class FastJpegTest {
         try {
             JpegHeader header = JpegHeader.of(mutant);
             bounds(mutant).checkSize(header.frame().width(), header.frame().height());
-            quick = header.isUsual() ? JpegImage.fast(mutant, header) : quick;
+            quick = header.isUsual() ? JpegImage.fast(mutant, header, bounds(mutant)) : quick;
             if (quick.isPresent()) {
                 assertThat(quick.get().rgb())
                         .as("mutant %d", number)

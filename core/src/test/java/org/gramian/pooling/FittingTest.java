@@ -22,6 +22,7 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.FirstOrder.Average;
 import org.gramian.pooling.Normalization.Pca;
+import org.gramian.spd.Barycenter;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;
@@ -39,6 +40,29 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class FittingTest {
+    /** Congruence is an isometry: the barycenter of the normalized matrices is the identity, its own inverse root. */
+    @Test
+    void riemannianNormMovesTheBarycenterToTheIdentity() {
+        Pooling pooling = Pooling.parse("covariance:jitter=0.1/rbn/flat");
+        try (Scope _ = Scope.open();
+                PoolingTrial trial = PoolingTrial.of(pooling)) {
+            Tensor normalized = Views.reshape(trial.describe(PoolingTrial.features(99)), 3, 7, 7);
+            assertTensor(Barycenter.inverseRoot(normalized))
+                    .isCloseTo(Tensors.identity(7, DType.F64, Device.CPU), 1e-9);
+        }
+    }
+
+    @Test
+    void riemannianNormOfSingularMatricesIsFinite() {
+        try (Scope _ = Scope.open()) {
+            Tensor zeros = Tensors.zeros(Shape.of(2, 3, 3), DType.F64, Device.CPU);
+            assertThat(Reductions.allFinite(Barycenter.inverseRoot(zeros))).isTrue();
+            Tensor mixed =
+                    Views.concat(List.of(zeros, Views.unsqueeze(Tensors.identity(3, DType.F64, Device.CPU), 0)), 0);
+            assertThat(Reductions.allFinite(Barycenter.inverseRoot(mixed))).isTrue();
+        }
+    }
+
     private final Scope scope = Scope.open(); // JUnit makes one object per run
 
     @AfterEach

@@ -40,8 +40,14 @@ class PoolingContractTest {
             "conv:6/conv:5/bilinear:jitter=0.1/power:0.3/triu/l2",
             "covariance/sqrt:floor=1e-2/triu",
             "bilinear/isqrt:7/flat",
+            "(rbf:sigma=estimate+bilinear)/spd:5/rbn/reeig:0.1/rbn/triu",
+            "pca:5/bilinear/isice:3,sparsity=0.1,rate=0.5/flat",
+            "(rbf+2*bilinear*rbf:sigma=estimate)/triu",
+            "[(rbf:sigma=learned*covariance:jitter=0.1)/log/triu+average]",
+            "democratic:gamma=0,iterations=3,jitter=1e-3/flat",
             "average",
             "pca:3/average/root/l2",
+            "[dropcov/bilinear/triu+average]",
             "max",
             "sum",
             "sum:prior=center",
@@ -49,6 +55,8 @@ class PoolingContractTest {
             "conv:6/gem:4,learn=false/l2",
             "pyramid:2,of=max",
             "pyramid:3",
+            "pca:6/radam:2/l2",
+            "conv:5/sot:2,size=3,iterations=4/l2",
             "weighted/root",
             "conv:5/fisher:2/root:eps=0/l2",
             "netvlad:4,unit=false/root",
@@ -94,8 +102,12 @@ class PoolingContractTest {
     void everyWordTakesPart() {
         Set<String> used = new TreeSet<>();
         poolings().forEach(text -> {
-            for (String stage : text.split("[/+]", -1)) {
-                used.add(stage.replaceAll("[\\[\\]]|:.*", ""));
+            for (String stage : text.split("[/+*]", -1)) {
+                used.add(stage.replaceAll("[\\[\\]()]|:.*", ""));
+            }
+            used.removeIf(word -> word.matches("[\\d.]+")); // weights of kernels
+            if (text.contains(PoolingParser.SUM.name())) {
+                used.add(PoolingParser.SUM.name());
             }
             if (text.contains(Join.WORD.name())) {
                 used.add(Join.WORD.name());

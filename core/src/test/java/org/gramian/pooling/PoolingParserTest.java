@@ -67,7 +67,8 @@ class PoolingParserTest {
     private static String kernel(SplittableRandom random) {
         String jitter = random.nextBoolean() ? "" : "jitter=" + number(random);
         String more = jitter.isEmpty() ? "" : "," + jitter;
-        return switch (random.nextInt(5)) {
+        return switch (random.nextInt(6)) {
+            case 5 -> "(bilinear+" + (1 + random.nextInt(9)) + "*rbf:sigma=mean*covariance)";
             case 0 ->
                 "rbf:sigma=" + pick(random, "mean", "mean-full", "estimate", "learned", number(random)) + more
                         + pick(random, "", ",gradient=exact", ",gradient=printed");
@@ -135,6 +136,22 @@ class PoolingParserTest {
         assertThat(Pooling.parse("bilinear:jitter=0/power:0.5,floor=1e-6/flat").text())
                 .isEqualTo("bilinear/sqrt/flat");
         assertThat(Pooling.parse("rbf:50/flat")).isEqualTo(Pooling.parse("rbf:sigma=50/flat"));
+    }
+
+    @Test
+    void sumsOfProductsOfKernelsAreReadBack() {
+        assertThat(Pooling.parse(" ( RBF + 0.50 * bilinear*laplacian:sigma=3 ) / triu")
+                        .text())
+                .isEqualTo("(rbf+0.5*bilinear*laplacian:sigma=3)/triu");
+        assertThat(refused("(rbf+triu)/triu")).hasMessageContaining("'triu'").hasMessageContaining("is not a kernel");
+        assertThat(refused("(rbf+)/triu")).hasMessageContaining("unknown stage ''");
+        assertThat(refused("(rbff+bilinear)/triu")).hasMessageContaining("rbf");
+        assertThat(refused("(0.5+bilinear)/triu")).hasMessageContaining("product of kernels");
+        assertThat(refused("(-1*bilinear)/triu")).hasMessageContaining("-1");
+        assertThat(refused("(gaussian+bilinear)/triu")).hasMessageContaining("same size");
+        assertThat(refused("(rbf+bilinear/triu")).hasMessageContaining("'('");
+        assertThat(refused("rbf)/triu")).hasMessageContaining("')'");
+        assertThat(refused("((rbf+bilinear)*rbf)/triu")).isNotNull();
     }
 
     @Test

@@ -1,5 +1,6 @@
 package org.gramian.spd;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -75,7 +76,49 @@ record KernelUnderTest(String name, Kernel kernel, UnaryOperator<double[][]> def
                         m -> PaperDefinitionOracle.shrunk(PaperDefinitionOracle.covariance(m), 0.3),
                         true),
                 of("gaussian", new Gaussian(JITTER), PaperDefinitionOracle::gaussian, true),
+                of("democratic", new Democratic(0.3, 10, JITTER), m -> democratic(m, 0.3, 10), true),
                 of("bilinear", new Bilinear(JITTER), PaperDefinitionOracle::bilinear, true));
+    }
+
+    /** The Sinkhorn iteration with the matrix of positions. */
+    private static double[][] democratic(double[][] maps, double gamma, int iterations) {
+        int positions = maps[0].length;
+        double[][] q = new double[positions][positions];
+        double sum = Democratic.SMALLEST_MEAN * positions * positions;
+        for (int a = 0; a < positions; a++) {
+            for (int b = 0; b < positions; b++) {
+                for (double[] map : maps) {
+                    q[a][b] += map[a] * map[b];
+                }
+                q[a][b] *= q[a][b];
+                sum += q[a][b];
+            }
+        }
+        double[] weights = new double[positions];
+        Arrays.fill(weights, 1);
+        double[] target = new double[positions];
+        for (int i = 0; i <= iterations; i++) {
+            double[] influence = new double[positions];
+            for (int a = 0; a < positions; a++) {
+                for (int b = 0; b < positions; b++) {
+                    double entry = q[a][b] * positions / sum + (a == b ? Democratic.MARGIN : 0);
+                    influence[a] += weights[a] * entry * weights[b];
+                }
+                target[a] = i == 0 ? Math.pow(influence[a], gamma) : target[a];
+            }
+            for (int a = 0; i < iterations && a < positions; a++) {
+                weights[a] *= Math.sqrt(target[a] / influence[a]);
+            }
+        }
+        double[][] k = new double[maps.length][maps.length];
+        for (int i = 0; i < maps.length; i++) {
+            for (int j = 0; j < maps.length; j++) {
+                for (int a = 0; a < positions; a++) {
+                    k[i][j] += weights[a] * maps[i][a] * maps[j][a] / positions;
+                }
+            }
+        }
+        return k;
     }
 
     boolean isLearned() {

@@ -44,9 +44,9 @@ class ConvolutionTest {
         Grid byLoops(@Nullable Tensor added) {
             Grid x = Grid.of(input);
             Grid w = Grid.of(weight);
-            int stride = geometry.stride();
-            long rows = (input.size(2) + 2L * geometry.padding() - weight.size(2)) / stride + 1;
-            long columns = (input.size(3) + 2L * geometry.padding() - weight.size(3)) / stride + 1;
+            int stride = geometry.stride().vertical();
+            long rows = (input.size(2) + 2L * geometry.padding().vertical() - weight.size(2)) / stride + 1;
+            long columns = (input.size(3) + 2L * geometry.padding().vertical() - weight.size(3)) / stride + 1;
             int perGroup = (int) weight.size(1);
             int outputsPerGroup = (int) weight.size(0) / geometry.groups();
             double[] biases = added == null ? new double[(int) weight.size(0)] : added.toDoubles();
@@ -56,8 +56,9 @@ class ConvolutionTest {
                 for (int c = 0; c < perGroup; c++) {
                     for (int i = 0; i < weight.size(2); i++) {
                         for (int j = 0; j < weight.size(3); j++) {
-                            int row = place[2] * stride + i - geometry.padding();
-                            int column = place[3] * stride + j - geometry.padding();
+                            int row = place[2] * stride + i - geometry.padding().vertical();
+                            int column =
+                                    place[3] * stride + j - geometry.padding().vertical();
                             sum += w.at(place[1], c, i, j) * x.atOrZero(place[0], first + c, row, column);
                         }
                     }

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.gramian.basis.JsonText;
 import org.gramian.benchmarks.Bench;
 import org.gramian.benchmarks.BenchPlan;
@@ -16,6 +17,7 @@ import org.gramian.benchmarks.Precision;
 import org.gramian.benchmarks.PythonTorch;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.InputOptions;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
@@ -131,7 +133,10 @@ public final class BenchCommand implements Callable<Integer> {
         Device device = torch.prepare();
         int threads = torch.threads() == 0 ? Runtime.getRuntime().availableProcessors() : torch.threads();
         BenchPlan plan = new BenchPlan(
-                workloads, new BenchPlan.Grid(batches, chosen, device, threads), sizes.sizes(), runs(device));
+                workloads,
+                new BenchPlan.Grid(batches, chosen, device, threads),
+                sizes.sizes(console::say),
+                runs(device));
         BenchReport report = Bench.run(plan, python(), modes, listener());
         console.out().print(report.columns());
         console.out().flush();
@@ -194,7 +199,7 @@ public final class BenchCommand implements Callable<Integer> {
                 names = "--backbone",
                 paramLabel = "NAME",
                 defaultValue = "vgg16",
-                description = "backbone; for PyTorch only vgg16 and vgg19 (default: ${DEFAULT-VALUE})")
+                description = "backbone, or FILE.onnx; for PyTorch only vgg16 and vgg19 (default: ${DEFAULT-VALUE})")
         @SuppressWarnings("NullAway.Init") // set by picocli
         private String backbone;
 
@@ -226,8 +231,13 @@ public final class BenchCommand implements Callable<Integer> {
                 description = "classes (default: ${DEFAULT-VALUE})")
         private int classes;
 
-        BenchPlan.Sizes sizes() {
-            return new BenchPlan.Sizes(pooling, backbone, channels, side, pixels, classes);
+        @Mixin
+        private final InputOptions network = new InputOptions();
+
+        /** Returns the sizes; a network of an ONNX file is installed first. */
+        BenchPlan.Sizes sizes(Consumer<String> remarks) throws IOException {
+            String resolved = network.resolve(backbone, remarks);
+            return new BenchPlan.Sizes(pooling, resolved, channels, side, pixels, classes);
         }
     }
 }

@@ -186,7 +186,7 @@ public final class DoctorCommand implements Callable<Integer> {
         }
 
         void gradients() {
-            judge("gradients", "functions against central differences", LayerCheck.run(device));
+            judge("gradients", "functions against central differences", LayerCheck.run(device, 10));
         }
 
         void golden(Path folder) throws IOException {

@@ -2,6 +2,7 @@ package org.gramian.cli.check;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +17,9 @@ import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.OnnxImport;
 import org.gramian.cli.common.TextTable;
+import org.gramian.cli.common.WeightsOptions;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
@@ -59,11 +62,14 @@ public final class MethodsCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();
 
+    @Mixin
+    private final WeightsOptions weights = new WeightsOptions();
+
     @Option(
             names = "--backbone",
             paramLabel = "NAME",
             defaultValue = "vgg16",
-            description = "backbone for the sizes (default: ${DEFAULT-VALUE}, as in the paper)")
+            description = "backbone for the sizes, or FILE.onnx (default: ${DEFAULT-VALUE}, as in the paper)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String network;
 
@@ -89,11 +95,12 @@ public final class MethodsCommand implements Callable<Integer> {
     private @Nullable String name;
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException {
         if (images < 1) {
             throw new IllegalArgumentException("--images: expected at least 1, found " + images);
         }
-        Backbone backbone = layer == null ? Backbone.of(network) : Backbone.of(network, layer);
+        Backbone whole = OnnxImport.backbone(network, weights.store());
+        Backbone backbone = layer == null ? whole : whole.cutAt(layer);
         List<Method> chosen =
                 name == null ? Methods.all() : List.of(find(name.strip().toLowerCase(Locale.ROOT)));
         List<MethodRow> rows = chosen.stream()

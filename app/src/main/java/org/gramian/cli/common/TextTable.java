@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.gramian.basis.CsvText;
 
 /**
  * Cells under headings, as lines for people, as CSV or as Markdown.
@@ -55,7 +56,7 @@ public record TextTable(List<String> header, List<List<String>> rows) {
                 .lineDelimiter(LineDelimiter.LF)
                 .bufferSize(0)
                 .build(text);
-        all().forEach(writer::writeRecord);
+        all().forEach(row -> writer.writeRecord(CsvText.safe(row)));
         return text.toString();
     }
 

@@ -1,7 +1,9 @@
 package org.gramian.cli.data;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -10,9 +12,13 @@ import java.util.stream.LongStream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.BackboneInfo;
 import org.gramian.backbone.Backbones;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.JsonText;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.OnnxImport;
+import org.gramian.cli.common.WeightsOptions;
 import org.gramian.image.crop.Preprocessing;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -28,7 +34,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "Without NAME: all backbones with default layer, shape of its feature maps, number of parameters up to it and",
             "in total, source and licence of the weights.",
-            "With NAME: its layers, each with the shape of its output and the parameters up to it."
+            "With NAME, of a backbone or of an ONNX file: its layers, each with the shape of its output and the parameters",
+            "up to it. Every layer can be the feature layer."
         })
 public final class BackbonesCommand implements Callable<Integer> {
     @Mixin
@@ -44,35 +51,52 @@ public final class BackbonesCommand implements Callable<Integer> {
     @Option(names = "--json", description = "print JSON")
     private boolean json;
 
-    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a backbone, e.g. vgg16")
+    @Mixin
+    private final WeightsOptions weights = new WeightsOptions();
+
+    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a backbone, e.g. vgg16, or FILE.onnx")
     private @Nullable String name;
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException {
         if (size < 1) {
             throw new IllegalArgumentException("--size: expected at least 1, found " + size);
         }
-        if (json) {
-            Object shown = name == null
-                    ? Backbones.all().stream().map(this::row).toList()
-                    : BackboneRow.withLayers(Backbone.of(name), size);
-            console.out().println(JsonText.indented(shown));
-        } else if (name == null) {
-            printAll();
+        if (name == null) {
+            List<BackboneRow> rows = backbones().stream()
+                    .map(backbone -> BackboneRow.of(backbone, size))
+                    .toList();
+            if (json) {
+                console.out().println(JsonText.indented(rows));
+            } else {
+                printAll(rows);
+            }
         } else {
-            printOne(BackboneRow.withLayers(Backbone.of(name), size));
+            BackboneRow row = BackboneRow.withLayers(OnnxImport.backbone(name, weights.store()), size);
+            if (json) {
+                console.out().println(JsonText.indented(row));
+            } else {
+                printOne(row);
+            }
         }
         return ExitCode.DONE;
     }
 
-    private BackboneRow row(Backbone backbone) {
-        return BackboneRow.of(backbone, size);
+    /** Returns the built-in backbones and the installed ones. */
+    private List<Backbone> backbones() throws IOException {
+        List<Backbone> all = new ArrayList<>(Backbones.all());
+        WeightStore store = weights.store();
+        for (WeightName installed : store.names()) {
+            if (!Backbones.names().contains(installed.architecture())) {
+                all.add(store.backbone(installed));
+            }
+        }
+        return all;
     }
 
-    private void printAll() {
+    private void printAll(List<BackboneRow> rows) {
         PrintWriter out = console.out();
-        List<BackboneRow> rows = Backbones.all().stream().map(this::row).toList();
-        String line = "%-20s %-14s %-16s %13s %13s%n";
+        String line = "%-22s %-18s %-16s %13s %13s%n";
         out.printf(line, "name", "layer", "features at " + size, "parameters", "total");
         for (BackboneRow row : rows) {
             out.printf(
@@ -88,30 +112,31 @@ public final class BackbonesCommand implements Callable<Integer> {
     }
 
     private static void printWeights(PrintWriter out, String label, BackboneInfo.Weights weights) {
-        out.printf("%-20s %s%n%-20s %s%n", label, weights.source(), "", weights.licence());
+        out.printf("%-22s %s%n%-22s %s%n", label, weights.source(), "", weights.licence());
     }
 
     private void printOne(BackboneRow row) {
         PrintWriter out = console.out();
         Preprocessing preprocessing = row.preprocessing();
-        out.printf("%-20s %s%n%-20s %s%n", row.name(), row.title(), "", row.citation());
+        out.printf("%-22s %s%n%-22s %s%n", row.name(), row.title(), "", row.citation());
         printWeights(out, "weights", row.weights());
         out.printf(
-                "%-20s %s of %d×%d, (byte - %s) / %s%n%n",
+                "%-22s %s of %d×%d, (byte - %s) / %s%n%n",
                 "images",
                 preprocessing.order(),
                 row.trainedAt(),
                 row.trainedAt(),
                 preprocessing.mean(),
                 preprocessing.std());
-        out.printf("%-20s %-16s %13s%n", "layer", "output at " + size, "parameters");
+        out.printf("%-22s %-16s %13s%n", "layer", "output at " + size, "parameters");
+        List<String> defaults = List.of(row.defaultLayer().split("\\+", -1));
         for (BackboneRow.Layer layer : row.layers()) {
             out.printf(
-                    "%-20s %-16s %13s%s%n",
+                    "%-22s %-16s %13s%s%n",
                     layer.name(),
                     layer.shape(),
                     number(layer.parameters()),
-                    layer.name().equals(row.defaultLayer()) ? "  (default)" : "");
+                    defaults.contains(layer.name()) ? "  (default)" : "");
         }
     }
 
@@ -159,13 +184,16 @@ public final class BackbonesCommand implements Callable<Integer> {
         }
 
         static BackboneRow withLayers(Backbone backbone, int size) {
-            return of(
-                    backbone,
-                    size,
-                    backbone.layers().stream()
-                            .map(backbone::cutAt)
-                            .map(cut -> new Layer(cut.layer(), output(cut, size), cut.parameterCount()))
-                            .toList());
+            boolean joint = backbone.networks().size() > 1;
+            List<Layer> layers = new ArrayList<>();
+            for (Backbone network : backbone.networks()) {
+                for (String layer : network.layers()) {
+                    Backbone cut = network.cutAt(layer);
+                    String shown = joint ? network.name() + ":" + layer : layer;
+                    layers.add(new Layer(shown, output(cut, size), cut.parameterCount()));
+                }
+            }
+            return of(backbone, size, layers);
         }
 
         private static BackboneRow of(Backbone backbone, int size, List<Layer> layers) {
@@ -178,7 +206,10 @@ public final class BackbonesCommand implements Callable<Integer> {
                     backbone.defaultLayer(),
                     output(backbone, size),
                     backbone.parameterCount(),
-                    backbone.cutAt(backbone.layers().getLast()).parameterCount(),
+                    backbone.networks().stream()
+                            .mapToLong(network ->
+                                    network.cutAt(network.layers().getLast()).parameterCount())
+                            .sum(),
                     about.preprocessing(),
                     about.weights(),
                     layers);

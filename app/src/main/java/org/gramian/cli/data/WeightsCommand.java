@@ -11,13 +11,15 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
 import java.util.stream.Stream;
-import org.gramian.backbone.Backbone;
+import org.gramian.backbone.BackboneInfo;
+import org.gramian.backbone.PublicFile;
+import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.backbone.weights.Download;
-import org.gramian.backbone.weights.PublicFile;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.WeightInstaller;
 import org.gramian.backbone.weights.WeightName;
@@ -27,9 +29,12 @@ import org.gramian.basis.JsonText;
 import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.cli.common.InputOptions;
+import org.gramian.cli.common.OnnxImport;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.WeightsOptions;
 import org.gramian.tensor.file.TensorFileException;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,7 +49,7 @@ import picocli.CommandLine.Spec;
         header = "List, download, import and verify pretrained weights.",
         description = {
             "Weights are stored in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in the",
-            "cache folder. NAME is a backbone, e.g. vgg16, or a variant, e.g. vgg16-keras."
+            "cache folder. NAME is a backbone, e.g. vgg16, or a variant, e.g. resnet50-v2."
         },
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
@@ -78,15 +83,15 @@ public final class WeightsCommand implements Runnable {
         private final Console console = new Console();
 
         @Mixin
-        private final WeightsOptions weights = new WeightsOptions();
+        private final InputOptions weights = new InputOptions();
+
+        @Option(names = "--from", paramLabel = "URL", description = "base URL of a mirror (default: the publisher's)")
+        private @Nullable URI base;
 
         @Option(
-                names = "--from",
-                paramLabel = "URL",
-                defaultValue = PublicFile.BASE,
-                description = "base URL of a mirror (default: ${DEFAULT-VALUE})")
-        @SuppressWarnings("NullAway.Init") // set by picocli
-        private URI base;
+                names = "--allow-http",
+                description = "accept plain HTTP for files of which only some digits of the SHA-256 are published")
+        private boolean allowHttp;
 
         @Option(
                 names = "--timeout",
@@ -105,15 +110,22 @@ public final class WeightsCommand implements Runnable {
             if (seconds < 1) {
                 throw new IllegalArgumentException("--timeout: expected at least 1, found " + seconds);
             }
-            if (base.getScheme() == null || !base.getScheme().matches("https?") || base.getHost() == null) {
+            if (base != null
+                    && (base.getScheme() == null || !base.getScheme().matches("https?") || base.getHost() == null)) {
                 throw new IllegalArgumentException(
-                        "--from: expected a URL such as " + PublicFile.BASE + ", found '" + base + "'");
+                        "--from: expected a URL such as https://mirror.example/models/, found '" + base + "'");
             }
             List<Progress> shown = new ArrayList<>();
             try {
-                Download download =
-                        new Download(base, Duration.ofSeconds(seconds), total -> progress(total, shown), console::say);
-                Path installed = new WeightInstaller(weights.store(), download, console::say).get(wanted);
+                Download download = new Download(
+                        Optional.ofNullable(base),
+                        Duration.ofSeconds(seconds),
+                        total -> progress(total, shown),
+                        console::say,
+                        allowHttp);
+                Path installed = new WeightInstaller(
+                                weights.store(), download, weights.onnx(console::say)::installNative, console::say)
+                        .get(wanted);
                 console.out().println(installed);
                 return ExitCode.DONE;
             } finally {
@@ -136,28 +148,36 @@ public final class WeightsCommand implements Runnable {
             mixinStandardHelpOptions = true,
             header = "Install weights from a local file.",
             description = {
-                "FILE is a safetensors file, a PyTorch state dictionary (.pth), a Keras model (.h5) or a Caffe network",
-                "(.caffemodel), detected by content. No code in it is executed. The file itself is not changed.",
-                "Without NAME, the names and shapes of the tensors select the backbone."
+                "FILE is a safetensors file or a PyTorch state dictionary (.pth), detected by content, or a network in ONNX",
+                "(.onnx). No code in it is executed. The file itself is not changed.",
+                "Without NAME, the names and shapes of the tensors select the backbone. A network in ONNX becomes the backbone",
+                "NAME: its results are compared with ONNX Runtime first."
             })
     static final class Import implements Callable<Integer> {
         @Mixin
         private final Console console = new Console();
 
         @Mixin
-        private final WeightsOptions weights = new WeightsOptions();
+        private final InputOptions weights = new InputOptions();
 
         @Parameters(
                 arity = "1..2",
                 paramLabel = "[NAME] FILE",
                 hideParamSyntax = true,
-                description = "name of a backbone or variant, e.g. vgg16 or vgg16-keras, and the weights file")
+                description = {
+                    "name of a backbone or variant, e.g. vgg16 or resnet50-v2, and the weights file;",
+                    "or a new name and FILE.onnx"
+                })
         private List<String> arguments = List.of();
 
         @Override
         public Integer call() throws IOException {
             try {
                 Path file = Path.of(arguments.getLast());
+                if (WeightStore.isOnnx(arguments.getLast())) {
+                    console.out().println(network(file));
+                    return ExitCode.DONE;
+                }
                 WeightName name = arguments.size() > 1 ? WeightName.parse(arguments.getFirst()) : recognized(file);
                 Path installed = weights.store().importFile(name, file, console::say);
                 console.out().println(installed);
@@ -165,6 +185,18 @@ public final class WeightsCommand implements Runnable {
             } catch (TensorFileException damaged) {
                 throw new UnusableWeightsException(damaged);
             }
+        }
+
+        private Path network(Path file) throws IOException {
+            if (arguments.size() < 2) {
+                throw new IllegalArgumentException("expected a name for the network as well, e.g. "
+                        + CommandHint.of("weights", "import", "mine", file));
+            }
+            String name = arguments.getFirst();
+            OnnxImport onnx = weights.onnx(console::say);
+            return WeightName.architectures().contains(name)
+                    ? onnx.installNative(WeightName.parse(name), file, String.valueOf(file.getFileName()))
+                    : onnx.install(name, file);
         }
 
         private WeightName recognized(Path file) throws IOException {
@@ -202,7 +234,7 @@ public final class WeightsCommand implements Runnable {
             WeightStore store = weights.store();
             List<Row> rows = new ArrayList<>();
             for (String name : names(store)) {
-                rows.add(row(store, WeightName.parse(name)));
+                rows.add(row(store, store.name(name)));
             }
             if (json) {
                 Map<String, Object> content = new LinkedHashMap<>();
@@ -212,35 +244,42 @@ public final class WeightsCommand implements Runnable {
                 return ExitCode.DONE;
             }
             console.out().println("folder: " + store.folder());
-            console.out().printf("%-20s %-12s %9s  %s%n", "name", "state", "MiB", "source; licence");
+            console.out().printf("%-22s %-12s %9s  %s%n", "name", "state", "MiB", "source; licence");
             for (Row row : rows) {
                 String size = row.mebibytes == 0 ? "" : String.format(Locale.ROOT, "%.1f", row.mebibytes);
-                console.out().printf("%-20s %-12s %9s  %s; %s%n", row.name, row.state, size, row.source, row.licence);
+                console.out().printf("%-22s %-12s %9s  %s; %s%n", row.name, row.state, size, row.source, row.licence);
             }
             return ExitCode.DONE;
         }
 
         private static Set<String> names(WeightStore store) throws IOException {
             Set<String> names = new LinkedHashSet<>();
+            List<WeightName> installed = store.names();
             for (String architecture : WeightName.architectures()) {
                 Stream.concat(
                                 Stream.of(architecture),
                                 Stream.concat(
-                                                PublicFile.all().stream().map(PublicFile::name),
-                                                store.names().stream().map(WeightName::text))
-                                        .filter(name -> WeightName.parse(name)
-                                                .architecture()
-                                                .equals(architecture))
+                                                PublicFile.all().stream()
+                                                        .map(PublicFile::name)
+                                                        .map(WeightName::parse),
+                                                installed.stream())
+                                        .filter(name -> name.architecture().equals(architecture))
+                                        .map(WeightName::text)
                                         .sorted())
                         .forEach(names::add);
             }
+            installed.forEach(name -> names.add(name.text()));
             return names;
         }
 
         private static Row row(WeightStore store, WeightName name) throws IOException {
-            Backbone backbone = Backbone.of(name.architecture());
+            if (store.isBundled(name)) {
+                BackboneInfo.Weights about = store.backbone(name).about().weights();
+                double size = BundledWeights.size() / MEBIBYTE;
+                return new Row(name.text(), "built in", size, about.licence(), about.source());
+            }
             if (!store.holds(name)) {
-                String licence = backbone.about().weights().licence();
+                String licence = store.backbone(name).about().weights().licence();
                 return PublicFile.of(name.text())
                         .map(file -> new Row(
                                 name.text(),
@@ -281,10 +320,13 @@ public final class WeightsCommand implements Runnable {
         @Override
         public Integer call() throws IOException {
             WeightStore store = weights.store();
-            WeightName wanted = WeightName.parse(name);
+            WeightName wanted = store.name(name);
             List<String> problems = store.verify(wanted);
             problems.forEach(console::say);
-            console.out().println(store.file(wanted) + (problems.isEmpty() ? ": checksum ok" : ": WRONG CHECKSUM"));
+            String file = store.isBundled(wanted)
+                    ? wanted + ", part of Gramian"
+                    : store.file(wanted).toString();
+            console.out().println(file + (problems.isEmpty() ? ": checksum ok" : ": WRONG CHECKSUM"));
             return problems.isEmpty() ? ExitCode.DONE : ExitCode.MODEL;
         }
     }

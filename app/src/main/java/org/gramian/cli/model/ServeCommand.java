@@ -162,6 +162,15 @@ public final class ServeCommand implements Callable<Integer> {
                 description = "timeout for reading a request, for the response, and for shutdown" + DEFAULT)
         private int seconds;
 
+        @Option(
+                names = "--client-connections",
+                paramLabel = "N",
+                defaultValue = "256",
+                description =
+                        "maximum open connections of a client address; behind a reverse proxy all clients have the"
+                                + " address of the proxy: use 1024 there" + DEFAULT)
+        private int clientConnections;
+
         Limits limits() {
             require("--max-body", body, 2000);
             require("--max-images", images, 10_000);
@@ -169,10 +178,12 @@ public final class ServeCommand implements Callable<Integer> {
             require("--queue", queue, 1_000_000);
             require("--batch", batch, 4096);
             require("--timeout", seconds, 86_400);
+            require("--client-connections", clientConnections, 1_000_000);
             Duration time = Duration.ofSeconds(seconds);
             return new Limits(
                     new Limits.Upload(body * 1_000_000, images, pixels * 1_000_000L, time),
-                    new Limits.Load(queue, batch, time, time));
+                    new Limits.Load(queue, batch, time, time),
+                    new Limits.Connections(clientConnections, Limits.Connections.DEFAULT.header()));
         }
 
         private static void require(String option, int value, int most) {

@@ -6,7 +6,8 @@ import java.util.function.Consumer;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.Weights;
-import org.gramian.cli.common.WeightsOptions;
+import org.gramian.cli.common.InputOptions;
+import org.gramian.cli.common.OnnxImport;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.feature.FrozenBackbone;
@@ -17,13 +18,13 @@ import picocli.CommandLine.Option;
 /** Options of every command that uses a backbone: name, layer, weights. */
 final class BackboneOptions {
     @Mixin
-    private final WeightsOptions folder = new WeightsOptions();
+    private final InputOptions network = new InputOptions();
 
     @Option(
             names = "--backbone",
             required = true,
             paramLabel = "NAME",
-            description = "backbone, e.g. googlenet, or filters, which needs no weights")
+            description = "backbone, e.g. googlenet, gramian-s or filters, which need no download, or FILE.onnx")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 
@@ -40,8 +41,12 @@ final class BackboneOptions {
     private @Nullable String weights;
 
     /** The network alone, to find mistakes before anything is loaded. */
-    Backbone backbone() {
-        return layer == null ? Backbone.of(name) : Backbone.of(name, layer);
+    Backbone backbone() throws IOException {
+        return cut(OnnxImport.backbone(name, network.store()));
+    }
+
+    private Backbone cut(Backbone whole) {
+        return layer == null ? whole : whole.cutAt(layer);
     }
 
     /**
@@ -50,7 +55,8 @@ final class BackboneOptions {
      * @param remarks receives notes on the weights
      */
     FrozenBackbone open(Device device, Consumer<String> remarks) throws IOException {
-        Backbone backbone = backbone();
+        String resolved = network.resolve(name, remarks);
+        Backbone backbone = cut(network.store().backbone(resolved));
         if (!backbone.about().weights().needed()) {
             if (weights != null) {
                 throw new IllegalArgumentException("the backbone '" + name + "' needs no weights: remove --weights");
@@ -58,7 +64,7 @@ final class BackboneOptions {
             return FrozenBackbone.withoutWeights(backbone, device);
         }
         try (Arena arena = Arena.ofShared()) {
-            Weights opened = weights(arena, remarks);
+            Weights opened = network.store().find(backbone, weights == null ? resolved : weights, arena, remarks);
             try {
                 return FrozenBackbone.of(backbone, opened, device);
             } catch (IllegalArgumentException tooFew) {
@@ -67,9 +73,5 @@ final class BackboneOptions {
         } catch (TensorFileException damaged) {
             throw new UnusableWeightsException(damaged);
         }
-    }
-
-    private Weights weights(Arena arena, Consumer<String> remarks) throws IOException {
-        return folder.store().find(name, weights == null ? name : weights, arena, remarks);
     }
 }

@@ -30,6 +30,7 @@ import java.util.stream.LongStream;
 import org.gramian.basis.AtomicFile;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.ByteSize;
+import org.gramian.basis.CsvText;
 import org.gramian.export.ParquetFile;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
@@ -313,7 +314,7 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
                     for (int row = 0; row < rows(); row++) {
                         List<String> cells = new ArrayList<>(header.size());
                         for (List<String> column : about.values()) {
-                            cells.add(column.get(row));
+                            cells.add(CsvText.safe(column.get(row)));
                         }
                         for (int i = 0; i < columns; i++) {
                             cells.add(Float.toString(values.get(VALUE, ((long) row * length + i) * Float.BYTES)));

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
+import org.gramian.basis.CsvText;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.CommandHint;
@@ -258,19 +259,19 @@ public final class NearestCommand implements Callable<Integer> {
             public void found(String image, List<Match> nearest) {
                 for (int i = 0; i < nearest.size(); i++) {
                     Match one = nearest.get(i);
-                    csv.writeRecord(
+                    csv.writeRecord(CsvText.safe(List.of(
                             image,
                             Integer.toString(i + 1),
                             one.name(),
                             one.className(),
                             Double.toString(one.distance()),
-                            "");
+                            "")));
                 }
             }
 
             @Override
             public void failed(String image, String reason) {
-                csv.writeRecord(image, "", "", "", "", reason);
+                csv.writeRecord(CsvText.safe(List.of(image, "", "", "", "", reason)));
             }
         }
     }

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.LongConsumer;
+import org.gramian.basis.CsvText;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.cli.common.Console;
@@ -355,7 +356,7 @@ public final class PredictCommand implements Callable<Integer> {
                     fields.add(Double.toString(candidate.probability()));
                 }
                 fields.add("");
-                csv.writeRecord(fields);
+                csv.writeRecord(CsvText.safe(fields));
             }
 
             @Override
@@ -365,7 +366,7 @@ public final class PredictCommand implements Callable<Integer> {
                     fields.add("");
                 }
                 fields.add(reason);
-                csv.writeRecord(fields);
+                csv.writeRecord(CsvText.safe(fields));
             }
         }
     }

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.cli.Main;
 import org.gramian.cli.common.Columns;
@@ -36,6 +38,7 @@ import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -50,8 +53,8 @@ import picocli.CommandLine.Spec;
         header = "Train and compare two models on synthetic textures; needs no data.",
         description = {
             "Needs no images, no weights and no internet. Draws synthetic images of ten textures, trains average pooling",
-            "and the paper's second-order pooling on the same split with a fixed filter bank, compares both on the test",
-            "set, and writes an HTML report. The same command resumes an interrupted demo."
+            "and the paper's second-order pooling on the same split, by default with a fixed filter bank, compares both",
+            "on the test set, and writes an HTML report. The same command resumes an interrupted demo."
         })
 public final class DemoCommand implements Callable<Integer> {
     private final DemoRecipe recipe;
@@ -81,6 +84,12 @@ public final class DemoCommand implements Callable<Integer> {
             description = "random seed of images, split and training (default: ${DEFAULT-VALUE})")
     private long seed;
 
+    @Option(
+            names = "--backbone",
+            paramLabel = "NAME",
+            description = "backbone of both models: filters or gramian-s (default: " + DemoRecipe.BACKBONE + ")")
+    private @Nullable String backbone;
+
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
@@ -95,7 +104,8 @@ public final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        DemoRecipe wanted = recipe.seeded(seed);
+        DemoRecipe wanted = (backbone == null ? recipe : recipe.with(backbone)).seeded(seed);
+        requireWeights(wanted.backbone());
         DemoFolder folder = DemoFolder.open(out, wanted);
         Device device = torch.prepare();
         Cancellation breaks = Cancellation.onRequest();
@@ -116,6 +126,13 @@ public final class DemoCommand implements Callable<Integer> {
         console.out().print(summary.next(serve));
         console.out().flush();
         return serve ? served(summary.model()) : ExitCode.DONE;
+    }
+
+    /** Fails before images are drawn if the backbone is unknown or its weights are missing. */
+    private static void requireWeights(String name) throws IOException {
+        if (Backbone.of(name).about().weights().needed()) {
+            WeightStore.ofProcess().provenance(WeightName.parse(name));
+        }
     }
 
     /** Inputs of the training. */

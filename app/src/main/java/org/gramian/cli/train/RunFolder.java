@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
+import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.cli.common.CommandHint;
@@ -19,6 +21,11 @@ import org.gramian.run.config.Settings;
  */
 public record RunFolder(Path path) {
     private static final String PICTURES = "pictures.txt";
+
+    /** Before the path of the images as it was typed. */
+    private static final String TYPED = "typed: ";
+
+    private static final String NO_REPORT = "--no-report";
 
     /** Returns the folder of an existing run. */
     static RunFolder of(Path path) throws IOException {
@@ -49,12 +56,18 @@ public record RunFolder(Path path) {
         return folder;
     }
 
-    /** Stores the path of the images of a new run. */
+    /** Stores the path of the images of a new run with a report. */
     void begin(Path images) throws IOException {
+        begin(images, true);
+    }
+
+    /** Stores the path of the images of a new run, absolute and as typed, and whether it writes a report. */
+    void begin(Path images, boolean report) throws IOException {
         Files.createDirectories(path);
-        AtomicTextFile.write(
-                path.resolve(PICTURES),
-                text -> text.write(images.toAbsolutePath().normalize() + "\n"));
+        AtomicTextFile.write(path.resolve(PICTURES), text -> {
+            text.write(images.toAbsolutePath().normalize() + "\n" + TYPED + images + "\n");
+            text.write(report ? "" : NO_REPORT + "\n");
+        });
     }
 
     /** Rejects a folder with files. */
@@ -89,8 +102,27 @@ public record RunFolder(Path path) {
 
     /** Returns the path of the images of the run. */
     Path images() throws IOException {
-        return Path.of(
-                Files.readString(path.resolve(PICTURES), StandardCharsets.UTF_8).strip());
+        return Path.of(lines().getFirst().strip());
+    }
+
+    /** Returns the path of the images as it was typed; empty for runs of earlier versions. */
+    Optional<String> typedImages() throws IOException {
+        return (Files.exists(path.resolve(PICTURES)) ? lines() : List.<String>of())
+                .stream()
+                        .filter(line -> line.startsWith(TYPED))
+                        .map(line -> line.substring(TYPED.length()))
+                        .findFirst();
+    }
+
+    /** Returns whether the run was started without a report. */
+    boolean isWithoutReport() throws IOException {
+        return Files.exists(path.resolve(PICTURES)) && lines().contains(NO_REPORT);
+    }
+
+    private List<String> lines() throws IOException {
+        return Files.readString(path.resolve(PICTURES), StandardCharsets.UTF_8)
+                .lines()
+                .toList();
     }
 
     /** Returns whether there is a checkpoint. */

@@ -105,8 +105,8 @@ final class TableTraining {
     }
 
     /** Returns the given settings without the pooling, which is set per row. */
-    private Settings common() {
-        Settings requested = training.requested().wanted();
+    private Settings common() throws IOException {
+        Settings requested = training.requested(console::say).wanted();
         Map<String, Setting> values = new LinkedHashMap<>(requested.values());
         Setting pooling = values.remove(Keys.POOLING.name());
         if (training.typed().contains("--pooling")) {

@@ -11,7 +11,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
-import org.gramian.backbone.weights.PublicFile;
+import org.gramian.backbone.PublicFile;
+import org.gramian.backbone.weights.BundledWeights;
+import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.cli.common.BrokenRunException;
 import org.gramian.cli.common.CacheOptions;
@@ -137,7 +139,7 @@ public final class TrainCommand implements Callable<Integer> {
         Cancellation breaks = budget == null ? Cancellation.onRequest() : Cancellation.after(budget);
         caching.check();
         RunFolder folder = folder();
-        Settings requested = resumed == null ? options.requested() : folder.settings();
+        Settings requested = resumed == null ? options.requested(console::say) : folder.settings();
         Dataset dataset = dataset(requested, folder);
         dataset.notes().stream()
                 .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
@@ -169,7 +171,7 @@ public final class TrainCommand implements Callable<Integer> {
         RunPlan plan = folds.isEmpty() ? folder.rest(whole) : whole.only(folds);
         console.say(
                 resumed == null
-                        ? chosen(plan.settings())
+                        ? chosen(plan)
                         : "resuming " + resumed + "; pooling " + plan.settings().get(Keys.POOLING));
         return plan;
     }
@@ -177,7 +179,11 @@ public final class TrainCommand implements Callable<Integer> {
     /** @throws InterruptedTrainingException if interrupted before training */
     private int planAndTrain(TrainingRun trainer, TrainDisplay display, RunFolder folder, Interruption interruption)
             throws IOException, InterruptedException {
-        AuditReport audit = trainer.audit();
+        AuditReport found = trainer.audit();
+        // as in the run's first audit.json
+        AuditReport audit = resumed == null
+                ? found
+                : folder.typedImages().map(found::withRoot).orElse(found);
         requireNotInterrupted(trainer);
         RunPlan plan = plan(trainer, audit, folder);
         requireNotInterrupted(trainer);
@@ -266,9 +272,10 @@ public final class TrainCommand implements Callable<Integer> {
     }
 
     /** Returns backbone, pooling and classifier, and why this backbone. */
-    private static String chosen(Settings settings) {
+    private static String chosen(RunPlan plan) {
+        Settings settings = plan.settings();
         Setting backbone = Objects.requireNonNull(settings.values().get(Keys.BACKBONE.name()));
-        return "backbone " + settings.get(Keys.BACKBONE) + ", layer " + settings.get(Keys.LAYER) + " ("
+        return "backbone " + plan.config().network().backbone().name() + ", layer " + settings.get(Keys.LAYER) + " ("
                 + backbone.origin().text() + "); pooling " + settings.get(Keys.POOLING)
                 + settings.get(Keys.CLASSIFIER)
                         .map(solver -> "; classifier " + solver.text())
@@ -285,7 +292,7 @@ public final class TrainCommand implements Callable<Integer> {
     private int train(TrainingRun trainer, RunPlan plan, AuditReport audit, RunFolder folder, TrainDisplay display)
             throws IOException {
         if (resumed == null) {
-            folder.begin(images == null ? folder.images() : images);
+            folder.begin(images == null ? folder.images() : images, !noReport);
         }
         console.say("run folder: " + folder.path());
         RunResult result;
@@ -302,7 +309,7 @@ public final class TrainCommand implements Callable<Integer> {
             console.out().print(summary.text());
             console.out().flush();
             summary.write(console::say);
-            if (!noReport) {
+            if (!noReport && !folder.isWithoutReport()) {
                 summary.report(console::say);
             }
             if (result.early().isEmpty()) {
@@ -354,6 +361,9 @@ public final class TrainCommand implements Callable<Integer> {
             return Optional.of(
                     "tip: more images would help most; there are " + perClass + " training images per class");
         }
+        if (plan.config().network().weights().equals(Optional.of(BundledWeights.NAME))) {
+            return Optional.of("tip: a larger backbone usually helps; get one with: " + download());
+        }
         boolean frozen = plan.config().recipe().stage2().epochs() == 0;
         return frozen && trainer.context().device().kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
                 ? Optional.of("tip: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
@@ -362,16 +372,21 @@ public final class TrainCommand implements Callable<Integer> {
 
     /** How to train with pretrained weights, after a run without. */
     private static String weights(WeightStore store) throws IOException {
-        if (!store.names().isEmpty()) {
+        List<WeightName> available = store.available();
+        if (!available.isEmpty()) {
             return "this run used no pretrained weights; those of "
-                    + store.names().getFirst()
+                    + available.getFirst()
                     + " are installed: train with --backbone "
-                    + store.names().getFirst().architecture();
+                    + available.getFirst().architecture();
         }
-        PublicFile file = BackboneRanking.download();
-        return "this run used no pretrained weights; get some with: " + CommandHint.of("weights", "get", file.name())
-                + " (" + Math.round(file.mebibytes()) + " MiB), or from a file with: "
+        return "this run used no pretrained weights; get some with: " + download() + ", or from a file with: "
                 + CommandHint.of("weights", "import", "FILE") + "; then train again";
+    }
+
+    /** Returns the command that downloads the recommended weights, with their size. */
+    private static String download() {
+        PublicFile file = BackboneRanking.download();
+        return CommandHint.of("weights", "get", file.name()) + " (" + Math.round(file.mebibytes()) + " MiB)";
     }
 
     /** Adds how to resume to a failure, if there is a checkpoint. */

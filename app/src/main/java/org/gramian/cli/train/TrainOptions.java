@@ -1,12 +1,15 @@
 package org.gramian.cli.train;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.cli.common.WeightsOptions;
+import org.gramian.cli.common.InputOptions;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.CropOptions;
@@ -43,7 +46,7 @@ public final class TrainOptions {
     private List<String> pairs = new ArrayList<>();
 
     @Mixin
-    private final WeightsOptions weightsFolder = new WeightsOptions();
+    private final InputOptions network = new InputOptions();
 
     private final Map<KeyOption, OptionSpec> generated = new LinkedHashMap<>();
 
@@ -75,7 +78,7 @@ public final class TrainOptions {
 
     /** Returns the folder of installed weights. */
     WeightStore store() {
-        return weightsFolder.store();
+        return network.store();
     }
 
     /** Returns the names of the given options. */
@@ -95,10 +98,16 @@ public final class TrainOptions {
      * Returns the given settings; options override the file. Beside options, only explicit values of the file count: a learning
      * rate chosen automatically for one pooling may not suit another.
      *
+     * @param remarks receives notes on an ONNX file as backbone, which is installed first
      * @throws ConfigException naming file, line and key, or the option
+     * @throws IOException if an ONNX file as backbone is not usable
      */
-    public Settings requested() {
+    public Settings requested(Consumer<String> remarks) throws IOException {
         Map<String, String> texts = texts();
+        String backbone = Keys.BACKBONE.option().orElseThrow().name();
+        if (texts.containsKey(backbone)) {
+            texts.put(backbone, network.resolve(Objects.requireNonNull(texts.get(backbone)), remarks));
+        }
         Settings all = Settings.typed(texts, pairs, "stage2.warmup=1");
         String rate = Keys.STAGE1_RATE.option().orElseThrow().name();
         if (LearningRateFinder.AUTO.equalsIgnoreCase(texts.get(rate)) && !all.has(Keys.STAGE2_RATE)) {

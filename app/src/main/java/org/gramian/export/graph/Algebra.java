@@ -3,6 +3,7 @@ package org.gramian.export.graph;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.gramian.export.proto.OnnxProto;
 import org.gramian.pooling.Normalization;
@@ -81,12 +82,38 @@ record Algebra(Graph graph) {
         return unary("Sign", a);
     }
 
-    private Value unary(String operator, Value a) {
+    Value erf(Value a) {
+        return unary("Erf", a);
+    }
+
+    /** Returns an element-wise operator without attributes. */
+    Value unary(String operator, Value a) {
         return graph.node(operator, a.sizes(), List.of(a));
     }
 
     Value softmax(Value a, int axis) {
         return graph.node("Softmax", a.sizes(), List.of(a), OnnxProto.Attribute.of("axis", axis));
+    }
+
+    /** {@code (x − mean)/√(variance + ε)·γ + β} over the last axis. */
+    Value layerNorm(Value x, Value gamma, Value beta, double epsilon) {
+        int last = x.rank() - 1;
+        Value centred = sub(x, sumOver(x, x.at(last), last));
+        Value variance = sumOver(mul(centred, centred), x.at(last), last);
+        Value normal = div(centred, sqrt(shift(variance, epsilon)));
+        return add(mul(normal, gamma), beta);
+    }
+
+    /** {@code x·(1 + erf(x/√2))/2}. */
+    Value gelu(Value x) {
+        return scale(mul(x, shift(erf(scale(x, Math.sqrt(0.5))), 1)), 0.5);
+    }
+
+    /** {@code x·(1 + tanh(√(2/π)(x + 0.044715x³)))/2}. */
+    Value tanhGelu(Value x) {
+        Value cube = mul(x, mul(x, x));
+        Value inner = scale(add(x, scale(cube, 0.044715)), Math.sqrt(2 / Math.PI));
+        return scale(mul(x, shift(unary("Tanh", inner), 1)), 0.5);
     }
 
     /** Matrix products over the last two axes. */
@@ -103,9 +130,15 @@ record Algebra(Graph graph) {
 
     /** Exchanges the last two axes. */
     Value transpose(Value a) {
-        long[] order = LongStream.range(0, a.rank()).toArray();
-        order[a.rank() - 1] = a.rank() - 2L;
-        order[a.rank() - 2] = a.rank() - 1L;
+        int[] order = IntStream.range(0, a.rank()).toArray();
+        order[a.rank() - 1] = a.rank() - 2;
+        order[a.rank() - 2] = a.rank() - 1;
+        return permute(a, order);
+    }
+
+    /** Reorders the axes: axis i of the result is axis {@code axes[i]}. */
+    Value permute(Value a, int... axes) {
+        long[] order = Arrays.stream(axes).asLongStream().toArray();
         List<Long> sizes = Arrays.stream(order).mapToObj(i -> a.at((int) i)).toList();
         return graph.node("Transpose", sizes, List.of(a), OnnxProto.Attribute.of("perm", order));
     }

@@ -2,12 +2,14 @@ package org.gramian.export.graph;
 
 import java.util.List;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.spd.Democratic;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Kernel.Bilinear;
 import org.gramian.spd.Kernel.Covariance;
 import org.gramian.spd.Kernel.Gaussian;
 import org.gramian.spd.Kernel.Laplacian;
 import org.gramian.spd.Kernel.Polynomial;
+import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.SquaredDistances;
@@ -34,6 +36,14 @@ record KernelLowering(Algebra algebra, ParameterSet parameters) {
             }
             case Covariance covariance -> covariance(covariance, maps);
             case Bilinear _ -> jittered(algebra.scale(gram(maps), 1.0 / positions), kernel);
+            case KernelSum sum ->
+                sum.combined(
+                        (factor, name) ->
+                                new KernelLowering(algebra.at(name), parameters.under(name)).lower(factor, maps),
+                        algebra::add,
+                        algebra::mul,
+                        algebra::scale);
+            case Democratic democratic -> jittered(democratic(democratic, maps), kernel);
             case Gaussian _ -> jittered(algebra.scale(gram(withOnes(maps)), 1.0 / positions), kernel);
         };
     }
@@ -54,6 +64,30 @@ record KernelLowering(Algebra algebra, ParameterSet parameters) {
                 "Pad",
                 maps.with(1, maps.at(1) + 1),
                 List.of(maps, graph.wholes("pads", 0, 0, 0, 0, 1, 0), graph.number(1)));
+    }
+
+    private Value democratic(Democratic kernel, Value maps) {
+        Value sums = forms(maps, algebra.scale(gram(maps), 1.0 / maps.at(2)));
+        Value mean = algebra.shift(algebra.sumOver(sums, maps.at(2), 2), Democratic.SMALLEST_MEAN);
+        Value products = algebra.div(sums, mean);
+        Value target = algebra.power(algebra.shift(products, Democratic.MARGIN), kernel.gamma());
+        Value weights = algebra.sqrt(algebra.div(target, algebra.shift(products, Democratic.MARGIN)));
+        for (int i = 1; i < kernel.iterations(); i++) {
+            products = algebra.div(forms(maps, weighted(maps, weights)), mean);
+            Value influence = algebra.mul(weights, algebra.add(products, algebra.scale(weights, Democratic.MARGIN)));
+            weights = algebra.mul(weights, algebra.sqrt(algebra.div(target, influence)));
+        }
+        return weighted(maps, weights);
+    }
+
+    /** {@code Σ_p α_p x_p x_pᵀ / N}. */
+    private Value weighted(Value maps, Value weights) {
+        return algebra.scale(algebra.matmul(algebra.mul(maps, weights), algebra.transpose(maps)), 1.0 / maps.at(2));
+    }
+
+    /** {@code x_pᵀ A x_p}. */
+    private Value forms(Value maps, Value matrices) {
+        return algebra.sum(algebra.mul(algebra.matmul(matrices, maps), maps), 1);
     }
 
     private Value covariance(Covariance kernel, Value maps) {

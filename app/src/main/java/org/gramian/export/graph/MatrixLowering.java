@@ -10,6 +10,7 @@ import org.gramian.pooling.Vectorization.Parametric;
 import org.gramian.pooling.Vectorization.RandomMaclaurin;
 import org.gramian.pooling.Vectorization.TensorSketch;
 import org.gramian.spd.NewtonSchulz;
+import org.gramian.spd.SparseInverse;
 import org.gramian.spd.SpectralFunction;
 
 /**
@@ -33,17 +34,18 @@ record MatrixLowering(Algebra algebra) {
 
     private Value transform(Transform transform, ParameterSet parameters, Value matrices) {
         return switch (transform) {
-            case Transform.Spd _ -> between(matrices, parameters);
-            case Free _ -> between(matrices, parameters);
+            case Transform.Spd _, Free _ -> between(matrices, parameters, "weight");
+            case Transform.RiemannianNorm _ -> between(matrices, parameters, "inverseRoot");
             case Transform.Relu _ -> algebra.relu(matrices);
-            case Transform.Isqrt isqrt -> squareRoot(matrices, isqrt.iterations());
+            case Transform.Isqrt isqrt -> squareRoot(matrices, isqrt.iterations(), false);
+            case Transform.Isice isice -> sparseInverse(isice, matrices);
             case Transform.Spectrum spectrum -> throw refusal(spectrum);
         };
     }
 
     /** {@code WᵀKW}. */
-    private Value between(Value matrices, ParameterSet parameters) {
-        Value weight = algebra.graph().parameter(parameters.get("weight"));
+    private Value between(Value matrices, ParameterSet parameters, String name) {
+        Value weight = algebra.graph().parameter(parameters.get(name));
         return algebra.matmul(algebra.transpose(weight), algebra.matmul(matrices, weight));
     }
 
@@ -61,20 +63,52 @@ record MatrixLowering(Algebra algebra) {
     }
 
     /** The steps of {@link NewtonSchulz}. */
-    private Value squareRoot(Value matrices, int iterations) {
-        Value s = algebra.scale(algebra.add(matrices, algebra.transpose(matrices)), 0.5);
-        Value identity = algebra.identity(s.at(1), 1);
-        Value trace = algebra.atLeast(algebra.sum(algebra.mul(s, identity), 1, 2), NewtonSchulz.SMALLEST_TRACE);
+    private Value squareRoot(Value matrices, int iterations, boolean inverse) {
+        Value s = symmetric(matrices);
+        Value trace = algebra.atLeast(trace(s), NewtonSchulz.SMALLEST_TRACE);
         Value half = algebra.identity(s.at(1), 1.5);
         Value y = algebra.div(s, trace);
-        Value z = identity;
+        Value z = algebra.identity(s.at(1), 1);
         for (int i = 0; i < iterations; i++) {
+            boolean last = i == iterations - 1; // of the last Y and Z only one is used
             Value product = i == 0 ? y : algebra.matmul(z, y); // Z is the identity at first
             Value t = algebra.sub(half, algebra.scale(product, 0.5));
-            y = algebra.matmul(y, t);
-            z = i == 0 ? t : i == iterations - 1 ? z : algebra.matmul(t, z); // the last Z is not used
+            y = last && inverse ? y : algebra.matmul(y, t);
+            z = i == 0 ? t : last && !inverse ? z : algebra.matmul(t, z);
         }
-        return algebra.mul(y, algebra.sqrt(trace));
+        return inverse ? algebra.div(z, algebra.sqrt(trace)) : algebra.mul(y, algebra.sqrt(trace));
+    }
+
+    private Value symmetric(Value matrices) {
+        return algebra.scale(algebra.add(matrices, algebra.transpose(matrices)), 0.5);
+    }
+
+    /** {@code [n, 1, 1]}. */
+    private Value trace(Value matrices) {
+        return algebra.sum(algebra.mul(matrices, algebra.identity(matrices.at(1), 1)), 1, 2);
+    }
+
+    /** The steps of {@link SparseInverse}. */
+    private Value sparseInverse(Transform.Isice isice, Value matrices) {
+        long size = matrices.at(1);
+        Value raised = algebra.add(matrices, algebra.identity(size, NewtonSchulz.SMALLEST_TRACE / size));
+        Value j = algebra.div(raised, trace(raised));
+        Value s = inverse(j);
+        for (int k = 0; k < isice.iterations() - 1; k++) {
+            double h = isice.rate() * (1 - k / (isice.iterations() - 1.0));
+            Value step = algebra.scale(algebra.sub(j, inverse(s)), h);
+            Value positive = algebra.sub(algebra.relu(s), step);
+            Value negative = algebra.add(algebra.relu(algebra.scale(s, -1)), step);
+            s = symmetric(algebra.sub(
+                    algebra.relu(algebra.shift(positive, -h * isice.sparsity())),
+                    algebra.relu(algebra.shift(negative, -h * isice.sparsity()))));
+        }
+        return algebra.div(s, algebra.sqrt(algebra.shift(algebra.relu(trace(s)), NewtonSchulz.SMALLEST_TRACE)));
+    }
+
+    private Value inverse(Value matrices) {
+        Value root = squareRoot(matrices, SparseInverse.ROOT_ITERATIONS, true);
+        return algebra.matmul(root, root);
     }
 
     private Value vectorize(Vectorization vectorization, ParameterSet parameters, Value matrices) {

@@ -2,11 +2,11 @@ package org.gramian.export.graph;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Conv;
+import org.gramian.backbone.ConvNext;
 import org.gramian.backbone.ConvolutionKernel;
 import org.gramian.backbone.FilterBank;
 import org.gramian.backbone.NetworkLayer;
@@ -16,8 +16,15 @@ import org.gramian.backbone.NetworkLayer.Dense;
 import org.gramian.backbone.NetworkLayer.Pool;
 import org.gramian.backbone.NetworkLayer.Residual;
 import org.gramian.backbone.NetworkLayer.ResponseNormalization;
+import org.gramian.backbone.NetworkLayer.SqueezeExcitation;
+import org.gramian.backbone.NetworkLayer.TopDown;
+import org.gramian.backbone.OnnxStage;
+import org.gramian.backbone.Patches;
+import org.gramian.backbone.VisionTransformer.ClassToken;
+import org.gramian.backbone.VisionTransformer.TokenLayer;
 import org.gramian.export.proto.OnnxProto;
-import org.gramian.tensor.Activation;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.Shape;
 
 /**
  * A network's stages as operators: maps {@code [n, c, h, w]} to maps. Batch norms become part of their convolutions.
@@ -28,14 +35,52 @@ import org.gramian.tensor.Activation;
 record NetworkLowering(Graph graph, ParameterSet parameters) {
     /** Features of images, as {@link Backbone#apply}. */
     Value features(Backbone backbone, Value images) {
+        List<Backbone> networks = backbone.networks();
+        if (networks.size() == 1) {
+            return featuresOfOne(backbone, images);
+        }
+        List<Value> each = new ArrayList<>();
+        for (Backbone network : networks) {
+            Graph part = graph.at(network.name());
+            Value adapted = adapted(part, images, backbone.preprocessing().to(network.preprocessing()));
+            each.add(new NetworkLowering(part, parameters.under(network.name())).featuresOfOne(network, adapted));
+        }
+        return stacked(each);
+    }
+
+    /** Converts images to the preprocessing of another network. */
+    private static Value adapted(Graph part, Value images, Preprocessing.Change change) {
+        Algebra algebra = new Algebra(part);
+        if (change.isNone()) {
+            return images;
+        }
+        long[] channels =
+                change.channels().stream().mapToLong(Integer::longValue).toArray();
+        Value factors = part.constant("factors", List.of(3L, 1L, 1L), doubles(change.factors()));
+        Value summands = part.constant("summands", List.of(3L, 1L, 1L), doubles(change.summands()));
+        return algebra.add(algebra.mul(algebra.gather(images, channels, 1), factors), summands);
+    }
+
+    private static double[] doubles(List<Double> values) {
+        return values.stream().mapToDouble(Double::doubleValue).toArray();
+    }
+
+    private Value featuresOfOne(Backbone backbone, Value images) {
         List<Value> taken = new ArrayList<>();
-        Value maps = images;
+        Value state = images;
+        Shape maps = Shape.of(images.at(1), images.at(2), images.at(3));
         for (NetworkLayer stage : backbone.stages()) {
-            maps = lower(stage, maps);
+            state = lower(stage, state);
+            maps = stage.output(maps);
             if (backbone.takes(stage)) {
-                taken.add(maps);
+                taken.add(stage.passesMaps() ? state : tokens(stage.name()).features(state, maps));
             }
         }
+        return stacked(taken);
+    }
+
+    /** Resizes maps to the size of the first and concatenates them. */
+    private Value stacked(List<Value> taken) {
         if (taken.size() == 1) {
             return taken.getFirst();
         }
@@ -63,8 +108,42 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                                         .toList(),
                                 1);
             case Residual residual -> residual(residual, maps);
+            case TopDown topDown -> topDown(topDown, maps);
+            case SqueezeExcitation excitation ->
+                new Algebra(graph.at(excitation.name())).mul(maps, chain(excitation.gate(), maps));
             case FilterBank bank -> bank(bank, maps);
+            case Patches patches -> patches(patches, maps);
+            case TokenLayer layer -> new TokenLowering(new Algebra(graph), parameters).lower(layer, maps);
+            case ClassToken token -> tokens(token.name()).classToken(maps);
+            case ConvNext.Block block -> convNext(block, maps);
+            case ConvNext.ChannelNorm norm -> tokens(norm.name()).channelNorm(norm, maps);
+            case OnnxStage imported ->
+                new ImportedLowering(new Algebra(graph.at(imported.name())), parameters)
+                        .lower(imported.segment(), maps);
         };
+    }
+
+    private TokenLowering tokens(String part) {
+        return new TokenLowering(new Algebra(graph.at(part)), parameters);
+    }
+
+    private Value patches(Patches patches, Value maps) {
+        Graph part = graph.at(patches.name());
+        ParameterSet own = parameters.under(patches.name());
+        long[] size = {patches.size(), patches.size()};
+        return part.node(
+                "Conv",
+                List.of(maps.at(0), (long) patches.channels(), maps.at(2) / size[0], maps.at(3) / size[1]),
+                List.of(maps, part.parameter(own.get("weight")), part.parameter(own.get("bias"))),
+                OnnxProto.Attribute.of("kernel_shape", size),
+                OnnxProto.Attribute.of("strides", size));
+    }
+
+    private Value convNext(ConvNext.Block block, Value maps) {
+        Graph part = graph.at(block.name());
+        ParameterSet own = parameters.under(block.name() + ".block.0");
+        List<Value> filters = List.of(part.parameter(own.get("weight")), part.parameter(own.get("bias")));
+        return tokens(block.name()).convNext(block, maps, convolve(part, maps, filters, ConvNext.DEPTHWISE));
     }
 
     private Value chain(Chain chain, Value maps) {
@@ -79,6 +158,13 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
         Graph part = graph.at(residual.name());
         Value sum = new Algebra(part).add(chain(residual.body(), maps), chain(residual.shortcut(), maps));
         return new Windows(part).activated(sum, residual.activation());
+    }
+
+    private Value topDown(TopDown topDown, Value maps) {
+        Graph part = graph.at(topDown.name());
+        Windows windows = new Windows(part);
+        Value resized = windows.resize(chain(topDown.body(), maps), maps.at(2), maps.at(3));
+        return windows.activated(new Algebra(part).add(resized, maps), topDown.activation());
     }
 
     private Value pool(Pool pool, Value maps) {
@@ -109,8 +195,8 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                 part.reshape(maps, maps.each()),
                 part.graph().parameter(own.get("weight")),
                 part.graph().parameter(own.get("bias")));
-        Value ended = dense.activation() == Activation.RELU ? part.relu(sums) : sums;
-        return part.reshape(ended, dense.channels(), 1, 1);
+        Value activated = new Windows(part.graph()).activated(sums, dense.activation());
+        return part.reshape(activated, dense.channels(), 1, 1);
     }
 
     private Value convolution(Conv conv, Value maps) {
@@ -135,7 +221,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
         double[] variance = own.get("running_var").value().toDoubles();
         int each = weight.length / scale.length;
         for (int k = 0; k < scale.length; k++) {
-            double factor = scale[k] / Math.sqrt(variance[k] + BatchNorm.STANDARD.epsilon());
+            double factor = scale[k] / Math.sqrt(variance[k] + conv.finish().epsilon());
             bias[k] -= mean[k] * factor;
             for (int i = 0; i < each; i++) {
                 weight[k * each + i] *= factor;

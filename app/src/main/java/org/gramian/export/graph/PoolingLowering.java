@@ -11,7 +11,9 @@ import org.gramian.pooling.Codebook.DeepTen;
 import org.gramian.pooling.Codebook.NetVlad;
 import org.gramian.pooling.Codebook.Vlad;
 import org.gramian.pooling.Cross;
+import org.gramian.pooling.CrossCovariance;
 import org.gramian.pooling.CustomAggregation;
+import org.gramian.pooling.DropCov;
 import org.gramian.pooling.FirstOrder.Average;
 import org.gramian.pooling.FirstOrder.GeneralizedMean;
 import org.gramian.pooling.FirstOrder.Maximum;
@@ -24,6 +26,7 @@ import org.gramian.pooling.NetworkTail;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Pyramid;
+import org.gramian.pooling.Radam;
 import org.gramian.pooling.Reduction;
 import org.gramian.pooling.Reduction.LayerChannels;
 import org.gramian.pooling.SecondOrder;
@@ -69,6 +72,8 @@ record PoolingLowering(Algebra algebra) {
             case NetworkTail tail -> tail(tail, parameters, maps);
             case Join join -> join(join, parameters, maps);
             case Cross cross -> cross(cross, maps);
+            case CrossCovariance heads -> crossCovariance(heads, parameters, maps);
+            case Radam radam -> radam(radam, maps);
             case CustomAggregation custom ->
                 throw new NotExpressibleException(
                         "the custom method " + custom.text() + " has no ONNX formula; use a built-in method");
@@ -113,6 +118,14 @@ record PoolingLowering(Algebra algebra) {
                                 () -> new NotExpressibleException("a layer of an unknown backbone: " + layer.text()));
                 yield algebra.slice(maps, new int[] {1}, new long[] {range.from()}, new long[] {range.to()});
             }
+            case DropCov _ -> {
+                Value plain = algebra.sumOver(maps, maps.at(2), 2);
+                Value square = algebra.sumOver(algebra.mul(plain, plain), maps.at(1), 1);
+                Value means = algebra.div(plain, algebra.sqrt(algebra.shift(square, DropCov.SMALLEST_SQUARE)));
+                Value scores = algebra.matmul(
+                        neighbours(maps.at(1), parameters.get("weight").value().toDoubles()), means);
+                yield algebra.mul(maps, algebra.shift(algebra.softmax(scores, 1), 1));
+            }
             case Reduction.Pca _ -> {
                 double[] mean = parameters.get("mean").value().toDoubles();
                 Value column = algebra.graph().constant("mean", List.of(maps.at(1), 1L), mean);
@@ -120,6 +133,18 @@ record PoolingLowering(Algebra algebra) {
                         algebra.graph().parameter(parameters.get("components")), algebra.sub(maps, column));
             }
         };
+    }
+
+    /** Returns the matrix of a convolution of three weights along the channels. */
+    private Value neighbours(long channels, double[] weights) {
+        int size = Math.toIntExact(channels);
+        double[] matrix = new double[size * size];
+        for (int i = 0; i < size; i++) {
+            for (int j = Math.max(0, i - 1); j <= Math.min(size - 1, i + 1); j++) {
+                matrix[i * size + j] = weights[j - i + 1];
+            }
+        }
+        return algebra.graph().constant("neighbours", List.of(channels, channels), matrix);
     }
 
     private Value normalize(Normalization normalization, ParameterSet parameters, Value vectors) {
@@ -207,6 +232,45 @@ record PoolingLowering(Algebra algebra) {
         Value all = algebra.shift(algebra.sum(share, 1), Weighted.MARGIN * maps.at(1));
         Value b = algebra.log(algebra.div(all, algebra.shift(share, Weighted.MARGIN)));
         return algebra.reshape(algebra.mul(sums, b), maps.at(1));
+    }
+
+    private Value radam(Radam radam, Value maps) {
+        int channels = Math.toIntExact(maps.at(1));
+        int height = Math.toIntExact(maps.at(2));
+        int width = Math.toIntExact(maps.at(3));
+        long positions = (long) height * width;
+        Value encoding = algebra.graph()
+                .constant("encoding", List.of((long) channels, positions), Radam.encoding(channels, height, width));
+        Value x = algebra.add(algebra.unit(algebra.reshape(maps, channels, positions)), encoding);
+        Value weights = algebra.graph()
+                .constant(
+                        "weights",
+                        List.of((long) radam.encoders(), (long) channels),
+                        Radam.weights(radam.encoders(), channels));
+        Value exponents = algebra.exp(algebra.scale(algebra.matmul(weights, x), -1));
+        Value hidden = algebra.power(algebra.shift(exponents, 1), -1);
+        Value shares = algebra.sum(algebra.div(hidden, algebra.sum(algebra.mul(hidden, hidden), 2)), 1);
+        return algebra.reshape(algebra.matmul(x, algebra.transpose(shares)), channels);
+    }
+
+    private Value crossCovariance(CrossCovariance pooling, ParameterSet parameters, Value maps) {
+        long positions = maps.at(2);
+        long heads = pooling.heads();
+        long size = pooling.size();
+        Value centred = algebra.sub(maps, algebra.sumOver(maps, positions, 2));
+        Value projected = algebra.matmul(algebra.graph().parameter(parameters.get("weight")), centred);
+        Value parts = algebra.reshape(projected, 2 * heads, size, positions);
+        int[] axis = {1};
+        Value a = algebra.slice(parts, axis, new long[] {0}, new long[] {heads});
+        Value b = algebra.slice(parts, axis, new long[] {heads}, new long[] {2 * heads});
+        Value x = algebra.scale(algebra.matmul(a, algebra.transpose(b)), 1.0 / positions);
+        Value s = algebra.graph().parameter(parameters.get("start"));
+        for (int i = 0; i < pooling.iterations(); i++) {
+            Value u = algebra.transpose(algebra.unit(algebra.transpose(algebra.matmul(x, s))));
+            s = algebra.matmul(algebra.transpose(x), u);
+        }
+        Value square = algebra.shift(algebra.sum(algebra.mul(s, s), 2), CrossCovariance.SMALLEST_SQUARE);
+        return algebra.reshape(algebra.div(x, algebra.power(square, 0.25)), heads * size * size);
     }
 
     private Value cross(Cross cross, Value maps) {

@@ -45,11 +45,23 @@ record Windows(Graph graph) {
         return graph.node("GlobalMaxPool", List.of(maps.at(0), maps.at(1), 1L, 1L), List.of(maps));
     }
 
+    /** Applies an activation. */
     Value activated(Value maps, Activation activation) {
         return switch (activation) {
             case NONE -> maps;
             case RELU -> graph.node("Relu", maps.sizes(), List.of(maps));
             case RELU6 -> graph.node("Clip", maps.sizes(), List.of(maps, graph.number(0), graph.number(6)));
+            case SIGMOID -> graph.node("Sigmoid", maps.sizes(), List.of(maps));
+            case HARD_SIGMOID ->
+                graph.node(
+                        "HardSigmoid",
+                        maps.sizes(),
+                        List.of(maps),
+                        OnnxProto.Attribute.of("alpha", 1.0 / 6),
+                        OnnxProto.Attribute.of("beta", 0.5));
+            // HardSwish is an operator since opset 14, Swish since 24: as products they suit every opset
+            case SILU -> new Algebra(graph).mul(maps, activated(maps, Activation.SIGMOID));
+            case HARD_SWISH -> new Algebra(graph).mul(maps, activated(maps, Activation.HARD_SIGMOID));
         };
     }
 
@@ -60,6 +72,11 @@ record Windows(Graph graph) {
      * {@code floor(size·scale)} equal to the target.
      */
     Value resize(Value maps, long height, long width) {
+        return resize(maps, height, width, "linear");
+    }
+
+    /** Resizes between half-pixel centres, {@code linear} or {@code cubic}. */
+    Value resize(Value maps, long height, long width, String mode) {
         if (maps.at(2) == height && maps.at(3) == width) {
             return maps;
         }
@@ -70,7 +87,7 @@ record Windows(Graph graph) {
                 List.of(maps.at(0), maps.at(1), height, width),
                 List.of(maps, Value.ABSENT, scales),
                 OnnxProto.Attribute.of("coordinate_transformation_mode", "half_pixel"),
-                OnnxProto.Attribute.of("mode", "linear"));
+                OnnxProto.Attribute.of("mode", mode));
     }
 
     private static double scale(long from, long to) {

@@ -20,10 +20,11 @@ public final class OnnxProto {
      * Operators that an exported file may have: matrix products, exponentials, element-wise operators, and moves. None loops,
      * branches or reads files. All are standard since {@link Model#OLDEST_OPSET}.
      */
-    public static final Set<String> OPERATORS = Set.of(
-            ("Abs Add ArgMax AveragePool Clip Concat Conv Div Exp Gather Gemm GlobalAveragePool GlobalMaxPool Greater"
-                            + " Identity LRN Log MatMul Max MaxPool Mul Pad Pow ReduceSum Relu Reshape Resize Sign Slice"
-                            + " Softmax Sqrt Sub Transpose Where")
+    public static final Set<String> OPERATORS =
+            Set.of(("Abs Add ArgMax AveragePool BatchNormalization Clip Concat Conv Div Erf Exp Expand Gather Gemm"
+                            + " GlobalAveragePool GlobalMaxPool Greater HardSigmoid Identity LRN LeakyRelu Log MatMul Max"
+                            + " MaxPool Mul Pad Pow ReduceSum Relu Reshape Resize Sigmoid Sign Slice Softmax Sqrt Sub Tanh"
+                            + " Transpose Where")
                     .split(" ", -1));
 
     private OnnxProto() {}

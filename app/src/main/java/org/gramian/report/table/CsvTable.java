@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import org.gramian.basis.CsvText;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.run.table.ResultTable.Column;
@@ -33,7 +34,7 @@ final class CsvTable {
         StringWriter text = new StringWriter();
         CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
         csv.writeRecord(records.getFirst().keySet());
-        records.forEach(one -> csv.writeRecord(one.values()));
+        records.forEach(one -> csv.writeRecord(CsvText.safe(one.values())));
         flush(csv);
         return text.toString();
     }

@@ -75,8 +75,8 @@ class MethodsCommandTest {
         Run run = Run.of("methods", name);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out()).contains(method.title(), method.formula(), method.reference(), method.pooling());
-        for (String part : Pooling.parse(method.pooling()).text().split("[/+]", -1)) {
-            String word = part.replaceAll("[\\[\\]]|:.*", ""); // joins are [A+B]
+        for (String part : Pooling.parse(method.pooling()).text().split("[/+*]", -1)) {
+            String word = part.replaceAll("[\\[\\]()]|:.*", ""); // joins are [A+B], sums of kernels (A+B*C)
             assertThat(run.out()).containsPattern("(?m)^" + word + " +\\S");
         }
     }

@@ -67,7 +67,7 @@ final class WeightsCommandTest {
                 .contains(folder.resolve("store").toString())
                 .containsPattern("vgg16 +get +527.8  torchvision, IMAGENET1K_V1, vgg16-397923af.pth; BSD-3-Clause")
                 .containsPattern("resnet50-v2 +get ")
-                .containsPattern("googlenet +import  +bvlc_googlenet.caffemodel")
+                .containsPattern("googlenet +get +26.7  ONNX model zoo, googlenet-12.onnx; unrestricted use")
                 .doesNotContain("filters");
     }
 
@@ -125,7 +125,7 @@ final class WeightsCommandTest {
     @Test
     void whatIsWrongIsOneSentence() throws IOException {
         assertRefused(ExitCode.MODEL, weights("verify", "vgg16"), facts("gramian weights verify", "vgg16"));
-        assertRefused(ExitCode.MODEL, weights("get", "googlenet"), facts("gramian weights get", "googlenet"));
+        assertRefused(ExitCode.MODEL, weights("get", "vit-s16"), facts("gramian weights get", "vit-s16"));
         assertRefused(ExitCode.USAGE, weights("get", "vgg61"), facts("gramian weights get", "vgg61"));
         assertRefused(ExitCode.USAGE, weights("get", "filters"), facts("gramian weights get", "filters"));
         assertRefused(

@@ -50,6 +50,8 @@ final class InterruptedTrainingTest {
                 tiny.images().root().toString(),
                 "--out",
                 out.toString(),
+                "--backbone",
+                "filters",
                 "--pooling",
                 "conv:512/rbf/spd:256/triu"));
         line.addAll(tiny.context());

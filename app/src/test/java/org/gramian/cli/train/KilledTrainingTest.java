@@ -28,6 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class KilledTrainingTest {
     private static final int KILLS = Boolean.getBoolean("gramian.full") ? 20 : 5;
     private static final int ATTEMPTS = 2 * KILLS;
+    private static final int EPOCHS_PER_KILL = 4;
+    private static final int EPOCHS = EPOCHS_PER_KILL * KILLS;
 
     @TempDir
     private static Path root = Path.of("");
@@ -59,7 +61,7 @@ final class KilledTrainingTest {
                 "--batch",
                 4,
                 "--epochs",
-                40,
+                EPOCHS,
                 "--schedule",
                 "constant",
                 "--optimizer",
@@ -111,14 +113,19 @@ final class KilledTrainingTest {
         return Files.exists(out.resolve("model.safetensors")) && !Files.exists(checkpoint(out));
     }
 
-    /** Waits for a moment while the program starts, or, more often, while it trains and writes checkpoints. */
+    /**
+     * Waits for a moment while the program starts, or, more often, while it trains and writes checkpoints. Training moments are
+     * counted in checkpoints, not in seconds, so that kills fall into the training on a machine of any speed.
+     */
     private static void awaitMoment(Program program, Path out, RandomGenerator random)
             throws IOException, InterruptedException {
-        FileTime former = written(out);
         Duration most = starting;
         if (!isDone(out) && random.nextInt(5) > 0) {
-            awaitCheckpoint(program, out, former);
-            most = training.dividedBy(KILLS / 2);
+            int checkpoints = random.nextInt(1, EPOCHS_PER_KILL);
+            for (int k = 0; k < checkpoints; k++) {
+                awaitCheckpoint(program, out, written(out));
+            }
+            most = training.dividedBy(EPOCHS);
         }
         program.process().waitFor(random.nextLong(most.toNanos()), TimeUnit.NANOSECONDS);
     }

@@ -33,6 +33,7 @@ final class SolvedClassifierTest {
         List<String> line = new ArrayList<>(
                 List.of("train", tiny.images().root().toString(), "--out", out.toString(), "--crops", "center:32"));
         line.addAll(tiny.context());
+        line.addAll(List.of("--backbone", "filters"));
         line.addAll(List.of(more));
         return Run.of(line.toArray());
     }

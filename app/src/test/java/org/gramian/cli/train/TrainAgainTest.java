@@ -9,6 +9,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import javax.imageio.ImageIO;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
@@ -44,6 +46,24 @@ final class TrainAgainTest {
         Run other = tiny.goOn(out, "--fold", "1");
         assertThat(other.code()).as(other.err()).isZero();
         assertThat(out.resolve("fold-1/model.safetensors")).isRegularFile();
+    }
+
+    @Test
+    void aResumedRunKeepsItsRelativeImagesAndHasNoReport() throws IOException {
+        Path typed =
+                Path.of("").toAbsolutePath().relativize(tiny.images().root().toAbsolutePath());
+        List<Object> line = new ArrayList<>(tiny.begin(out, "--epochs", "1", "--no-report"));
+        line.set(1, typed);
+        Run begun = Run.of(line.toArray());
+        assertThat(begun.code()).as(begun.err()).isZero();
+        String audit = Files.readString(out.resolve("audit.json"));
+        assertThat(audit).contains("\"" + typed + "\"");
+        Files.delete(out.resolve("audit.json"));
+        Run again = tiny.goOn(out);
+        assertThat(again.code()).as(again.err()).isZero();
+        assertThat(out.resolve("audit.json")).hasContent(audit);
+        assertThat(out.resolve("report.html")).doesNotExist();
+        assertThat(again.err()).doesNotContain("report");
     }
 
     @Test

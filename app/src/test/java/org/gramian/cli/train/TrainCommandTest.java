@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
+import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
@@ -22,6 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code gramian train} from the command line to the run's folder, and what the other commands make of it. */
 final class TrainCommandTest {
     private static final int SCREEN = 40;
+
+    /** Backbone where no weights are installed. */
+    private static final String WITHOUT_INSTALLED = BundledWeights.present() ? BundledWeights.NAME : "filters";
 
     @TempDir
     private Path root = Path.of("");
@@ -49,7 +53,7 @@ final class TrainCommandTest {
         Run run = done(Run.of(
                 "train", tiny.images().root(), "--weights-dir", root.resolve("weights"), "--no-cache", "--out", out));
         assertThat(run.err())
-                .has(facts("backbone", "filters", "weights", out, "pooling", "auto"))
+                .has(facts("backbone", WITHOUT_INSTALLED, "weights", out, "pooling", "auto"))
                 .doesNotContain("Exception");
         assertThat(run.out())
                 .has(facts("holdout:0.2", "accuracy", "gramian predict"))
@@ -126,7 +130,10 @@ final class TrainCommandTest {
     @Test
     void aRunWithoutWeightsSaysWhichToGet() throws IOException {
         assertThat(done(tiny.train(out, "--epochs", "1")).err())
-                .contains("this run used no pretrained weights; get some with: gramian weights get resnet50 (98 MiB)");
+                .contains("this run used no pretrained weights; "
+                        + (BundledWeights.present()
+                                ? "those of gramian-s are installed: train with --backbone gramian-s"
+                                : "get some with: gramian weights get efficientnet_v2_s (83 MiB)"));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -69,7 +70,11 @@ public class TrainOptionsTest {
     public static Settings requested(String... arguments) {
         Train train = new Train();
         new CommandLine(train).parseArgs(arguments);
-        return train.options.requested();
+        try {
+            return train.options.requested(_ -> {});
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static void assertWrong(Facts message, String... arguments) {
@@ -98,6 +103,7 @@ public class TrainOptionsTest {
                 "--config",
                 "--set",
                 "--weights-dir",
+                "--input",
                 "--no-gallery",
                 "--tensorboard",
                 "--image-size",

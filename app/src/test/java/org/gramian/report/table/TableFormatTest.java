@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.gramian.basis.CsvText;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.FoldSummary.Spread;
@@ -120,8 +121,8 @@ class TableFormatTest {
         List<NamedCsvRecord> records = new ArrayList<>();
         CsvReader.builder().ofNamedCsvRecord(TableFormat.CSV.render(report())).forEach(records::add);
         assertThat(records).hasSize(4);
-        assertThat(records.get(1).getField("title")).isEqualTo(NASTY);
-        assertThat(records.get(1).getField("data_set")).isEqualTo(NASTY);
+        assertThat(CsvText.restored(records.get(1).getField("title"))).isEqualTo(NASTY);
+        assertThat(CsvText.restored(records.get(1).getField("data_set"))).isEqualTo(NASTY);
         assertThat(records.get(1).getField("accuracy_mean")).isEqualTo("0.753");
         assertThat(records.get(1).getField("difference")).isEqualTo("0.05");
         assertThat(records.get(1).getField("paper_vgg16")).isEqualTo("69.6 / 67.9");

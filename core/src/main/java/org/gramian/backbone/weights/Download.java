@@ -14,6 +14,8 @@ import java.net.http.HttpTimeoutException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +25,7 @@ import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.DownloadException.Kind;
 import org.jspecify.annotations.Nullable;
 
@@ -38,25 +41,44 @@ public final class Download {
     private static final int MAX_POOR_ATTEMPTS = 5;
 
     private static final int CHUNK = 1 << 16;
+    private static final Set<String> LOCAL = Set.of("localhost", "127.0.0.1", "[::1]");
     private static final int OK = 200;
     private static final int PARTIAL = 206;
     private static final int NOT_SATISFIABLE = 416;
 
-    private final URI base;
+    private final Optional<URI> mirror;
     private final Duration patience;
     private final LongFunction<LongConsumer> progress;
     private final Consumer<String> notice;
+    private final boolean plainHttp;
 
     /**
      * Creates a download.
      *
-     * @param base URL of the folder, usually {@link PublicFile#BASE} or a mirror
+     * @param mirror URL of a folder with the files; empty for the publishers' addresses
      * @param patience connect and read timeout
      * @param progress given the total size, returns a callback for the bytes received
      * @param notice receives other events, one sentence each
      */
-    public Download(URI base, Duration patience, LongFunction<LongConsumer> progress, Consumer<String> notice) {
-        this.base = base.getRawPath() == null || base.getRawPath().endsWith("/") ? base : URI.create(base + "/");
+    public Download(
+            Optional<URI> mirror, Duration patience, LongFunction<LongConsumer> progress, Consumer<String> notice) {
+        this(mirror, patience, progress, notice, false);
+    }
+
+    /**
+     * Creates a download.
+     *
+     * @param plainHttp whether a file that only some digits of its SHA-256 identify may come over plain HTTP
+     */
+    public Download(
+            Optional<URI> mirror,
+            Duration patience,
+            LongFunction<LongConsumer> progress,
+            Consumer<String> notice,
+            boolean plainHttp) {
+        this.plainHttp = plainHttp;
+        this.mirror = mirror.map(
+                base -> base.getRawPath() == null || base.getRawPath().endsWith("/") ? base : URI.create(base + "/"));
         this.patience = patience;
         this.progress = progress;
         this.notice = notice;
@@ -64,7 +86,7 @@ public final class Download {
 
     /** Returns the URL of a file. */
     public URI address(PublicFile file) {
-        return base.resolve(file.file());
+        return mirror.map(base -> base.resolve(file.file())).orElse(file.url());
     }
 
     /**
@@ -74,8 +96,9 @@ public final class Download {
      * @throws DownloadException if the server is unreachable, lacks the file or sends another one
      */
     PartialFile fetch(PublicFile file, Path folder) throws IOException {
+        requireSafe(file);
         PartialFile part = new PartialFile(folder.resolve(file.file() + ".part"));
-        if (part.size() > 0 && WeightFingerprint.of(part.path()).startsWith(file.sha256Prefix())) {
+        if (part.size() > 0 && file.matches(WeightFingerprint.of(part.path()))) {
             notice.accept(part.path() + " is complete: no download needed");
             return part;
         }
@@ -86,7 +109,7 @@ public final class Download {
             fetch(client, address(file), part);
         }
         String sha256 = WeightFingerprint.of(part.path());
-        if (!sha256.startsWith(file.sha256Prefix())) {
+        if (!file.matches(sha256)) {
             part.delete();
             throw new DownloadException(
                     Kind.OTHER,
@@ -94,10 +117,24 @@ public final class Download {
                                     + " found %2$s; the file was deleted")
                             .formatted(
                                     address(file),
-                                    sha256.substring(0, file.sha256Prefix().length()),
-                                    file.sha256Prefix()));
+                                    sha256.substring(0, file.sha256().length()),
+                                    file.sha256()));
         }
         return part;
+    }
+
+    /** Refuses plain HTTP to another machine for a file that the SHA-256 does not identify for certain. */
+    private void requireSafe(PublicFile file) throws DownloadException {
+        URI address = address(file);
+        boolean local = address.getHost() != null && LOCAL.contains(address.getHost());
+        if (file.isWeak() && !"https".equals(address.getScheme()) && !local && !plainHttp) {
+            throw new DownloadException(
+                    Kind.OTHER,
+                    "expected an address that begins with https://, since only the first "
+                            + file.sha256().length() + " digits of the SHA-256 of " + file.file()
+                            + " are published, which a forged file can match, found " + address
+                            + "; use https, or --allow-http in a network that you trust");
+        }
     }
 
     /** Retries as long as data arrives: a large file may need many connections, but each must deliver some data. */

@@ -2,6 +2,7 @@ package org.gramian.backbone.weights;
 
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
 import org.gramian.autodiff.ParameterSpec;
@@ -16,9 +17,25 @@ import org.gramian.tensor.Shape;
  * @param parameters shapes by name, in the network's order
  * @param classifier parameters that only class scores need; a file may lack them
  * @param usual preprocessing, unless a file states another
+ * @param definition graph of a network that is not built in
  */
 record ExpectedParameters(
-        String architecture, SequencedMap<String, Shape> parameters, Set<String> classifier, Preprocessing usual) {
+        String architecture,
+        SequencedMap<String, Shape> parameters,
+        Set<String> classifier,
+        Preprocessing usual,
+        Optional<String> definition) {
+    /** Creates the parameters of a built-in network. */
+    ExpectedParameters(
+            String architecture, SequencedMap<String, Shape> parameters, Set<String> classifier, Preprocessing usual) {
+        this(architecture, parameters, classifier, usual, Optional.empty());
+    }
+
+    /** Returns the parameters of a built-in network. */
+    static ExpectedParameters of(String architecture) {
+        return of(Backbone.of(architecture));
+    }
+
     /** Copies the map. */
     ExpectedParameters {
         parameters = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(parameters));
@@ -28,17 +45,17 @@ record ExpectedParameters(
     /**
      * Returns the parameters of the whole network of a backbone.
      *
-     * @throws IllegalArgumentException if there is no such backbone or it needs no weights
+     * @throws IllegalArgumentException if it needs no weights
      */
-    static ExpectedParameters of(String architecture) {
-        Backbone backbone = Backbone.of(architecture);
+    static ExpectedParameters of(Backbone backbone) {
         if (!backbone.about().weights().needed()) {
-            throw new IllegalArgumentException("the backbone '" + architecture + "' needs no weights");
+            throw new IllegalArgumentException("the backbone '" + backbone.name() + "' needs no weights");
         }
         SequencedMap<String, Shape> parameters = new LinkedHashMap<>();
         for (ParameterSpec spec : backbone.cutAt(backbone.layers().getLast()).parameters()) {
             parameters.put(spec.name(), spec.shape());
         }
-        return new ExpectedParameters(architecture, parameters, backbone.classifier(), backbone.preprocessing());
+        return new ExpectedParameters(
+                backbone.name(), parameters, backbone.classifier(), backbone.preprocessing(), backbone.definition());
     }
 }

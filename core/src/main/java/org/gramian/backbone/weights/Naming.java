@@ -1,12 +1,9 @@
 package org.gramian.backbone.weights;
 
-import static org.gramian.backbone.weights.format.WeightFile.Format.CAFFE;
-import static org.gramian.backbone.weights.format.WeightFile.Format.KERAS;
 import static org.gramian.backbone.weights.format.WeightFile.Format.SAFETENSORS;
 import static org.gramian.backbone.weights.format.WeightFile.Format.TORCH_LEGACY;
 import static org.gramian.backbone.weights.format.WeightFile.Format.TORCH_ZIP;
 
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -21,7 +18,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.gramian.backbone.BackboneInfo.Licence;
-import org.gramian.backbone.weights.format.TensorLayout;
 import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
@@ -30,8 +26,8 @@ import org.gramian.tensor.file.StoredTensor;
 /**
  * Names and layouts under which one publisher stores the parameters of one network.
  *
- * <p>Known are torchvision's VGG, ResNet and SqueezeNet, Keras' VGG, Caffe's VGG, GoogLeNet and SqueezeNet, and
- * Gramian's own names, which are Caffe's where Caffe has some.
+ * <p>Known are torchvision's networks, timm's ViT and ConvNeXt, DINOv2, and Gramian's own names, which for VGG, GoogLeNet and
+ * SqueezeNet are those of the authors' Caffe networks.
  *
  * @param publisher source of the weights, with its preprocessing and licence
  * @param formats file formats the publisher uses
@@ -42,13 +38,41 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
     private static final Pattern CONVOLUTION = Pattern.compile("conv(\\d)_(\\d)");
     private static final Pattern FIRE = Pattern.compile("fire(\\d)/(squeeze|expand)(\\dx\\d)");
 
-    /** Rows and columns of VGG's last maps, which its first dense layer reads. */
-    private static final long VGG_SIDE = 7;
-
     /** The three dense layers of VGG: torchvision counts rectifiers and dropouts too. */
     private static final Map<String, Integer> TORCHVISION_DENSE = Map.of("fc6", 0, "fc7", 3, "fc8", 6);
 
-    private static final Map<String, String> KERAS_DENSE = Map.of("fc6", "fc1", "fc7", "fc2", "fc8", "predictions");
+    /** timm counts groups from 0 and has the halving as a part of the group that follows. */
+    private static final List<Replacement> TIMM_CONVNEXT = Replacement.list(
+            "^features\\.0\\.",
+            "stem.",
+            "^features\\.1\\.",
+            "stages.0.blocks.",
+            "^features\\.2\\.",
+            "stages.1.downsample.",
+            "^features\\.3\\.",
+            "stages.1.blocks.",
+            "^features\\.4\\.",
+            "stages.2.downsample.",
+            "^features\\.5\\.",
+            "stages.2.blocks.",
+            "^features\\.6\\.",
+            "stages.3.downsample.",
+            "^features\\.7\\.",
+            "stages.3.blocks.",
+            "layer_scale$",
+            "gamma",
+            "block\\.0\\.",
+            "conv_dw.",
+            "block\\.2\\.",
+            "norm.",
+            "block\\.3\\.",
+            "mlp.fc1.",
+            "block\\.5\\.",
+            "mlp.fc2.",
+            "^classifier\\.0",
+            "head.norm",
+            "^classifier\\.2",
+            "head.fc");
 
     Naming {
         formats = Set.copyOf(formats);
@@ -73,26 +97,54 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
         return new Naming(publisher, formats, origins);
     }
 
+    /** Returns names that differ by replacements, made one after the other. */
+    private static Naming renamed(Publisher publisher, ExpectedParameters blueprint, List<Replacement> replacements) {
+        SequencedMap<String, Origin> origins = new LinkedHashMap<>();
+        for (String name : blueprint.parameters().keySet()) {
+            String theirs = name;
+            for (Replacement replacement : replacements) {
+                theirs = replacement.pattern.matcher(theirs).replaceFirst(replacement.replacement);
+            }
+            boolean flat = theirs.endsWith(".gamma") && !publisher.equals(Publisher.OWN_NAMES);
+            origins.put(name, new Origin(theirs, flat ? Rearrangement.FLAT : Rearrangement.SAME));
+        }
+        return new Naming(publisher, TORCH, origins);
+    }
+
+    /** A replacement of a part of a name. */
+    private record Replacement(Pattern pattern, String replacement) {
+        static List<Replacement> list(String... pairs) {
+            return IntStream.range(0, pairs.length / 2)
+                    .mapToObj(i -> new Replacement(Pattern.compile(pairs[2 * i]), pairs[2 * i + 1]))
+                    .toList();
+        }
+    }
+
     /** Returns the namings that a weight file of the network may use, own names last. */
     static List<Naming> known(ExpectedParameters blueprint) {
         List<Naming> namings = new ArrayList<>();
         switch (blueprint.architecture()) {
-            case "vgg16", "vgg19" -> {
-                namings.add(torchvisionVgg(blueprint));
-                namings.add(kerasVgg(blueprint));
-                namings.add(caffe(Publisher.VGG_CAFFE, blueprint));
+            case "vgg16", "vgg19" -> namings.add(torchvisionVgg(blueprint));
+            case "resnet18", "resnet50", "mobilenet_v3_large", "efficientnet_v2_s" ->
+                namings.add(same(Publisher.TORCHVISION, blueprint, TORCH));
+            case "squeezenet" -> namings.add(torchvisionSqueezeNet(blueprint));
+            case "convnext_tiny", "convnext_small", "convnext_base" -> {
+                namings.add(renamed(Publisher.TORCHVISION, blueprint, List.of()));
+                namings.add(renamed(Publisher.timm(Preprocessing.TORCHVISION), blueprint, TIMM_CONVNEXT));
             }
-            case "resnet18", "resnet50" -> namings.add(same(Publisher.TORCHVISION, blueprint, TORCH));
-            case "squeezenet" -> {
-                namings.add(torchvisionSqueezeNet(blueprint));
-                namings.add(caffe(Publisher.DEEPSCALE, blueprint));
+            case "vit-s16" -> namings.add(renamed(Publisher.timm(Preprocessing.CENTRED), blueprint, List.of()));
+            case "vit-b16" -> {
+                namings.add(renamed(Publisher.TORCHVISION, blueprint, torchvisionVit("mlp.0", "mlp.3")));
+                namings.add(renamed(Publisher.TORCHVISION, blueprint, torchvisionVit("mlp.linear_1", "mlp.linear_2")));
+                namings.add(renamed(Publisher.timm(Preprocessing.CENTRED), blueprint, List.of()));
             }
-            case "googlenet" -> namings.add(caffe(Publisher.BVLC, blueprint));
+            case "dinov2-vits14", "dinov2-vits14-reg", "dinov2-vitb14", "dinov2-vitb14-reg" ->
+                namings.add(renamed(Publisher.DINO_V2, blueprint, List.of()));
             default -> {
                 // not published in these formats: own names only
             }
         }
-        namings.add(same(Publisher.OWN_NAMES, blueprint, TORCH));
+        namings.add(renamed(Publisher.OWN_NAMES, blueprint, List.of()));
         return namings;
     }
 
@@ -104,12 +156,31 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
                 (layer, parameter) -> new Origin(layer + "." + parameter, Rearrangement.SAME));
     }
 
-    private static Naming caffe(Publisher publisher, ExpectedParameters blueprint) {
-        return of(
-                publisher,
-                blueprint,
-                Set.of(CAFFE),
-                (layer, parameter) -> new Origin(layer + "." + parameter, Rearrangement.LEADING_ONES));
+    /** Returns torchvision's names of ViT; the hidden layers have other names in files written before 0.14. */
+    private static List<Replacement> torchvisionVit(String first, String second) {
+        return Replacement.list(
+                "^patch_embed\\.proj",
+                "conv_proj",
+                "^cls_token",
+                "class_token",
+                "^pos_embed",
+                "encoder.pos_embedding",
+                "^norm\\.",
+                "encoder.ln.",
+                "^head\\.",
+                "heads.head.",
+                "^blocks\\.",
+                "encoder.layers.encoder_layer_",
+                "norm([12])",
+                "ln_$1",
+                "attn\\.qkv\\.",
+                "self_attention.in_proj_",
+                "attn\\.proj",
+                "self_attention.out_proj",
+                "mlp\\.fc1",
+                first,
+                "mlp\\.fc2",
+                second);
     }
 
     private static Naming torchvisionVgg(ExpectedParameters blueprint) {
@@ -133,21 +204,6 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
                 TORCH,
                 (layer, parameter) -> new Origin(
                         Objects.requireNonNull(layers.get(layer), layer) + "." + parameter, Rearrangement.SAME));
-    }
-
-    private static Naming kerasVgg(ExpectedParameters blueprint) {
-        return of(Publisher.KERAS, blueprint, Set.of(KERAS), (layer, parameter) -> {
-            Matcher convolution = CONVOLUTION.matcher(layer);
-            boolean dense = !convolution.matches();
-            String theirs = dense
-                    ? Objects.requireNonNull(KERAS_DENSE.get(layer), layer)
-                    : "block" + convolution.group(1) + "_conv" + convolution.group(2);
-            if (parameter.equals("bias")) {
-                return new Origin(theirs + "/bias", Rearrangement.SAME);
-            }
-            Rearrangement matrix = layer.equals("fc6") ? Rearrangement.FLATTENED : Rearrangement.DENSE;
-            return new Origin(theirs + "/kernel", dense ? matrix : Rearrangement.KERNEL);
-        });
     }
 
     private static Naming torchvisionSqueezeNet(ExpectedParameters blueprint) {
@@ -189,67 +245,22 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
     enum Rearrangement {
         /** The same layout. */
         SAME,
-        /** The same layout with leading dimensions of size 1: old versions of Caffe write four dimensions always. */
-        LEADING_ONES,
-        /** Convolution kernel of TensorFlow: {@code [height, width, in, out]}. */
-        KERNEL,
-        /** Dense matrix of TensorFlow: {@code [in, out]}. */
-        DENSE,
-        /**
-         * First dense matrix of VGG in TensorFlow, {@code [height·width·channels, out]}: it flattens channels last,
-         * Gramian channels first.
-         */
-        FLATTENED;
+        /** The same elements as a vector. */
+        FLAT;
 
         /** Returns the shape in the file for a parameter's shape. */
         Shape stored(Shape wanted) {
-            return switch (this) {
-                case SAME, LEADING_ONES -> wanted;
-                case KERNEL -> Shape.of(wanted.at(2), wanted.at(3), wanted.at(1), wanted.at(0));
-                case DENSE, FLATTENED -> Shape.of(wanted.at(1), wanted.at(0));
-            };
+            return this == FLAT ? Shape.of(wanted.elements()) : wanted;
         }
 
         /** Returns whether a tensor of a shape can be converted to the parameter. */
         boolean accepts(Shape found, Shape wanted) {
-            int extra = found.rank() - wanted.rank();
-            return switch (this) {
-                case LEADING_ONES ->
-                    extra >= 0
-                            && IntStream.range(0, found.rank())
-                                    .allMatch(i -> found.at(i) == (i < extra ? 1 : wanted.at(i - extra)));
-                case FLATTENED -> wanted.at(1) % (VGG_SIDE * VGG_SIDE) == 0 && found.equals(stored(wanted));
-                default -> found.equals(stored(wanted));
-            };
+            return found.equals(stored(wanted));
         }
 
-        /** Converts a tensor to the parameter's layout: the same memory if possible, else a copy in the arena. */
-        StoredTensor apply(StoredTensor found, Shape wanted, Arena arena) {
-            StoredTensor taken = layout(wanted).take(found.type(), found.data(), arena);
-            return new StoredTensor(found.type(), wanted, taken.data());
-        }
-
-        /** Returns the strides of the file in the order of the parameter; sizes may split a dimension. */
-        TensorLayout layout(Shape wanted) {
-            long out = wanted.at(0);
-            return switch (this) {
-                case SAME, LEADING_ONES -> new TensorLayout(0, List.of(wanted.elements()), List.of(1L));
-                case KERNEL -> {
-                    long in = wanted.at(1);
-                    yield new TensorLayout(
-                            0,
-                            List.of(out, in, wanted.at(2), wanted.at(3)),
-                            List.of(1L, out, wanted.at(3) * in * out, in * out));
-                }
-                case DENSE -> new TensorLayout(0, List.of(out, wanted.at(1)), List.of(1L, out));
-                case FLATTENED -> {
-                    long channels = wanted.at(1) / (VGG_SIDE * VGG_SIDE);
-                    yield new TensorLayout(
-                            0,
-                            List.of(out, channels, VGG_SIDE, VGG_SIDE),
-                            List.of(1L, out, VGG_SIDE * channels * out, channels * out));
-                }
-            };
+        /** Returns a tensor in the parameter's layout. */
+        StoredTensor apply(StoredTensor found, Shape wanted) {
+            return new StoredTensor(found.type(), wanted, found.data());
         }
     }
 
@@ -264,16 +275,13 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
     record Publisher(String label, String file, Optional<Preprocessing> preprocessing, Optional<String> licence) {
         static final Publisher TORCHVISION =
                 of("torchvision", "torchvision's .pth", Preprocessing.TORCHVISION, Licence.TORCHVISION);
-        static final Publisher KERAS = of("Keras", "Keras' .h5", Preprocessing.VGG_CAFFE, Licence.VGG_AUTHORS);
-        static final Publisher VGG_CAFFE = of(
-                "Caffe (VGG group, Oxford)", "the authors' .caffemodel", Preprocessing.VGG_CAFFE, Licence.VGG_AUTHORS);
-        static final Publisher BVLC = of(
-                "Caffe (BVLC)",
-                "bvlc_googlenet.caffemodel of the BVLC Caffe model zoo",
-                Preprocessing.CAFFE,
-                Licence.BVLC);
-        static final Publisher DEEPSCALE =
-                of("Caffe (DeepScale)", "squeezenet_v1.1.caffemodel", Preprocessing.CAFFE, Licence.DEEPSCALE);
+
+        static final Publisher DINO_V2 = of("DINOv2", "DINOv2's .pth", Preprocessing.TORCHVISION, Licence.DINO_V2);
+
+        /** Returns timm, whose licences differ from model to model. */
+        static Publisher timm(Preprocessing preprocessing) {
+            return new Publisher("timm", "timm's model.safetensors", Optional.of(preprocessing), Optional.empty());
+        }
 
         /** File with Gramian's own names: only the file can state more. */
         static final Publisher OWN_NAMES =

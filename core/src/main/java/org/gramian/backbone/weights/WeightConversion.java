@@ -1,6 +1,5 @@
 package org.gramian.backbone.weights;
 
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -14,11 +13,10 @@ import java.util.SequencedMap;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.gramian.backbone.Backbones;
 import org.gramian.backbone.weights.Naming.Origin;
 import org.gramian.backbone.weights.Naming.Publisher;
-import org.gramian.backbone.weights.WeightStore.StoredMetadata;
 import org.gramian.backbone.weights.format.WeightFile;
-import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.Preprocessing;
@@ -39,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 record WeightConversion(
         SequencedMap<String, StoredTensor> tensors, Preprocessing preprocessing, String licence, List<String> remarks) {
     private static final String COUNTS = ".num_batches_tracked";
+    /** Token that replaces masked patches in DINOv2's training. */
+    private static final String MASK = "mask_token";
     /** GoogLeNet's auxiliary classifiers, used in training only. */
     private static final List<String> AUXILIARY = List.of("loss1/", "loss2/");
 
@@ -48,23 +48,32 @@ record WeightConversion(
      * @param published whether the file is known to be the publisher's and not only to share its names
      * @throws TensorFileException listing all missing, misshapen and unexpected tensors
      */
-    static WeightConversion of(WeightFile file, ExpectedParameters blueprint, boolean published, Arena arena)
+    static WeightConversion of(WeightFile file, ExpectedParameters blueprint, boolean published)
             throws TensorFileException {
+        requireSameNetwork(file, blueprint);
         Naming naming = naming(file, blueprint);
         List<String> remarks = new ArrayList<>(file.remarks());
-        SequencedMap<String, StoredTensor> tensors;
-        try {
-            tensors = new TensorCollector(file, blueprint, naming, remarks).tensors(arena);
-        } catch (OutOfMemoryError e) {
-            throw WeightFile.tooLarge(file.content().path(), e);
-        }
-        // Caffe's format is used by the model zoo only; the names of the others are widely reused.
-        Publisher publisher = published || file.format() == Format.CAFFE
-                ? naming.publisher()
-                : naming.publisher().supposed();
+        SequencedMap<String, StoredTensor> tensors = new TensorCollector(file, blueprint, naming, remarks).tensors();
+        // torchvision's names are widely reused
+        Publisher publisher =
+                published ? naming.publisher() : naming.publisher().supposed();
         String licence = StoredMetadata.licence(file).or(publisher::licence).orElse(Weights.UNSTATED);
         return new WeightConversion(
                 tensors, new Assumption(file, blueprint, publisher, remarks).preprocessing(), licence, remarks);
+    }
+
+    /** Refuses a file that states another network: the two forms of ResNet-50 have the same tensors. */
+    private static void requireSameNetwork(WeightFile file, ExpectedParameters blueprint) throws TensorFileException {
+        Optional<String> other = StoredMetadata.architecture(file)
+                .filter(stated -> Backbones.names().contains(stated))
+                .filter(stated -> !stated.equals(blueprint.architecture()));
+        if (other.isPresent()) {
+            throw new TensorFileException(
+                    file.content().path(),
+                    ("expected weights of %1$s, found weights of %2$s by the file's metadata; run 'gramian weights"
+                                    + " import %2$s FILE'")
+                            .formatted(blueprint.architecture(), other.get()));
+        }
     }
 
     private static Naming naming(WeightFile file, ExpectedParameters blueprint) throws TensorFileException {
@@ -118,8 +127,9 @@ record WeightConversion(
                         }
                         extra.remove(origin.name());
                     }
-                    extra.removeIf(
-                            name -> name.endsWith(COUNTS) || AUXILIARY.stream().anyMatch(name::startsWith));
+                    extra.removeIf(name -> name.endsWith(COUNTS)
+                            || name.equals(MASK)
+                            || AUXILIARY.stream().anyMatch(name::startsWith));
                     return extra.isEmpty();
                 });
     }
@@ -163,7 +173,7 @@ record WeightConversion(
 
     /** Collects the tensors and all mismatches before failing. */
     private record TensorCollector(WeightFile file, ExpectedParameters blueprint, Naming naming, List<String> remarks) {
-        SequencedMap<String, StoredTensor> tensors(Arena arena) throws TensorFileException {
+        SequencedMap<String, StoredTensor> tensors() throws TensorFileException {
             Map<String, StoredTensor> found = file.content().tensors();
             Set<String> extra = new LinkedHashSet<>(found.keySet());
             List<String> missing = new ArrayList<>();
@@ -189,7 +199,7 @@ record WeightConversion(
                             .add(origin.name() + " " + tensor.type() + " " + tensor.shape() + " instead of "
                                     + origin.rearrangement().stored(wanted));
                 } else if (missing.isEmpty() && misshapen.isEmpty()) {
-                    tensors.put(name, origin.rearrangement().apply(tensor, wanted, arena));
+                    tensors.put(name, origin.rearrangement().apply(tensor, wanted));
                 }
             }
             dropKnown(extra);
@@ -219,11 +229,12 @@ record WeightConversion(
             if (!counts.isEmpty()) {
                 remarks.add(counts.size() + " tensors *" + COUNTS + " were skipped: only training uses them");
             }
-            if (naming.publisher().equals(Publisher.BVLC)) {
-                auxiliary.forEach(extra::remove);
-                if (!auxiliary.isEmpty()) {
-                    remarks.add("the auxiliary classifiers were skipped: " + NameList.some(auxiliary));
-                }
+            if (extra.remove(MASK)) {
+                remarks.add("the tensor " + MASK + " was skipped: only training uses it");
+            }
+            auxiliary.forEach(extra::remove);
+            if (!auxiliary.isEmpty()) {
+                remarks.add("the auxiliary classifiers were skipped: " + NameList.some(auxiliary));
             }
         }
 

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import org.gramian.basis.Sha256;
 import org.gramian.tensor.file.InputFile;
@@ -18,9 +19,15 @@ final class WeightFingerprint {
 
     private WeightFingerprint() {}
 
-    /** Computes the SHA-256 of names, types, shapes and elements in the network's order. */
+    /** Computes the SHA-256 of names, types, shapes and elements in the order of a built-in network. */
     static String of(SequencedMap<String, StoredTensor> tensors) {
+        return of(tensors, Optional.empty());
+    }
+
+    /** Computes the SHA-256 of names, types, shapes and elements in the network's order, and of its definition. */
+    static String of(SequencedMap<String, StoredTensor> tensors, Optional<String> definition) {
         MessageDigest digest = Sha256.digest();
+        definition.ifPresent(text -> digest.update(text.getBytes(StandardCharsets.UTF_8)));
         for (Map.Entry<String, StoredTensor> entry : tensors.entrySet()) {
             StoredTensor tensor = entry.getValue();
             String head = entry.getKey() + "\n" + tensor.type() + "\n" + tensor.shape() + "\n";

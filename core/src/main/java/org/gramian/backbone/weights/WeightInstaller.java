@@ -3,7 +3,12 @@ package org.gramian.backbone.weights;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
+import org.gramian.backbone.PublicFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ProcessLock;
 
 /**
@@ -12,9 +17,27 @@ import org.gramian.basis.ProcessLock;
  *
  * @param store target
  * @param download source
+ * @param onnx installs files in ONNX
  * @param remarks receives progress notes, one sentence each
  */
-public record WeightInstaller(WeightStore store, Download download, Consumer<String> remarks) {
+public record WeightInstaller(WeightStore store, Download download, OnnxInstaller onnx, Consumer<String> remarks) {
+    /** Name of the record of files that were accepted on first use, in the format of {@code sha256sum}. */
+    static final String ACCEPTED = "accepted.sha256";
+
+    /** Installs the weights of a built-in network from a file in ONNX. */
+    @FunctionalInterface
+    public interface OnnxInstaller {
+        /**
+         * Installs weights.
+         *
+         * @param name name of the weights
+         * @param file verified file
+         * @param source name of the published file
+         * @return the file in the store
+         */
+        Path install(WeightName name, Path file, String source) throws IOException;
+    }
+
     /**
      * Downloads and imports the weights of a name.
      *
@@ -49,14 +72,27 @@ public record WeightInstaller(WeightStore store, Download download, Consumer<Str
         if (Files.isRegularFile(brought)) {
             remarks.accept(brought + " exists: no download needed");
             requireRight(brought, known);
-            return store.importFile(name, blueprint, Weights.Source.of(brought), remarks);
+            requireAccepted(brought, known);
+            return install(name, Weights.Source.of(brought), blueprint);
         }
         // It keeps the name of a partial file until it is imported: under its own name it would pass for a file that
         // the user copied there, and stay if this process were killed now.
         PartialFile fetched = fetch(name, known);
-        Path installed = store.importFile(name, blueprint, new Weights.Source(fetched.path(), known.file()), remarks);
+        try {
+            requireAccepted(fetched.path(), known);
+        } catch (IOException other) {
+            fetched.delete();
+            throw other;
+        }
+        Path installed = install(name, new Weights.Source(fetched.path(), known.file()), blueprint);
         fetched.delete();
         return installed;
+    }
+
+    private Path install(WeightName name, Weights.Source source, ExpectedParameters blueprint) throws IOException {
+        return WeightStore.isOnnx(source.name())
+                ? onnx.install(name, source.path(), source.name())
+                : store.importFile(name, blueprint, source, remarks);
     }
 
     private PartialFile fetch(WeightName name, PublicFile known) throws IOException {
@@ -76,16 +112,44 @@ public record WeightInstaller(WeightStore store, Download download, Consumer<Str
         }
     }
 
+    /**
+     * Records the whole SHA-256 of a file of which only some digits are published, on first use, and refuses another file later.
+     */
+    private void requireAccepted(Path local, PublicFile known) throws IOException {
+        if (!known.isWeak()) {
+            return;
+        }
+        String sha256 = WeightFingerprint.of(local);
+        Path record = store.folder().resolve(ACCEPTED);
+        List<String> lines = Files.exists(record) ? Files.readAllLines(record) : List.of();
+        Optional<String> accepted = lines.stream()
+                .filter(line -> line.endsWith("  " + known.file()))
+                .map(line -> line.substring(0, line.indexOf(' ')))
+                .findFirst();
+        if (accepted.isPresent() && !accepted.get().equals(sha256)) {
+            throw new IOException(
+                    ("%s: expected the SHA-256 %s, which was accepted on first use, found %s, which shares the"
+                                    + " published digits; if the publisher replaced the file, delete its line in %s and retry")
+                            .formatted(known.file(), accepted.get(), sha256, record));
+        }
+        if (accepted.isEmpty()) {
+            List<String> extended = new ArrayList<>(lines);
+            extended.add(sha256 + "  " + known.file());
+            AtomicFile.put(record, partial -> Files.write(partial, extended));
+            remarks.accept(
+                    ("weak check: only the first %d of 64 digits of the SHA-256 of %s are published; accepted %s and"
+                                    + " recorded it in %s")
+                            .formatted(known.sha256().length(), known.file(), sha256, record));
+        }
+    }
+
     private static void requireRight(Path local, PublicFile known) throws IOException {
         String sha256 = WeightFingerprint.of(local);
-        if (!sha256.startsWith(known.sha256Prefix())) {
+        if (!known.matches(sha256)) {
             throw new IOException(
                     ("%s is not the published file: expected a SHA-256 that starts with %3$s, found %2$s; delete it"
                                     + " and retry")
-                            .formatted(
-                                    local,
-                                    sha256.substring(0, known.sha256Prefix().length()),
-                                    known.sha256Prefix()));
+                            .formatted(local, sha256.substring(0, known.sha256().length()), known.sha256()));
         }
     }
 }

@@ -9,7 +9,7 @@ import org.gramian.basis.NearestWord;
 
 /**
  * Name of weights: the network, optionally with a variant after a hyphen, such as {@code vgg16}, {@code resnet50-v2} or
- * {@code vgg16-keras}.
+ * {@code vgg16-mine}.
  *
  * @param text whole name, also of the file in the store
  * @param architecture name of the network
@@ -34,9 +34,9 @@ public record WeightName(String text, String architecture) {
         if (Backbones.names().contains(text) && !architectures().contains(text)) {
             throw new IllegalArgumentException("the backbone '" + text + "' needs no weights");
         }
-        if (!FORM.matcher(text).matches()) {
+        if (!isWellFormed(text)) {
             throw new IllegalArgumentException(
-                    "expected a name of lower-case letters, digits, '.', '_' and '-', e.g. vgg16 or vgg16-keras, found '"
+                    "expected a name of lower-case letters, digits, '.', '_' and '-', e.g. vgg16 or vgg16-mine, found '"
                             + text.codePoints()
                                     .limit(64)
                                     .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
@@ -47,9 +47,13 @@ public record WeightName(String text, String architecture) {
                 .max(Comparator.comparingInt(String::length))
                 .map(known -> new WeightName(text, known))
                 .orElseThrow(() -> new IllegalArgumentException("unknown weights '" + text + "'"
-                        + NearestWord.suggestion(text, architectures()) + "; available: "
-                        + String.join(", ", architectures())
-                        + ", and names that start with one of these and a hyphen"));
+                        + NearestWord.suggestion(text, architectures())
+                        + "; 'gramian weights list' lists all, and names may add a hyphen and a variant"));
+    }
+
+    /** Returns whether a text can be a name, and so the name of a file in the store. */
+    public static boolean isWellFormed(String text) {
+        return FORM.matcher(text).matches();
     }
 
     @Override

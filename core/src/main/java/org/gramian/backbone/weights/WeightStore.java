@@ -6,22 +6,32 @@ import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.SequencedMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Backbones;
+import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.WeightConversion.InputSpec;
 import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.NameList;
+import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
+import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.tensor.library.CacheFolder;
 
@@ -35,10 +45,15 @@ public record WeightStore(Path folder) {
     /** Environment variable that names the folder. */
     public static final String VARIABLE = "GRAMIAN_WEIGHTS";
 
+    /** Networks of files: settings need one many times, and a network of 120 operators takes 0.2 s to build. */
+    private static final Map<FileVersion, Backbone> NETWORKS = new ConcurrentHashMap<>();
+
     private static final String ENDING = ".safetensors";
+    /** Extension of ONNX files. */
+    public static final String ONNX = ".onnx";
 
     /** Extensions of weight files; a name with one of them is read as a file. */
-    private static final List<String> ENDINGS = List.of(".pth", ".pt", ".h5", ".caffemodel", ENDING, ".bin");
+    private static final List<String> ENDINGS = List.of(".pth", ".pt", ".h5", ".caffemodel", ENDING, ".bin", ONNX);
 
     /** Returns the store in {@value #VARIABLE}, else in {@code weights} of the cache folder. */
     public static WeightStore ofProcess() {
@@ -55,12 +70,112 @@ public record WeightStore(Path folder) {
 
     /** Returns the file of a name, which need not exist. */
     public Path file(WeightName name) {
-        return folder.resolve(name.text() + ENDING);
+        return file(name.text());
+    }
+
+    private Path file(String name) {
+        return folder.resolve(name + ENDING);
+    }
+
+    /**
+     * Returns the weights of a name: those of a built-in network, a variant of them, or an installed network.
+     *
+     * @throws IllegalArgumentException if there is no such name; the message lists the names
+     */
+    public WeightName name(String text) {
+        if (WeightName.isWellFormed(text) && isNetwork(file(text))) {
+            return new WeightName(text, text);
+        }
+        return WeightName.parse(text);
+    }
+
+    private static boolean isNetwork(Path file) {
+        try (Arena arena = Arena.ofConfined()) {
+            return Files.isRegularFile(file)
+                    && Safetensors.header(file, arena).metadata().containsKey(StoredMetadata.NETWORK);
+        } catch (TensorFileException damaged) {
+            return false; // opening it reports the damage
+        }
+    }
+
+    /**
+     * Returns a backbone with its default feature layer: a built-in one, or one whose file defines the network.
+     *
+     * @param nameOrFile name of a built-in or installed network, or a file like those of this store
+     * @throws IllegalArgumentException if there is no such backbone; the message lists the names
+     */
+    public Backbone backbone(String nameOrFile) {
+        if (Backbones.names().contains(nameOrFile)) {
+            return Backbone.of(nameOrFile);
+        }
+        boolean path = isFile(nameOrFile);
+        if (!path && !WeightName.isWellFormed(nameOrFile)) {
+            return Backbone.of(nameOrFile); // throws
+        }
+        Path file = path ? Path.of(nameOrFile) : file(nameOrFile);
+        if (!Files.isRegularFile(file)) {
+            if (path) {
+                throw new IllegalArgumentException(file + ": no such file; expected a network");
+            }
+            throw unknownBackbone(nameOrFile);
+        }
+        if (isOnnx(file.toString())) {
+            throw new IllegalArgumentException(
+                    file + ": is not installed; run 'gramian weights import NAME " + file + "' and use NAME");
+        }
+        try {
+            return NETWORKS.computeIfAbsent(FileVersion.of(file), _ -> defined(file, nameOrFile));
+        } catch (IOException unreadable) {
+            throw new IllegalArgumentException(file + ": cannot be read: " + unreadable.getMessage(), unreadable);
+        }
+    }
+
+    private static Backbone defined(Path file, String nameOrFile) {
+        try (Arena arena = Arena.ofConfined()) {
+            return StoredMetadata.backbone(Safetensors.header(file, arena))
+                    .orElseThrow(() -> new IllegalArgumentException(file + ": expected a network that 'gramian weights"
+                            + " import NAME FILE.onnx' installed, found weights only; name their backbone and use"
+                            + " --weights " + nameOrFile));
+        } catch (TensorFileException damaged) {
+            throw new IllegalArgumentException(damaged.getMessage(), damaged);
+        }
+    }
+
+    /** State of a file, to notice that it was replaced. */
+    private record FileVersion(Path file, FileTime changed, long size) {
+        static FileVersion of(Path file) throws IOException {
+            return new FileVersion(file.toAbsolutePath(), Files.getLastModifiedTime(file), Files.size(file));
+        }
+    }
+
+    private IllegalArgumentException unknownBackbone(String name) {
+        List<String> all = new ArrayList<>(Backbones.names());
+        try {
+            names().stream()
+                    .filter(installed -> installed.text().equals(installed.architecture()))
+                    .map(WeightName::text)
+                    .filter(installed -> !all.contains(installed))
+                    .forEach(all::add);
+        } catch (IOException unreadable) {
+            // the built-in names remain
+        }
+        return new IllegalArgumentException("unknown backbone '" + name + "'" + NearestWord.suggestion(name, all)
+                + "; available: " + String.join(", ", all));
+    }
+
+    /** Returns the backbone of weights with its default feature layer. */
+    public Backbone backbone(WeightName name) {
+        return backbone(name.architecture());
     }
 
     /** Returns whether the store has weights of a name. */
     public boolean holds(WeightName name) {
         return Files.isRegularFile(file(name));
+    }
+
+    /** Returns whether weights are those of {@link BundledWeights}; a file of the same name in the store replaces them. */
+    public boolean isBundled(WeightName name) {
+        return name.text().equals(BundledWeights.NAME) && BundledWeights.present() && !holds(name);
     }
 
     /**
@@ -73,7 +188,7 @@ public record WeightStore(Path folder) {
      */
     public Weights open(WeightName name, Arena arena, Consumer<String> remarks) throws IOException {
         Opened opened = opened(name, arena);
-        String fingerprint = WeightFingerprint.of(opened.conversion.tensors());
+        String fingerprint = opened.fingerprint();
         List<String> problems = StoredMetadata.provenance(opened.file)
                 .map(noted -> compare(noted.fingerprint(), fingerprint))
                 .orElse(List.of());
@@ -90,15 +205,42 @@ public record WeightStore(Path folder) {
     /**
      * Opens weights given as a file of any supported format or as a name in this store.
      *
-     * @param architecture network of the weights
-     * @param nameOrFile name or path
+     * @param backbone network of the weights
+     * @param nameOrFile name or path; of a joint backbone, those of each network as {@code a+b}
      * @throws MissingWeightsException if a name is not in the store
      */
-    public Weights find(String architecture, String nameOrFile, Arena arena, Consumer<String> remarks)
+    public Weights find(Backbone backbone, String nameOrFile, Arena arena, Consumer<String> remarks)
             throws IOException {
+        if (backbone.networks().size() > 1) {
+            return joint(backbone, List.of(nameOrFile.split("\\+", -1)), arena, remarks);
+        }
+        // a network that is cut inside a branch ends there, but its file has all weights
+        Backbone whole = backbone.definition()
+                .map(definition -> Backbone.of(backbone.name(), definition, backbone.preprocessing()))
+                .orElse(backbone);
         return isFile(nameOrFile)
-                ? Weights.read(architecture, Path.of(nameOrFile), arena, remarks)
-                : open(WeightName.parse(nameOrFile), arena, remarks);
+                ? Weights.read(ExpectedParameters.of(whole), Weights.Source.of(Path.of(nameOrFile)), arena, remarks)
+                : open(name(nameOrFile), arena, remarks);
+    }
+
+    /** Opens the weights of each network of a joint backbone, under the names of its parameters. */
+    private Weights joint(Backbone backbone, List<String> names, Arena arena, Consumer<String> remarks)
+            throws IOException {
+        List<Backbone> networks = backbone.networks();
+        if (names.size() != networks.size()) {
+            throw new IllegalArgumentException("expected weights for each network of " + backbone.name()
+                    + ", joined by '+', found '" + String.join("+", names) + "'");
+        }
+        List<Weights> each = new ArrayList<>();
+        for (int i = 0; i < networks.size(); i++) {
+            each.add(find(networks.get(i), names.get(i), arena, remarks));
+        }
+        return Weights.joined(backbone, each);
+    }
+
+    /** Returns whether a text names an ONNX file. */
+    public static boolean isOnnx(String text) {
+        return text.toLowerCase(Locale.ROOT).endsWith(ONNX);
     }
 
     /** Returns whether a text is a path rather than a name, whether the file exists or not. */
@@ -122,7 +264,11 @@ public record WeightStore(Path folder) {
     }
 
     /** File of the store with its converted weights. */
-    private record Opened(WeightFile file, WeightConversion conversion) {
+    private record Opened(WeightFile file, ExpectedParameters blueprint, WeightConversion conversion) {
+        String fingerprint() {
+            return WeightFingerprint.of(conversion.tensors(), blueprint.definition());
+        }
+
         Provenance provenance() {
             return StoredMetadata.provenance(file)
                     .orElseGet(() -> new Provenance(
@@ -134,11 +280,12 @@ public record WeightStore(Path folder) {
     }
 
     private Opened opened(WeightName name, Arena arena) throws IOException {
-        if (!holds(name)) {
+        if (!holds(name) && !isBundled(name)) {
             throw missing(name);
         }
-        WeightFile file = WeightFile.read(file(name), arena);
-        return new Opened(file, WeightConversion.of(file, ExpectedParameters.of(name.architecture()), false, arena));
+        WeightFile file = isBundled(name) ? BundledWeights.read(arena) : WeightFile.read(file(name), arena);
+        ExpectedParameters blueprint = ExpectedParameters.of(backbone(name));
+        return new Opened(file, blueprint, WeightConversion.of(file, blueprint, false));
     }
 
     private MissingWeightsException missing(WeightName name) {
@@ -164,11 +311,12 @@ public record WeightStore(Path folder) {
     }
 
     /**
-     * Recognizes the network of a weight file by the names and shapes of its tensors.
+     * Recognizes the network of a weight file by the names and shapes of its tensors. Where these fit several networks,
+     * as those of the two forms of ResNet-50, the file's metadata or its SHA-256 as a public file decides.
      *
      * @throws IOException if the file cannot be read or fits no network; the message names what the most similar
      *     network lacks
-     * @throws IllegalArgumentException if it fits several networks; the message lists them
+     * @throws IllegalArgumentException if it fits several networks and states none; the message lists them
      */
     public static WeightName recognize(Path source) throws IOException {
         try (Arena arena = Arena.ofShared()) {
@@ -178,6 +326,10 @@ public record WeightStore(Path folder) {
                     .filter(network -> WeightConversion.fits(file, ExpectedParameters.of(network)))
                     .toList();
             if (fitting.size() > 1) {
+                Optional<String> stated = stated(file).filter(fitting::contains);
+                if (stated.isPresent()) {
+                    return WeightName.parse(stated.get());
+                }
                 throw new IllegalArgumentException(source + " fits several backbones; choose one of: "
                         + fitting.stream()
                                 .map(network -> "gramian weights import " + network + " " + source)
@@ -191,7 +343,7 @@ public record WeightStore(Path folder) {
                             network -> WeightConversion.likeness(file, ExpectedParameters.of(network))))
                     .orElseThrow();
             if (WeightConversion.likeness(file, ExpectedParameters.of(nearest)) > 0) {
-                WeightConversion.of(file, ExpectedParameters.of(nearest), false, arena); // throws with the mismatches
+                WeightConversion.of(file, ExpectedParameters.of(nearest), false); // throws with the mismatches
             }
             throw new TensorFileException(
                     source,
@@ -200,6 +352,15 @@ public record WeightStore(Path folder) {
                                     .map(QuotedText::text)
                                     .toList()));
         }
+    }
+
+    /** Returns the network that a file states in its metadata, or of which it is the public file. */
+    private static Optional<String> stated(WeightFile file) throws IOException {
+        Optional<String> stated = StoredMetadata.architecture(file);
+        return stated.isPresent()
+                ? stated
+                : PublicFile.ofSha256(WeightFingerprint.of(file.content().path()))
+                        .map(known -> WeightName.parse(known.name()).architecture());
     }
 
     /**
@@ -215,12 +376,45 @@ public record WeightStore(Path folder) {
     Path importFile(WeightName name, ExpectedParameters blueprint, Weights.Source source, Consumer<String> remarks)
             throws IOException {
         try (Arena arena = Arena.ofShared()) {
-            Weights weights = Weights.read(blueprint, source, arena, remarks);
-            create(folder);
-            Path target = file(name);
-            Safetensors.write(target, weights.tensors(), StoredMetadata.of(weights));
-            return target;
+            return write(name.text(), Weights.read(blueprint, source, arena, remarks), blueprint.definition());
         }
+    }
+
+    private Path write(String name, Weights weights, Optional<String> definition) throws IOException {
+        create(folder);
+        Path target = file(name);
+        Safetensors.write(target, weights.tensors(), StoredMetadata.of(weights, definition));
+        return target;
+    }
+
+    /**
+     * Installs a network with its weights atomically, replacing weights of the same name.
+     *
+     * @param name name of the weights; of a network that is not built in, the network's name
+     * @param backbone the network
+     * @param tensors weights under the network's names; others are ignored
+     * @param preprocessing preprocessing of images
+     * @param source file that they come from
+     * @param remarks receives notes on missing data, one sentence each
+     * @return the file in the store
+     */
+    public Path install(
+            String name,
+            Backbone backbone,
+            SequencedMap<String, StoredTensor> tensors,
+            Preprocessing preprocessing,
+            Weights.Source source,
+            Consumer<String> remarks)
+            throws IOException {
+        ExpectedParameters blueprint = ExpectedParameters.of(backbone);
+        SequencedMap<String, StoredTensor> needed = new LinkedHashMap<>(tensors);
+        needed.keySet().retainAll(blueprint.parameters().keySet());
+        SequencedMap<String, String> metadata = new LinkedHashMap<>();
+        metadata.put(InputSpec.KEY, preprocessing.text());
+        WeightFile content = new WeightFile(
+                new TensorFile(source.path(), needed, metadata), WeightFile.Format.SAFETENSORS, List.of());
+        Weights weights = Weights.of(content, blueprint, source, remarks);
+        return write(name, weights, blueprint.definition());
     }
 
     static void create(Path folder) throws IOException {
@@ -240,8 +434,11 @@ public record WeightStore(Path folder) {
     public List<String> verify(WeightName name) throws IOException {
         try (Arena arena = Arena.ofShared()) {
             Opened opened = opened(name, arena);
+            if (isBundled(name)) {
+                return List.of(); // reading compared the checksum
+            }
             return StoredMetadata.provenance(opened.file)
-                    .map(noted -> compare(noted.fingerprint(), WeightFingerprint.of(opened.conversion.tensors())))
+                    .map(noted -> compare(noted.fingerprint(), opened.fingerprint()))
                     .orElse(List.of("the file has no fingerprint to compare with, because it was not written by this"
                             + " program: import it under this name"));
         } catch (TensorFileException e) {
@@ -266,59 +463,25 @@ public record WeightStore(Path folder) {
                     .filter(file -> file.endsWith(ENDING))
                     .map(file -> file.substring(0, file.length() - ENDING.length()))
                     .sorted()
-                    .flatMap(WeightStore::parsed)
+                    .flatMap(this::parsed)
                     .toList();
         }
     }
 
-    private static Stream<WeightName> parsed(String text) {
-        try {
-            return Stream.of(WeightName.parse(text));
-        } catch (IllegalArgumentException e) {
-            return Stream.empty();
-        }
+    /** Returns the sorted names of all weights that can be opened: those in the store and {@link BundledWeights}. */
+    public List<WeightName> available() throws IOException {
+        Stream<WeightName> bundled =
+                Stream.of(BundledWeights.NAME).flatMap(this::parsed).filter(this::isBundled);
+        return Stream.concat(names().stream(), bundled)
+                .sorted(Comparator.comparing(WeightName::text))
+                .toList();
     }
 
-    /** The metadata of a safetensors file in the store: what {@link WeightStore} writes and reads back. */
-    static final class StoredMetadata {
-        private static final String ARCHITECTURE = "architecture";
-        private static final String SOURCE = "source";
-        private static final String SOURCE_SHA256 = "source_sha256";
-        private static final String LICENCE = "licence";
-        private static final String FINGERPRINT = "fingerprint";
-
-        private StoredMetadata() {}
-
-        static Map<String, String> of(Weights weights) {
-            Map<String, String> metadata = new TreeMap<>();
-            metadata.put("format", "pt"); // what other readers of safetensors look for
-            metadata.put(ARCHITECTURE, weights.architecture());
-            metadata.put(InputSpec.KEY, weights.preprocessing().text());
-            metadata.put(SOURCE, weights.provenance().source());
-            metadata.put(SOURCE_SHA256, weights.provenance().sourceSha256());
-            metadata.put(LICENCE, weights.provenance().licence());
-            metadata.put(FINGERPRINT, weights.provenance().fingerprint());
-            return metadata;
-        }
-
-        /** Returns the licence stated in a file. */
-        static Optional<String> licence(WeightFile file) {
-            Map<String, String> metadata = file.content().metadata();
-            return Optional.ofNullable(metadata.get(LICENCE)).or(() -> Optional.ofNullable(metadata.get("license")));
-        }
-
-        /** Returns the provenance stated in a file; empty if Gramian did not write it. */
-        static Optional<Provenance> provenance(WeightFile file) {
-            Map<String, String> metadata = file.content().metadata();
-            String fingerprint = metadata.get(FINGERPRINT);
-            if (fingerprint == null) {
-                return Optional.empty();
-            }
-            return Optional.of(new Provenance(
-                    fingerprint,
-                    metadata.getOrDefault(SOURCE, Provenance.UNKNOWN),
-                    metadata.getOrDefault(SOURCE_SHA256, Provenance.UNKNOWN),
-                    metadata.getOrDefault(LICENCE, Weights.UNSTATED)));
+    private Stream<WeightName> parsed(String text) {
+        try {
+            return Stream.of(name(text));
+        } catch (IllegalArgumentException e) {
+            return Stream.empty();
         }
     }
 }

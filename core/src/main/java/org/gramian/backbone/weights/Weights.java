@@ -2,25 +2,35 @@ package org.gramian.backbone.weights;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.Tail;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
+import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFileException;
 
 /**
  * Weights of a network under Gramian's names and in its layout, with their preprocessing.
@@ -45,8 +55,8 @@ public record Weights(
     /**
      * Reads a weight file of any supported format for a network and computes its fingerprint.
      *
-     * @param architecture name of the network, such as {@code googlenet}
-     * @param file safetensors, {@code .pth}, {@code .h5} or {@code .caffemodel}
+     * @param architecture name of a built-in network, such as {@code googlenet}
+     * @param file safetensors or {@code .pth}
      * @param arena owner of the tensors' memory
      * @param remarks receives notes on skipped, missing or assumed data, one sentence each
      * @throws IOException if the file does not fit the network; the message lists all mismatches
@@ -58,14 +68,37 @@ public record Weights(
 
     static Weights read(ExpectedParameters blueprint, Source source, Arena arena, Consumer<String> remarks)
             throws IOException {
-        WeightFile found = WeightFile.read(source.path(), arena);
+        return of(WeightFile.read(source.path(), arena), blueprint, source, remarks);
+    }
+
+    static Weights of(WeightFile found, ExpectedParameters blueprint, Source source, Consumer<String> remarks)
+            throws IOException {
         String sha256 = WeightFingerprint.of(source.path());
-        boolean published = PublicFile.ofSha256(sha256).isPresent();
-        WeightConversion conversion = WeightConversion.of(found, blueprint, published, arena);
+        Optional<PublicFile> published = PublicFile.ofSha256(sha256);
+        WeightConversion conversion = WeightConversion.of(found, blueprint, published.isPresent());
+        String licence = conversion.licence().equals(UNSTATED)
+                ? published.map(PublicFile::licence).orElse(UNSTATED)
+                : conversion.licence();
         conversion.remarks().forEach(remarks);
-        Provenance provenance =
-                new Provenance(WeightFingerprint.of(conversion.tensors()), source.name(), sha256, conversion.licence());
+        requireFinite(source.path(), conversion.tensors());
+        Provenance provenance = new Provenance(
+                WeightFingerprint.of(conversion.tensors(), blueprint.definition()), source.name(), sha256, licence);
         return new Weights(blueprint.architecture(), conversion.tensors(), conversion.preprocessing(), provenance);
+    }
+
+    /** Refuses NaN and infinite values, which would spread to every prediction. */
+    private static void requireFinite(Path file, SequencedMap<String, StoredTensor> tensors)
+            throws TensorFileException {
+        for (Map.Entry<String, StoredTensor> entry : tensors.entrySet()) {
+            StoredTensor tensor = entry.getValue();
+            OptionalLong wrong = tensor.firstNonFinite();
+            if (wrong.isPresent()) {
+                throw new TensorFileException(
+                        file,
+                        "expected finite weights, found NaN or infinity at index " + wrong.getAsLong() + " of tensor "
+                                + QuotedText.text(entry.getKey()) + "; get the file again from its publisher");
+            }
+        }
     }
 
     /**
@@ -117,13 +150,45 @@ public record Weights(
     }
 
     /**
+     * Joins the weights of the networks of a joint backbone, under the names of its parameters.
+     *
+     * @param each weights of its networks, in their order
+     * @throws IllegalArgumentException if weights are for other preprocessing than their network's
+     */
+    static Weights joined(Backbone backbone, List<Weights> each) {
+        SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+        for (int i = 0; i < each.size(); i++) {
+            Backbone network = backbone.networks().get(i);
+            Weights own = each.get(i);
+            if (!own.preprocessing.equals(network.preprocessing())) {
+                throw new IllegalArgumentException("expected weights of " + network.name() + " for images with "
+                        + network.preprocessing().text() + " to join it with others, found "
+                        + own.preprocessing.text() + "; use other weights");
+            }
+            own.tensors.forEach((name, tensor) -> tensors.put(network.name() + "." + name, tensor));
+        }
+        String fingerprints = joined(each, Provenance::fingerprint);
+        Provenance provenance = new Provenance(
+                Sha256.hex(Sha256.digest().digest(fingerprints.getBytes(StandardCharsets.UTF_8))),
+                joined(each, Provenance::source),
+                joined(each, Provenance::sourceSha256),
+                joined(each, Provenance::licence));
+        return new Weights(backbone.name(), tensors, backbone.preprocessing(), provenance);
+    }
+
+    private static String joined(List<Weights> each, Function<Provenance, String> text) {
+        return each.stream().map(Weights::provenance).map(text).collect(Collectors.joining("+"));
+    }
+
+    /**
      * Weight file with its recorded name, which differs from the file name during a download.
      *
      * @param path the file
      * @param name name for the provenance
      */
-    record Source(Path path, String name) {
-        static Source of(Path path) {
+    public record Source(Path path, String name) {
+        /** Returns a file under its own name. */
+        public static Source of(Path path) {
             return new Source(path, String.valueOf(path.getFileName()));
         }
     }

@@ -42,6 +42,12 @@ public record AuditReport(
         findings = List.copyOf(findings);
     }
 
+    /** Returns the report of the same folder under another path. */
+    public AuditReport withRoot(String other) {
+        return new AuditReport(
+                other, layout, options, splits, content, classes, contents, unreadable, duplicates, findings);
+    }
+
     /** Returns the report as JSON. */
     public String json() {
         return JsonText.indented(this) + "\n";

@@ -3,6 +3,7 @@ package org.gramian.image.crop;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -30,13 +31,17 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
     public static final Preprocessing CAFFE =
             new Preprocessing(Order.BGR, List.of(104.0, 117.0, 123.0), List.of(1.0, 1.0, 1.0));
 
-    /** VGG as published in Caffe, and Keras' VGG and ResNet, which were converted from Caffe. */
+    /** VGG as published by its authors, and Keras' VGG and ResNet, which were converted from Caffe. */
     public static final Preprocessing VGG_CAFFE =
             new Preprocessing(Order.BGR, List.of(103.939, 116.779, 123.68), List.of(1.0, 1.0, 1.0));
 
     /** EfficientNet-Lite of TensorFlow: {@code (x − 127) / 128}. */
     public static final Preprocessing TENSORFLOW =
             new Preprocessing(Order.RGB, List.of(127.0, 127.0, 127.0), List.of(128.0, 128.0, 128.0));
+
+    /** Scales bytes to {@code [−1, 1]}, as for Google's vision transformers. */
+    public static final Preprocessing CENTRED =
+            new Preprocessing(Order.RGB, List.of(127.5, 127.5, 127.5), List.of(127.5, 127.5, 127.5));
 
     private static final int CHANNELS = 3;
     private static final Pattern FORM = Pattern.compile("(\\S+) mean=(\\S+) std=(\\S+)");
@@ -86,6 +91,35 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
 
     private static List<Double> numbers(String list) {
         return Arrays.stream(list.split(",", -1)).map(Double::valueOf).toList();
+    }
+
+    /**
+     * Change of preprocessed values from one preprocessing to another: channel i becomes {@code factor·x + summand} of
+     * another channel x.
+     *
+     * @param channels channel x for each i
+     * @param factors factors for each i
+     * @param summands summands for each i
+     */
+    public record Change(List<Integer> channels, List<Double> factors, List<Double> summands) {
+        /** Returns whether values stay as they are. */
+        public boolean isNone() {
+            return channels.equals(List.of(0, 1, 2))
+                    && factors.stream().allMatch(factor -> factor == 1)
+                    && summands.stream().allMatch(summand -> summand == 0);
+        }
+    }
+
+    /** Returns the change of values with this preprocessing to values with another. */
+    public Change to(Preprocessing other) {
+        List<Integer> channels = order == other.order ? List.of(0, 1, 2) : List.of(2, 1, 0);
+        List<Double> factors = new ArrayList<>();
+        List<Double> summands = new ArrayList<>();
+        for (int i = 0; i < CHANNELS; i++) {
+            factors.add(std.get(channels.get(i)) / other.std.get(i));
+            summands.add((mean.get(channels.get(i)) - other.mean.get(i)) / other.std.get(i));
+        }
+        return new Change(channels, factors, summands);
     }
 
     /** As {@code RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375}; {@link #parse} gives the same value back. */

@@ -1,5 +1,8 @@
 package org.gramian.image.vp8;
 
+import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
+
 /**
  * Decodes VP8 key frames, the content of a lossy WebP, bit-identical to libwebp's default.
  *
@@ -31,6 +34,17 @@ public final class Vp8Decoder {
      * @throws Vp8Exception if there is no whole key frame
      */
     public static Frame decode(byte[] data, int from, int to) throws Vp8Exception {
+        return decode(data, from, to, () -> false);
+    }
+
+    /**
+     * Decodes the frame in a part of an array, as {@link #decode(byte[], int, int)}, until it is cancelled.
+     *
+     * @param cancelled whether to stop; called once for each row of macroblocks
+     * @throws Vp8Exception if there is no whole key frame
+     * @throws CancellationException if cancelled
+     */
+    public static Frame decode(byte[] data, int from, int to, BooleanSupplier cancelled) throws Vp8Exception {
         FrameHeader.Tag tag = FrameHeader.Tag.read(data, from, to);
         int first = from + FrameHeader.Tag.BYTES;
         int second = first + tag.firstPartition();
@@ -43,6 +57,9 @@ public final class Vp8Decoder {
         LoopFilter filter = new LoopFilter(header, tag);
         Macroblock block = new Macroblock();
         for (int row = 0; row < tag.rows(); row++) {
+            if (cancelled.getAsBoolean()) {
+                throw new CancellationException("decoding was cancelled in row " + (row + 1) + " of " + tag.rows());
+            }
             BoolDecoder tokens = partitions[row % partitions.length];
             macroblocks.startRow();
             residuals.startRow(tokens);

@@ -24,7 +24,7 @@ public final class Choices {
     public static Settings complete(Settings given, DefaultsContext context) {
         int images = context.images();
         Settings settings = network(DefaultRecipe.pooling(data(given, context)), context);
-        Backbone uncut = Backbone.of(settings.get(Keys.BACKBONE));
+        Backbone uncut = NetworkConfig.backbone(settings.get(Keys.BACKBONE));
         settings = DefaultRecipe.layer(settings, uncut);
         settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, images));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
@@ -70,8 +70,12 @@ public final class Choices {
     private static Settings network(Settings given, DefaultsContext context) {
         Settings settings = BackboneRanking.choose(fromWeights(given), context);
         String name = settings.get(Keys.BACKBONE);
-        if (!Backbone.of(name).about().weights().needed()) {
+        Backbone backbone = NetworkConfig.backbone(name);
+        if (!backbone.about().weights().needed()) {
             return settings.orElse(Keys.WEIGHTS, Optional.empty(), name + " needs no weights");
+        }
+        if (backbone.definition().isPresent()) {
+            return settings.orElse(Keys.WEIGHTS, Optional.of(name), "the file that defines " + backbone.name());
         }
         // Without installed weights, their usual name: opening them reports how to get them.
         String weights = context.weightsOf(name).map(WeightName::text).orElse(name);

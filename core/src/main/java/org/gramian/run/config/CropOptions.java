@@ -3,7 +3,6 @@ package org.gramian.run.config;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.gramian.backbone.Backbone;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.CropPlan;
@@ -92,7 +91,8 @@ public record CropOptions(
                     + " of images; found none of them");
         }
         return given.find(Keys.BACKBONE)
-                .map(name -> DefaultRecipe.crops(given, Backbone.of(name)).get(Keys.CROPS))
+                .map(name ->
+                        DefaultRecipe.crops(given, NetworkConfig.backbone(name)).get(Keys.CROPS))
                 .orElseGet(() -> new CropPlan(CropPlan.Kind.RESIZE, CropPlan.DEFAULT_SIZE, false));
     }
 

@@ -189,7 +189,8 @@ final class DefaultRecipe {
         int usual = backbone.about().size() > CropPlan.DEFAULT_SIZE && quality != Quality.FAST
                 ? LARGE
                 : CropPlan.DEFAULT_SIZE;
-        int size = quality == Quality.BEST ? usual * 7 / 5 / 32 * 32 : usual;
+        int wanted = quality == Quality.BEST ? usual * 7 / 5 / 32 * 32 : usual;
+        int size = backbone.fits(wanted, wanted) ? wanted : backbone.about().size();
         return settings.orElse(
                 Keys.CROPS,
                 new CropPlan(CropPlan.Kind.RESIZE, size, quality == Quality.BEST),
@@ -212,6 +213,7 @@ final class DefaultRecipe {
         boolean delicate = backbone.name().equals(DELICATE);
         String gently = delicate ? DELICATE + " diverges at the full learning rate of SGD" : plain;
         int size = settings.get(Keys.CROPS).size();
+        int smaller = modern && size > 256 ? size * 7 / 10 / 32 * 32 : size;
         if (modern && context.images() >= FEWEST_FOR_BATCH) {
             settings = settings.orElse(Keys.BATCH, BATCH, tuned);
         }
@@ -233,7 +235,7 @@ final class DefaultRecipe {
                 .orElse(Keys.DROPOUT, modern ? DROPOUT : 0, why)
                 .orElse(Keys.AUGMENT, modern ? Augmentation.STANDARD : Augmentation.NONE, why)
                 .orElse(Keys.PRECISION, modern && gpu ? Precision.BF16 : Precision.F32, why)
-                .orElse(Keys.STAGE2_IMAGE_SIZE, modern && size > 256 ? size * 7 / 10 / 32 * 32 : size, why);
+                .orElse(Keys.STAGE2_IMAGE_SIZE, backbone.fits(smaller, smaller) ? smaller : size, why);
     }
 
     private static Settings epochs(Settings settings, Backbone backbone, int images, boolean gpu) {

@@ -16,7 +16,7 @@ import org.gramian.tensor.Device;
  * @param layout layout of the dataset
  * @param protocol default protocol of the layout
  * @param images number of images
- * @param weights installed weights, sorted by name
+ * @param weights weights that can be opened, sorted by name
  * @param device device of training
  */
 public record DefaultsContext(
@@ -35,9 +35,9 @@ public record DefaultsContext(
                 device);
     }
 
-    /** Returns the context of a dataset, the weights of a folder and a device. */
+    /** Returns the context of a dataset, the weights of a folder and of this program, and a device. */
     public static DefaultsContext of(Dataset dataset, WeightStore store, Device device) throws IOException {
-        return new DefaultsContext(dataset, store.names(), device.kind());
+        return new DefaultsContext(dataset, store.available(), device.kind());
     }
 
     /** Returns weights for a backbone: those of its own name, else its first. */

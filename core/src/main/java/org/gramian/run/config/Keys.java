@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
-import org.gramian.backbone.Backbone;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.layout.Layouts;
@@ -125,9 +124,9 @@ public final class Keys {
     public static final Key<String> BACKBONE = chosen(
             "network.backbone",
             "backbone, e.g. googlenet; 'gramian backbones' lists all",
-            Form.of("NAME", name -> Backbone.of(name).name(), name -> name),
-            "the best with installed weights; filters if none are installed",
-            MODEL.option(10, "--backbone NAME", "backbone, e.g. googlenet (default: the best with installed weights)")
+            Form.of("NAME", NetworkConfig::backboneName, name -> name),
+            BackboneRanking.RULE,
+            MODEL.option(10, "--backbone NAME", "backbone, e.g. googlenet, or FILE.onnx (default: the best installed)")
                     .onSpark("backbone, e.g. googlenet"));
     public static final Key<String> LAYER = chosen(
             "network.layer",

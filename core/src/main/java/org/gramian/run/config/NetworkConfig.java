@@ -3,6 +3,7 @@ package org.gramian.run.config;
 import java.util.Objects;
 import java.util.Optional;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.model.Head;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Shape;
@@ -89,9 +90,20 @@ public record NetworkConfig(
         return settings.with(Keys.POOLING.name(), settings.get(Keys.FIDELITY).textOf(pooling(settings)), origin);
     }
 
+    /** Returns a backbone by the value of its key: a built-in or installed name, or a file that defines a network. */
+    static Backbone backbone(String nameOrFile) {
+        return WeightStore.ofProcess().backbone(nameOrFile);
+    }
+
+    /** Returns the text if there is such a backbone. */
+    static String backboneName(String nameOrFile) {
+        backbone(nameOrFile);
+        return nameOrFile;
+    }
+
     static Backbone backbone(Settings all) {
         try {
-            return Backbone.of(all.get(Keys.BACKBONE), all.get(Keys.LAYER));
+            return backbone(all.get(Keys.BACKBONE)).cutAt(all.get(Keys.LAYER));
         } catch (ConfigException e) {
             throw e;
         } catch (IllegalArgumentException e) {

@@ -49,7 +49,7 @@ public record MemoryEstimate(long images, long extraction, long training, long s
                 work.config().data().testPlan().size());
         long batch = FeatureExtractor.DEFAULT_BATCH * 3L * side * side * DType.F32.bytes();
         long network = (work.backboneParameters() + work.tailParameters()) * DType.F32.bytes();
-        long maps = 3 * largestMaps(work.config().network().backbone(), (int) side) * DType.F32.bytes();
+        long maps = largestActivations(work.config().network().backbone(), (int) side) * DType.F32.bytes();
         long solver =
                 work.config().recipe().solver().map(one -> solver(work, one)).orElse(0L);
         boolean finetuned = work.config().recipe().stage2().epochs() > 0;
@@ -85,10 +85,10 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         }
     }
 
-    /** Returns the number of elements of the largest feature maps of one crop. */
-    private static long largestMaps(Backbone backbone, int size) {
-        return backbone.layersUsed().stream()
-                .mapToLong(layer -> backbone.cutAt(layer).features(size, size).elements())
+    /** Returns the number of elements of the largest layer for one crop. */
+    private static long largestActivations(Backbone backbone, int size) {
+        return backbone.activations(size, size).stream()
+                .mapToLong(Long::longValue)
                 .max()
                 .orElse(0);
     }

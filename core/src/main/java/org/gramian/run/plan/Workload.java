@@ -169,7 +169,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         return 4 * (channels * positions + channels * channels + descriptorSize()) + ofTail;
     }
 
-    /** Elements per crop: feature maps of every layer, intermediate maps counted twice. */
+    /** Elements per crop: activations of every layer. */
     private long backboneMaps() {
         Backbone backbone = config.network().backbone();
         int size = config.data().crops().size();
@@ -177,9 +177,8 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
                 ? 3 * backbone.features(size, size).elements() // resized maps beside those of the layers
                 : 0;
         return stacked
-                + backbone.layersUsed().stream()
-                        .mapToLong(layer ->
-                                3 * backbone.cutAt(layer).features(size, size).elements())
+                + backbone.activations(size, size).stream()
+                        .mapToLong(Long::longValue)
                         .sum();
     }
 

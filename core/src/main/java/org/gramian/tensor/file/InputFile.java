@@ -17,6 +17,9 @@ import java.nio.file.attribute.BasicFileAttributes;
 
 /** File open for reading; every failure is a {@link TensorFileException}. */
 public record InputFile(Path path, FileChannel channel, long size) implements Closeable {
+    /** Bytes of one read. */
+    private static final int PIECE = 1 << 20;
+
     /** Opens a regular file. */
     public static InputFile open(Path path) throws TensorFileException {
         try {
@@ -60,6 +63,41 @@ public record InputFile(Path path, FileChannel channel, long size) implements Cl
             throw unreadable(path, e);
         }
         return bytes.flip();
+    }
+
+    /** Receives the pieces of a file as they are read. */
+    @FunctionalInterface
+    public interface Pieces {
+        void read(MemorySegment piece);
+    }
+
+    /** Reads the rest of the file from a position into memory that lives as long as the arena. */
+    public MemorySegment load(long position, Arena arena, Pieces pieces) throws TensorFileException {
+        long count = size - position;
+        MemorySegment data;
+        try {
+            data = arena.allocate(count, Long.BYTES);
+        } catch (OutOfMemoryError e) {
+            throw new TensorFileException(
+                    path, "expected a file that fits into memory, found " + count + " bytes of data", e);
+        }
+        try {
+            for (long from = 0; from < count; from += PIECE) {
+                MemorySegment piece = data.asSlice(from, Math.min(PIECE, count - from));
+                ByteBuffer bytes = piece.asByteBuffer();
+                while (bytes.hasRemaining()) {
+                    if (channel.read(bytes, position + from + bytes.position()) < 0) {
+                        throw new TensorFileException(path, "became shorter while it was being read");
+                    }
+                }
+                pieces.read(piece);
+            }
+        } catch (TensorFileException e) {
+            throw e;
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+        return data.asReadOnly();
     }
 
     /** Maps the rest of the file from a position, read-only, as long as the arena lives. */

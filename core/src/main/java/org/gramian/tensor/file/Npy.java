@@ -37,7 +37,7 @@ public final class Npy {
     private Npy() {}
 
     /**
-     * Maps an array for as long as the arena lives; one in Fortran order is copied into row-major order instead.
+     * Reads an array into memory that lives as long as the arena; one in Fortran order is turned into row-major order.
      *
      * @throws TensorFileException if the file cannot be read or is not a correct {@code .npy} file of a supported type
      */
@@ -60,7 +60,7 @@ public final class Npy {
             }
             return parsed.fortranOrder() && parsed.shape().rank() > 1
                     ? rowMajor(file, dataStart, parsed, arena)
-                    : new StoredTensor(parsed.type(), parsed.shape(), file.map(dataStart, arena));
+                    : new StoredTensor(parsed.type(), parsed.shape(), file.load(dataStart, arena, _ -> {}));
         }
     }
 

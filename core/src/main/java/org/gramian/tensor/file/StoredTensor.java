@@ -1,6 +1,9 @@
 package org.gramian.tensor.file;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.OptionalLong;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -11,7 +14,7 @@ import org.gramian.tensor.Views;
 /**
  * Tensor of a file: elements in row-major order, little-endian, without gaps.
  *
- * <p>The data of a tensor that was read is a read-only view of the mapped file, which lives as long as its arena and need not
+ * <p>The data of a tensor that was read is a read-only view of the file in memory, which lives as long as its arena and need not
  * be aligned: read it with the {@code ValueLayout.JAVA_…_UNALIGNED} layouts in {@link java.nio.ByteOrder#LITTLE_ENDIAN}, or
  * copy it as bytes. Contents are not checked: a {@link DType#BOOL} byte should be 0 or 1.
  *
@@ -22,6 +25,11 @@ import org.gramian.tensor.Views;
  * @param data exactly {@code shape.elements() * type.bytes()} bytes
  */
 public record StoredTensor(DType type, Shape shape, MemorySegment data) {
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort SHORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
     /** Most dimensions that numpy and libtorch support. */
     static final int MAX_RANK = 64;
 
@@ -47,6 +55,27 @@ public record StoredTensor(DType type, Shape shape, MemorySegment data) {
     /** Returns a copy on the CPU, independent of the file. */
     public Tensor toTensor() {
         return Tensors.copyOf(data, type, shape);
+    }
+
+    /** Returns the index of the first element that is NaN or infinite; empty if all are finite, or not floating-point numbers. */
+    public OptionalLong firstNonFinite() {
+        if (!type.isFloating()) {
+            return OptionalLong.empty();
+        }
+        for (long i = 0; i < shape.elements(); i++) {
+            long at = i * type.bytes();
+            // The exponent of NaN and of infinity has all bits set.
+            boolean finite = switch (type) {
+                case F64 -> (data.get(LONG, at) & 0x7ff0_0000_0000_0000L) != 0x7ff0_0000_0000_0000L;
+                case F32 -> (data.get(INT, at) & 0x7f80_0000) != 0x7f80_0000;
+                case BF16 -> (data.get(SHORT, at) & 0x7f80) != 0x7f80;
+                default -> (data.get(SHORT, at) & 0x7c00) != 0x7c00;
+            };
+            if (!finite) {
+                return OptionalLong.of(i);
+            }
+        }
+        return OptionalLong.empty();
     }
 
     /** Returns the bytes of a tensor; throws if they exceed a {@code long}. */

@@ -14,13 +14,20 @@ import org.jspecify.annotations.Nullable;
  *
  * @param path of the file, for messages
  * @param tensors by name, in the order of their data in the file; unmodifiable
- * @param metadata text by key, in the order of the header; unmodifiable
+ * @param metadata text by key, in the order of the header, without checksums; unmodifiable
+ * @param checked whether the file has checksums, which were verified
  */
-public record TensorFile(Path path, SequencedMap<String, StoredTensor> tensors, SequencedMap<String, String> metadata) {
+public record TensorFile(
+        Path path, SequencedMap<String, StoredTensor> tensors, SequencedMap<String, String> metadata, boolean checked) {
     /** Copies both maps. */
     public TensorFile {
         tensors = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(tensors));
         metadata = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(metadata));
+    }
+
+    /** Creates content without checksums. */
+    public TensorFile(Path path, SequencedMap<String, StoredTensor> tensors, SequencedMap<String, String> metadata) {
+        this(path, tensors, metadata, false);
     }
 
     /**

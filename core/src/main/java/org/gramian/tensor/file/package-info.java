@@ -15,10 +15,10 @@
  * }</pre>
  *
  * <ul>
- *   <li><b>No copies.</b> A file is mapped for as long as the caller's {@link java.lang.foreign.Arena} lives; only an array in
- *       Fortran order is copied. Writing streams.
+ *   <li><b>Private copies.</b> A file is read into memory of the caller's {@link java.lang.foreign.Arena}, so that a program that
+ *       changes or shortens it does no harm. Writing streams.
  *   <li><b>No trust.</b> A header is checked completely, against fixed limits and the size of the file, before any data is
- *       mapped. Errors are {@link org.gramian.tensor.file.TensorFileException}s.
+ *       read. Files with checksums are verified. Errors are {@link org.gramian.tensor.file.TensorFileException}s.
  *   <li><b>Atomic writes.</b> A file is complete or absent, and the same tensors always give the same bytes.
  * </ul>
  */

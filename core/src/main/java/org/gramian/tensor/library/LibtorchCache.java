@@ -115,8 +115,11 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         return unpack(artifact, target);
     }
 
-    /** Returns why a folder cannot be used, or null; fast enough for every start. */
-    private static @Nullable String damage(Path folder, LibtorchArtifact artifact) {
+    /**
+     * Returns why a folder cannot be used, or null. Fast enough for every start: files are hashed only if they changed since they
+     * were hashed last.
+     */
+    private @Nullable String damage(Path folder, LibtorchArtifact artifact) {
         LibtorchManifest manifest = LibtorchManifest.readFrom(folder);
         if (manifest == null) {
             return folder.resolve(LibtorchManifest.FILE_NAME) + " is missing or unreadable";
@@ -125,6 +128,13 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
             return folder + " holds other libraries than the artifact";
         }
         List<String> problems = manifest.sizeProblems(folder);
+        if (problems.isEmpty() && !manifest.isVerified(folder)) {
+            progress.accept("verifying the unpacked libtorch in " + folder + ", once");
+            problems = manifest.checksumProblems(folder);
+            if (problems.isEmpty()) {
+                manifest.markVerified(folder);
+            }
+        }
         return problems.isEmpty() ? null : String.join("; ", problems);
     }
 
@@ -181,6 +191,7 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
                 out.write(new LibtorchManifest(entries).text().getBytes(StandardCharsets.UTF_8));
             }
             flush(manifest);
+            new LibtorchManifest(entries).markVerified(temporary); // hashed while they were written
             flushFolder(temporary);
             if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
                 // Renamed before it is deleted: running programs keep its files, new ones do not see them.

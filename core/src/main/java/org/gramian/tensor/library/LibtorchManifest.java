@@ -6,13 +6,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.Sha256;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Name, size and SHA-256 of every unpacked library, stored beside them as one tab-separated line per file. */
 record LibtorchManifest(List<Entry> entries) {
     static final String FILE_NAME = "gramian-manifest.tsv";
+
+    /** Name of the note of what was hashed. */
+    static final String VERIFIED = "gramian-verified.tsv";
+
+    private static final Logger LOG = LoggerFactory.getLogger(LibtorchManifest.class);
 
     /** One library. */
     record Entry(String name, long size, String sha256) {}
@@ -63,6 +72,41 @@ record LibtorchManifest(List<Entry> entries) {
             }
         }
         return problems;
+    }
+
+    /** Returns whether every file has the size and time of change with which it was hashed last. */
+    boolean isVerified(Path folder) {
+        try {
+            return Files.readString(folder.resolve(VERIFIED)).equals(state(folder));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Notes that every file has its SHA-256 now; without effect on a read-only disk, where files are hashed at every start. */
+    void markVerified(Path folder) {
+        try {
+            String state = state(folder);
+            AtomicFile.put(folder.resolve(VERIFIED), partial -> Files.writeString(partial, state));
+        } catch (IOException e) {
+            LOG.debug("{} cannot be written: {}", folder.resolve(VERIFIED), e.getMessage());
+        }
+    }
+
+    private String state(Path folder) throws IOException {
+        StringBuilder text = new StringBuilder();
+        for (Entry entry : entries) {
+            Path file = folder.resolve(entry.name());
+            text.append(entry.sha256())
+                    .append('\t')
+                    .append(Files.size(file))
+                    .append('\t')
+                    .append(Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS))
+                    .append('\t')
+                    .append(entry.name())
+                    .append('\n');
+        }
+        return text.toString();
     }
 
     /** Checks sizes and SHA-256 of every file; returns one sentence per problem. */

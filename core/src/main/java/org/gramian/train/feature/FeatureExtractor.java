@@ -2,6 +2,7 @@ package org.gramian.train.feature;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
+import java.util.SequencedMap;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
@@ -94,8 +95,9 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
                 Tape tape = Tape.inference()) {
             Var features = Libtorch.load().with(GpuMath.EXACT, () -> {
                 Var input = tape.constant(Tensors.to(images, network.device()));
-                return network.backbone()
-                        .apply(input, Bindings.of(network.parameters().variables(tape)));
+                SequencedMap<String, Var> bound = network.parameters().variables(tape);
+                bound.putAll(network.folded().variables(tape));
+                return network.backbone().apply(input, Bindings.of(bound));
             });
             Tensor rounded = Tensors.to(features.value(), type);
             requireFinite(features.value(), rounded);

@@ -2,7 +2,6 @@ package org.gramian.train.feature;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -18,6 +17,7 @@ import org.gramian.tensor.Device;
  *
  * @param backbone cut at a layer
  * @param parameters its weights; closed with this
+ * @param folded batch norms folded into their convolutions, see {@link Backbone#folded}; closed with this
  * @param tail weights of the layers behind the cut; empty if unused; closed with this
  * @param preprocessing of images
  * @param fingerprint of the weights
@@ -26,6 +26,7 @@ import org.gramian.tensor.Device;
 public record FrozenBackbone(
         Backbone backbone,
         ParameterSet parameters,
+        ParameterSet folded,
         ParameterSet tail,
         Preprocessing preprocessing,
         String fingerprint,
@@ -38,13 +39,7 @@ public record FrozenBackbone(
             Preprocessing preprocessing,
             String fingerprint,
             Device device) {
-        this(
-                backbone,
-                parameters,
-                ParameterSet.initialize(List.of(), new SplittableRandom(0), DType.F32, device),
-                preprocessing,
-                fingerprint,
-                device);
+        this(backbone, parameters, backbone.folded(parameters), new ParameterSet(), preprocessing, fingerprint, device);
     }
 
     /** Returns a backbone with pretrained weights. */
@@ -64,7 +59,13 @@ public record FrozenBackbone(
         try {
             FrozenBackbone features = of(backbone, weights, device);
             return new FrozenBackbone(
-                    backbone, features.parameters, tail, features.preprocessing, features.fingerprint, device);
+                    backbone,
+                    features.parameters,
+                    features.folded,
+                    tail,
+                    features.preprocessing,
+                    features.fingerprint,
+                    device);
         } catch (RuntimeException | Error failed) {
             tail.close();
             throw failed;
@@ -92,6 +93,7 @@ public record FrozenBackbone(
     @Override
     public void close() {
         parameters.close();
+        folded.close();
         tail.close();
     }
 }

@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.function.BiConsumer;
-import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
@@ -32,7 +31,7 @@ final class BatchGradient implements AutoCloseable {
      * @param targets {@code [n, k]}
      * @param dropout of descriptors {@code [n, d]}
      */
-    BatchGradient(TrainableModel model, Tensor input, Tensor targets, UnaryOperator<Var> dropout) {
+    BatchGradient(TrainableModel model, Tensor input, Tensor targets, Dropout.OfBatch dropout) {
         this.model = model;
         try {
             this.forward = model.forward(tape, input, dropout);

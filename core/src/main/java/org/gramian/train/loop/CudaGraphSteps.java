@@ -77,6 +77,7 @@ final class CudaGraphSteps implements Steps {
         return batchSource(stage, source).isPresent()
                 && stage.recipe().batching().accumulate() == 1
                 && !stage.model().model().head().normalized()
+                && !stage.model().drawsAtRandom()
                 && CudaGraphOptimizer.suits(
                         stage.model().optimizedGroups(rates),
                         stage.recipe().optimizer().rule());

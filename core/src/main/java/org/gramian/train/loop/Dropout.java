@@ -36,16 +36,55 @@ public record Dropout(double rate, long key) implements Serializable {
         }
     }
 
-    /** Returns the dropout of an epoch; {@link #NONE} for a rate of 0. */
+    /** Returns the dropout of an epoch. */
     public static Dropout of(double rate, long seed, int stage, int epoch) {
-        if (rate == 0) {
-            return NONE;
-        }
         long ofStage = mix(mix(seed) + stage * GOLDEN_RATIO);
         return new Dropout(rate, mix(ofStage + (epoch + 1) * GOLDEN_RATIO) >>> (Long.SIZE - KEY_BITS));
     }
 
-    /** Returns descriptors with elements dropped; unchanged for {@link #NONE}. */
+    /** Dropout of one batch. */
+    @FunctionalInterface
+    interface OfBatch {
+        /** Returns descriptors with elements dropped. */
+        Var apply(Var descriptors);
+
+        /** Returns {@code [n, columns]} draws in [0, 1) row by row, for stages of a pooling that drop by themselves. */
+        default double[] draws(int columns) {
+            throw new UnsupportedOperationException("no random draws for a pooling in a CUDA graph");
+        }
+    }
+
+    /**
+     * Returns the dropout of a batch.
+     *
+     * @param places of its examples in the training set
+     */
+    OfBatch of(int[] places) {
+        return new OfBatch() {
+            @Override
+            public Var apply(Var descriptors) {
+                return Dropout.this.apply(descriptors, places);
+            }
+
+            @Override
+            public double[] draws(int columns) {
+                double[] draws = new double[Math.multiplyExact(places.length, columns)];
+                for (int i = 0; i < places.length; i++) {
+                    long row = mix(~key + (places[i] + 1L) * GOLDEN_RATIO); // other draws than those of descriptors
+                    for (int j = 0; j < columns; j++) {
+                        draws[i * columns + j] = (double) draw(row, j) / (1 << DRAW_BITS);
+                    }
+                }
+                return draws;
+            }
+        };
+    }
+
+    private static long draw(long row, int column) {
+        return mix(row + (column + 1L) * GOLDEN_RATIO) >>> (Long.SIZE - DRAW_BITS);
+    }
+
+    /** Returns descriptors with elements dropped; unchanged for a rate of 0. */
     Var apply(Var descriptors, int[] places) {
         if (rate == 0) {
             return descriptors;
@@ -74,8 +113,7 @@ public record Dropout(double rate, long key) implements Serializable {
         for (int i = 0; i < places.length; i++) {
             long row = mix(key + (places[i] + 1L) * GOLDEN_RATIO);
             for (int j = 0; j < columns; j++) {
-                long draw = mix(row + (j + 1L) * GOLDEN_RATIO) >>> (Long.SIZE - DRAW_BITS);
-                factors[i * columns + j] = draw < dropped ? 0 : kept;
+                factors[i * columns + j] = draw(row, j) < dropped ? 0 : kept;
             }
         }
         return factors;

@@ -66,11 +66,7 @@ final class EagerSteps implements Steps {
                     int[] of = Arrays.copyOfRange(places, seen, seen + size);
                     seen += size;
                     GradientSum.Batch added = sum.add(
-                            stage.model(),
-                            batch.batch(),
-                            batch.targets(),
-                            (double) size / crops,
-                            descriptors -> dropout.apply(descriptors, of));
+                            stage.model(), batch.batch(), batch.targets(), (double) size / crops, dropout.of(of));
                     if (added.nonFinite().isPresent()) {
                         throw added.nonFinite().get().in(progress);
                     }

@@ -3,7 +3,6 @@ package org.gramian.train.loop;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Var;
@@ -39,8 +38,7 @@ final class GradientSum implements AutoCloseable {
      * @param share of the batch in the step
      * @param dropout of its descriptors {@code [n, d]}
      */
-    Batch add(
-            TrainableModel model, Examples.Minibatch batch, Tensor targets, double share, UnaryOperator<Var> dropout) {
+    Batch add(TrainableModel model, Examples.Minibatch batch, Tensor targets, double share, Dropout.OfBatch dropout) {
         try (BatchGradient gradient = new BatchGradient(model, batch.input(), targets, dropout)) {
             double loss = gradient.loss().item();
             if (!Double.isFinite(loss)) {

@@ -1,6 +1,8 @@
 package org.gramian.train.loop;
 
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.gramian.autodiff.Bindings;
@@ -33,6 +35,19 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
         return run(places, model.head()::describe, use);
     }
 
+    /** Computes descriptors as in a training step, with channels that stages of the pooling drop. */
+    private <T> T trainedDescriptors(int[] places, Function<Tensor, T> use) {
+        return run(
+                places,
+                (features, head) -> {
+                    Map<String, Var> bound =
+                            new HashMap<>(model.headParameters().variables(features.tape()));
+                    bound.putAll(TrainableModel.draws(model, features, Dropout.NONE.of(places)));
+                    return model.head().describe(features, Bindings.of(bound));
+                },
+                use);
+    }
+
     private <T> T run(int[] places, BiFunction<Var, Bindings, Var> step, Function<Tensor, T> use) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
@@ -48,7 +63,8 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
      * <p>A step with learning rate λ on one example changes the score of a linear classifier by {@code λ·(p − y)·(‖v‖² + 1)}. Classes
      * differ in the position of descriptors about their mean m, hence {@code λ = 1/mean ‖v − m‖²}. Gradient descent with momentum β
      * diverges beyond {@code 2(1 + β)/L} (Polyak 1964), where cross-entropy has {@code L ≤ ‖v‖²/2}: λ is at most {@code 4(1 + β)/mean
-     * ‖v‖²}.
+     * ‖v‖²}. Poolings that drop channels at random make longer descriptors in training than in prediction, so those of
+     * training count: DropCov's covariances grow by 1/(1 − ρ)² for a rate ρ.
      *
      * @param count rows, of which {@value #SAMPLE} are used
      * @param momentum β of the optimizer
@@ -57,7 +73,7 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
         int[] places = Arrays.stream(EvenSample.places(count, SAMPLE))
                 .mapToInt(Math::toIntExact)
                 .toArray();
-        double rate = descriptors(places, v -> {
+        double rate = trainedDescriptors(places, v -> {
             Tensor mean = Elementwise.mul(Reductions.sum(v, 0), 1.0 / places.length);
             return Math.min(1 / meanSquare(Elementwise.sub(v, mean)), 4 * (1 + momentum) / meanSquare(v));
         });

@@ -60,7 +60,7 @@ public record StepPart(
                     batch,
                     targets.rows(batch.labels(), model.device()),
                     (double) crops / step.crops(),
-                    descriptors -> step.dropout().apply(descriptors, places));
+                    step.dropout().of(places));
             SequencedMap<String, float[]> gradients = new LinkedHashMap<>();
             model.headParameters()
                     .all()

@@ -7,18 +7,21 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Result.Adjoint;
+import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.ParameterGroup;
@@ -127,9 +130,9 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
      * Computes class scores of features or images.
      *
      * @param input features {@code [n, c, h, w]} in stage 1, images {@code [n, 3, h, w]} in stage 2
-     * @param dropout of descriptors {@code [n, d]}; the identity for none
+     * @param dropout of descriptors {@code [n, d]} and of stages of the pooling
      */
-    Forward forward(Tape tape, Tensor input, UnaryOperator<Var> dropout) {
+    Forward forward(Tape tape, Tensor input, Dropout.OfBatch dropout) {
         Map<String, Map<String, Var>> variables = new LinkedHashMap<>();
         Var features = tape.constant(input);
         if (stage == 2) {
@@ -143,10 +146,46 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
         Map<String, Var> head = model.headParameters().variables(tape, tail::contains);
         variables.put(TAIL, head);
         variables.put(HEAD, head);
-        Bindings bound = Bindings.of(head);
+        Map<String, Var> bindings = new LinkedHashMap<>(head);
+        bindings.putAll(draws(model, features, dropout));
+        Bindings bound = Bindings.of(bindings);
         Var descriptors = dropout.apply(model.head().describe(features, bound));
         Var scores = model.head().classify(descriptors, bound, Head.Mode.TRAINING);
         return new Forward(scores, variables);
+    }
+
+    /** Returns whether stages of the pooling drop channels by themselves. */
+    boolean drawsAtRandom() {
+        return !model.head().pooling().draws(model.backbone().channels()).isEmpty();
+    }
+
+    /** Returns the random draws of the pooling's stages for a batch, by the names of their variables. */
+    static Map<String, Var> draws(Model model, Var features, Dropout.OfBatch dropout) {
+        Map<String, Long> wanted = model.head().pooling().draws(features.shape().at(1));
+        int columns = Math.toIntExact(
+                wanted.values().stream().mapToLong(Long::longValue).sum());
+        Map<String, Var> draws = new LinkedHashMap<>();
+        if (columns > 0) {
+            Tensor like = features.value();
+            Var all = features.tape()
+                    .apply(
+                            List.of(),
+                            () -> Result.of(
+                                    Tensors.to(
+                                            Tensors.of(
+                                                    dropout.draws(columns),
+                                                    Shape.of(like.size(0), columns),
+                                                    like.type()),
+                                            like.device()),
+                                    (_, _) -> Adjoint.list()));
+            long start = 0;
+            for (Map.Entry<String, Long> stageDraws : wanted.entrySet()) {
+                long end = start + stageDraws.getValue();
+                draws.put("pooling." + stageDraws.getKey(), Shapes.slice(all, 1, start, end));
+                start = end;
+            }
+        }
+        return draws;
     }
 
     /** Finds the first non-finite value of a step. */

@@ -2,6 +2,7 @@ package org.gramian.backbone.weights;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
@@ -14,13 +15,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.format.PublishedFiles;
 import org.gramian.backbone.weights.format.Tensors32;
+import org.gramian.basis.Sha256;
 import org.gramian.tensor.file.Safetensors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +35,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** Downloads from a server in this process, which can be told to behave badly. */
 @Timeout(60)
 final class DownloadTest {
+    private static final WeightInstaller.OnnxInstaller NO_ONNX = (name, _, _) -> {
+        throw new AssertionError(name + " is not in ONNX");
+    };
+
     private static final WeightName NAME = WeightName.parse("squeezenet-small");
 
     private final ExpectedParameters blueprint = SmallNetworks.of("squeezenet");
@@ -53,7 +61,9 @@ final class DownloadTest {
     }
 
     private static PublicFile published(String sha256) {
-        return new PublicFile("squeezenet-small", "small-" + sha256.substring(0, 8) + ".pth", 0.1, "a test");
+        String digits = sha256.substring(0, 8);
+        URI url = URI.create("https://server.example/models/small-" + digits + ".pth");
+        return new PublicFile("squeezenet-small", url, digits, 0.1, "a test", "BSD");
     }
 
     @AfterEach
@@ -71,14 +81,14 @@ final class DownloadTest {
 
     private Path get(URI base, Duration patience) throws IOException {
         Download download = new Download(
-                base,
+                Optional.of(base),
                 patience,
                 total -> {
                     progress.add(total);
                     return progress::add;
                 },
                 remarks::add);
-        return new WeightInstaller(store(), download, remarks::add).get(NAME, file, blueprint);
+        return new WeightInstaller(store(), download, NO_ONNX, remarks::add).get(NAME, file, blueprint);
     }
 
     private WeightStore store() {
@@ -94,8 +104,48 @@ final class DownloadTest {
         assertThat(installed).isEqualTo(store().file(NAME)).isRegularFile();
         try (var files = Files.list(store().folder())) {
             assertThat(files.map(path -> path.getFileName().toString()))
-                    .containsExactlyInAnyOrder("squeezenet-small.safetensors", ".squeezenet-small.lock");
+                    .containsExactlyInAnyOrder(
+                            "squeezenet-small.safetensors", ".squeezenet-small.lock", WeightInstaller.ACCEPTED);
         }
+    }
+
+    /** A file that shares the first 8 digits of a SHA-256 takes minutes to forge. */
+    @Test
+    void aFileWithFewPublishedDigitsIsRecordedOnFirstUseAndNoOtherAcceptedLater() throws IOException {
+        assertInstalled(get());
+        String sha256 = Sha256.hex(Sha256.of(content));
+        Path record = store().folder().resolve(WeightInstaller.ACCEPTED);
+        assertThat(record).hasContent(sha256 + "  " + file.file());
+        assertThat(remarks).anySatisfy(line -> assertThat(line).has(facts("weak", "8", "64", sha256)));
+        remarks.clear();
+        Files.delete(store().file(NAME));
+        assertInstalled(get());
+        assertThat(remarks).noneSatisfy(line -> assertThat(line).has(facts("weak")));
+        Files.delete(store().file(NAME));
+        String other = sha256.substring(0, 8) + "0".repeat(56);
+        Files.writeString(record, other + "  " + file.file() + "\n");
+        assertThatThrownBy(this::get)
+                .isInstanceOf(IOException.class)
+                .has(facts(other, sha256, file.file(), WeightInstaller.ACCEPTED));
+        assertThat(store().file(NAME)).doesNotExist();
+        assertThat(part()).doesNotExist();
+    }
+
+    @Test
+    void aFileWithFewPublishedDigitsIsNotFetchedOverPlainHttp() {
+        assertThatThrownBy(() -> get(URI.create("http://mirror.example/models/")))
+                .isInstanceOf(IOException.class)
+                .has(facts("https", "8", "http://mirror.example/models/" + file.file(), "--allow-http"));
+        file = new PublicFile(file.name(), file.url(), Sha256.hex(Sha256.of(content)), 0.1, "a test", "BSD");
+        assertThatThrownBy(() -> get(URI.create("http://127.0.0.2:1/models/")))
+                .isInstanceOf(IOException.class)
+                .hasMessageNotContaining("--allow-http");
+    }
+
+    @Test
+    void mostPublicFilesAreKnownByTheirWholeSha256() {
+        assertThat(PublicFile.all().stream().filter(PublicFile::isWeak).map(PublicFile::name))
+                .containsExactly("convnext_base");
     }
 
     @Test
@@ -240,7 +290,8 @@ final class DownloadTest {
         PublicFile published = published(WeightFingerprint.of(Files.write(folder.resolve("large"), large)));
         try (FileServer cutting = new FileServer("/models/" + published.file(), large)) {
             cutting.cutEvery(100_000);
-            Download download = new Download(cutting.base(), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
+            Download download =
+                    new Download(Optional.of(cutting.base()), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
             assertThat(Files.readAllBytes(download.fetch(published, folder).path()))
                     .isEqualTo(large);
             assertThat(cutting.ranges()).hasSizeGreaterThan(6); // what a cut swallows is asked for again
@@ -270,9 +321,10 @@ final class DownloadTest {
     @Test
     void aFailedImportLeavesNoFileThatSomebodySeemsToHaveBrought() throws IOException {
         ExpectedParameters other = SmallNetworks.of("vgg16");
-        Download download = new Download(server.base(), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
+        Download download =
+                new Download(Optional.of(server.base()), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
         assertThatExceptionOfType(IOException.class)
-                .isThrownBy(() -> new WeightInstaller(store(), download, remarks::add).get(NAME, file, other));
+                .isThrownBy(() -> new WeightInstaller(store(), download, NO_ONNX, remarks::add).get(NAME, file, other));
         assertThat(store().folder().resolve(file.file())).doesNotExist();
         assertThat(part()).isRegularFile();
     }
@@ -316,15 +368,37 @@ final class DownloadTest {
     }
 
     @Test
+    void filesInOnnxAreInstalledByTheirOwnReader() throws IOException {
+        String sha256 = WeightFingerprint.of(Files.write(folder.resolve("net"), content));
+        try (FileServer zoo = new FileServer("/models/net.onnx", content)) {
+            PublicFile known = new PublicFile(
+                    "squeezenet-zoo", URI.create("https://server.example/net.onnx"), sha256, 0.1, "a test", "BSD");
+            Path target = store().folder().resolve("squeezenet-zoo.safetensors");
+            List<String> asked = new ArrayList<>();
+            WeightInstaller installer = new WeightInstaller(
+                    store(),
+                    new Download(Optional.of(zoo.base()), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add),
+                    (name, path, source) -> {
+                        assertThat(Files.readAllBytes(path)).isEqualTo(content);
+                        asked.add(name + " " + source);
+                        return target;
+                    },
+                    remarks::add);
+            assertThat(installer.get(WeightName.parse("squeezenet-zoo"), known, blueprint))
+                    .isEqualTo(target);
+            assertThat(asked).containsExactly("squeezenet-zoo net.onnx");
+        }
+    }
+
+    @Test
     void namesWithoutPublicFileSayWhereTheyComeFrom() {
         WeightInstaller acquisition = new WeightInstaller(
-                store(), new Download(server.base(), Duration.ofSeconds(1), _ -> _ -> {}, remarks::add), remarks::add);
+                store(),
+                new Download(Optional.of(server.base()), Duration.ofSeconds(1), _ -> _ -> {}, remarks::add),
+                NO_ONNX,
+                remarks::add);
         assertThatExceptionOfType(MissingWeightsException.class)
-                .isThrownBy(() -> acquisition.get(WeightName.parse("googlenet")))
-                .has(facts(
-                        "googlenet",
-                        "gramian weights import googlenet FILE",
-                        "bvlc_googlenet.caffemodel",
-                        ".safetensors"));
+                .isThrownBy(() -> acquisition.get(WeightName.parse("vit-s16")))
+                .has(facts("vit-s16", "gramian weights import vit-s16 FILE", ".safetensors"));
     }
 }

@@ -15,9 +15,7 @@ import java.util.Random;
 import java.util.SequencedMap;
 import org.gramian.backbone.BackboneInfo.Licence;
 import org.gramian.backbone.weights.Naming.Publisher;
-import org.gramian.backbone.weights.format.FullArena;
 import org.gramian.backbone.weights.format.PublishedFiles;
-import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
 import org.gramian.backbone.weights.format.Tensors32;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.image.crop.Preprocessing;
@@ -56,7 +54,7 @@ final class WeightConversionTest {
     }
 
     private WeightConversion convert(Path path, ExpectedParameters blueprint) throws IOException {
-        return WeightConversion.of(WeightFile.read(path, arena), blueprint, false, arena);
+        return WeightConversion.of(WeightFile.read(path, arena), blueprint, false);
     }
 
     private WeightConversion assertConverted(Path path, ExpectedParameters blueprint, Preprocessing preprocessing)
@@ -70,7 +68,7 @@ final class WeightConversionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"vgg16", "vgg19", "resnet18", "resnet50", "squeezenet"})
+    @ValueSource(strings = {"vgg16", "vgg19", "resnet18", "resnet50", "squeezenet", "mobilenet_v3_large"})
     void torchvisionsFilesHoldTheSame(String architecture) throws IOException {
         ExpectedParameters blueprint = SmallNetworks.of(architecture);
         SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
@@ -79,47 +77,12 @@ final class WeightConversionTest {
                 assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION);
         assertThat(supposed.remarks()).singleElement().has(facts("torchvision", Preprocessing.TORCHVISION.text()));
         assertThat(supposed.licence()).isEqualTo(Weights.UNSTATED);
-        WeightConversion published = WeightConversion.of(WeightFile.read(path, arena), blueprint, true, arena);
+        WeightConversion published = WeightConversion.of(WeightFile.read(path, arena), blueprint, true);
         assertThat(published.remarks()).isEmpty();
         assertThat(published.licence()).isEqualTo(Licence.TORCHVISION.text());
         assertConverted(PublishedFiles.torchLegacy(path, named), blueprint, Preprocessing.TORCHVISION);
         Safetensors.write(path, named, Map.of());
         assertConverted(path, blueprint, Preprocessing.TORCHVISION);
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"vgg16", "vgg19"})
-    void kerasFilesHoldTheSameInAnotherLayout(String architecture) throws IOException {
-        ExpectedParameters blueprint = SmallNetworks.of(architecture);
-        SequencedMap<String, StoredTensor> keras = new LinkedHashMap<>();
-        SequencedMap<String, StoredTensor> old = new LinkedHashMap<>();
-        named(blueprint, Publisher.KERAS).forEach((name, ours) -> {
-            StoredTensor theirs = switch (ours.shape().rank()) {
-                case 4 -> KerasLayout.kernel(ours);
-                case 2 -> KerasLayout.dense(ours, name.startsWith("fc1/") ? 7 : 1);
-                default -> ours;
-            };
-            String layer = name.substring(0, name.indexOf('/'));
-            keras.put(name.replace("/", "/" + layer + "/") + ":0", theirs);
-            old.put(name.replace("/kernel", "/" + layer + "_W_1:0").replace("/bias", "/" + layer + "_b_1:0"), theirs);
-        });
-        Path path = folder.resolve("file");
-        assertConverted(PublishedFiles.keras(path, keras), blueprint, Preprocessing.VGG_CAFFE);
-        assertConverted(PublishedFiles.keras(path, old), blueprint, Preprocessing.VGG_CAFFE);
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"vgg16", "vgg19", "googlenet", "squeezenet"})
-    void caffesFilesHoldTheSameInBothKindsOfLayers(String architecture) throws IOException {
-        ExpectedParameters blueprint = SmallNetworks.of(architecture);
-        boolean vgg = architecture.startsWith("vgg");
-        Preprocessing preprocessing = vgg ? Preprocessing.VGG_CAFFE : Preprocessing.CAFFE;
-        for (CaffeLayers kind : CaffeLayers.values()) {
-            Path path = PublishedFiles.caffe(folder.resolve("file"), values(blueprint), kind);
-            WeightConversion conversion = assertConverted(path, blueprint, preprocessing);
-            assertThat(conversion.remarks()).isEmpty();
-            assertThat(conversion.licence()).has(facts("ImageNet"));
-        }
     }
 
     @ParameterizedTest
@@ -159,7 +122,7 @@ final class WeightConversionTest {
         ExpectedParameters googLeNet = SmallNetworks.of("googlenet");
         SequencedMap<String, StoredTensor> caffe = values(googLeNet);
         caffe.put("loss1/conv.weight", Tensors32.of(Shape.of(1), 1));
-        PublishedFiles.caffe(path, caffe, CaffeLayers.NEW);
+        Safetensors.write(path, caffe, Map.of("input", Preprocessing.CAFFE.text()));
         assertThat(assertConverted(path, googLeNet, Preprocessing.CAFFE).remarks())
                 .singleElement()
                 .has(facts("loss1/conv.weight"));
@@ -190,18 +153,6 @@ final class WeightConversionTest {
                 .has(facts("fc.weight", "[10, 16]", "[31, 16]", "fc.bias", "[10]", "[31]"));
         named.put("bn1.bias", Tensors32.of(Shape.of(1), 1));
         assertRefused(PublishedFiles.torchZip(path, named), blueprint, facts("bn1.bias", "F32", "[1]"));
-    }
-
-    @Test
-    void memoryThatDoesNotSufficeIsSaid() throws IOException {
-        ExpectedParameters blueprint = SmallNetworks.of("vgg16");
-        SequencedMap<String, StoredTensor> keras = new LinkedHashMap<>();
-        named(blueprint, Publisher.KERAS)
-                .forEach((name, ours) -> keras.put(name, ours.shape().rank() == 4 ? KerasLayout.kernel(ours) : ours));
-        WeightFile file = WeightFile.read(PublishedFiles.keras(folder.resolve("file"), keras), arena);
-        assertThatExceptionOfType(TensorFileException.class)
-                .isThrownBy(() -> WeightConversion.of(file, blueprint, false, new FullArena()))
-                .has(facts("GRAMIAN_JAVA_OPTS=-Xmx"));
     }
 
     @Test
@@ -243,8 +194,6 @@ final class WeightConversionTest {
                 path,
                 SmallNetworks.of("vgg16"),
                 facts("PyTorch", "features.0.weight", "conv1_1.weight", "stem.weight"));
-        Path caffe = PublishedFiles.caffe(folder.resolve("caffe"), named, CaffeLayers.NEW);
-        assertRefused(caffe, SmallNetworks.of("resnet18"), facts("resnet18"));
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.gramian.testing.Facts.facts;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.backbone.weights.format.PublishedFiles;
 import org.gramian.backbone.weights.format.Tensors32;
@@ -88,6 +90,24 @@ final class WeightStoreTest {
         try (Stream<Path> files = Files.list(folder.resolve("store"))) {
             assertThat(files).containsExactly(installed);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
+    void weightsThatAreNotFiniteAreRefused(float value) throws IOException {
+        SequencedMap<String, StoredTensor> wrong = new LinkedHashMap<>(values());
+        String name = wrong.lastEntry().getKey();
+        float[] numbers =
+                new float[Math.toIntExact(Tensors32.get(wrong, name).shape().elements())];
+        numbers[7] = value;
+        wrong.put(name, Tensors32.of(Tensors32.get(wrong, name).shape(), numbers));
+        Path file = folder.resolve("wrong.safetensors");
+        Safetensors.write(file, wrong, Map.of("input", Preprocessing.TORCHVISION.text()));
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> store().importFile(NAME, file, remarks::add))
+                .withMessageStartingWith(file + ": ")
+                .has(facts("finite", "7", "'" + name + "'"));
+        assertThat(store().holds(NAME)).isFalse();
     }
 
     @Test
@@ -175,8 +195,6 @@ final class WeightStoreTest {
                             "528 MiB",
                             "gramian weights import vgg16 FILE",
                             ".pth",
-                            ".h5",
-                            ".caffemodel",
                             ".safetensors"));
             assertThatExceptionOfType(MissingWeightsException.class)
                     .isThrownBy(() -> store().verify(WeightName.parse("efficientnet-lite4")))
@@ -188,8 +206,38 @@ final class WeightStoreTest {
     @Test
     void whatCanBeImportedIsWhatIsUnderstood() {
         assertThat(WeightStore.importable("resnet50")).has(facts("torchvision", ".pth", ".safetensors"));
-        assertThat(WeightStore.importable("squeezenet"))
-                .has(facts("torchvision", ".pth", "squeezenet_v1.1.caffemodel", ".safetensors"));
+        assertThat(WeightStore.importable("squeezenet")).has(facts("torchvision", ".pth", ".safetensors"));
+    }
+
+    /** The two forms of ResNet-50 have the same tensors. */
+    @Test
+    void theFormOfResNetIsStatedOrChosen() throws IOException {
+        Path unstated = zeros("resnet50", Map.of());
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> WeightStore.recognize(unstated))
+                .has(facts("weights import resnet50 ", "weights import resnet50-v1 "));
+        Path stated = zeros("resnet50", Map.of("architecture", "resnet50-v1"));
+        assertThat(WeightStore.recognize(stated).text()).isEqualTo("resnet50-v1");
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> store().importFile(WeightName.parse("resnet50"), stated, remarks::add))
+                .has(facts("resnet50-v1", "metadata"));
+        Path installed = store().importFile(WeightName.parse("resnet50-v1"), stated, remarks::add);
+        assertThat(WeightStore.recognize(installed).text()).isEqualTo("resnet50-v1");
+        assertThat(remarks).singleElement().has(facts("RGB mean=123.68,116.779,103.939 std=1,1,1"));
+    }
+
+    private Path zeros(String network, Map<String, String> metadata) throws IOException {
+        Path file = folder.resolve("zeros.safetensors");
+        SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment zeros = arena.allocate(8L << 20, 8);
+            ExpectedParameters.of(network)
+                    .parameters()
+                    .forEach((name, shape) -> tensors.put(
+                            name, new StoredTensor(DType.F16, shape, zeros.asSlice(0, 2 * shape.elements()))));
+            Safetensors.write(file, tensors, metadata);
+        }
+        return file;
     }
 
     @Test
@@ -256,7 +304,9 @@ final class WeightStoreTest {
         assertThat(PublicFile.all())
                 .allSatisfy(
                         file -> assertThat(WeightName.parse(file.name()).text()).isEqualTo(file.name()))
-                .allSatisfy(file -> assertThat(file.sha256Prefix()).matches("[0-9a-f]{8}"));
+                .allSatisfy(file -> assertThat(file.url().getScheme()).isEqualTo("https"))
+                .extracting(PublicFile::file)
+                .doesNotHaveDuplicates();
     }
 
     @ParameterizedTest

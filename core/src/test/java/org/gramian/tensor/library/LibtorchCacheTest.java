@@ -116,8 +116,10 @@ final class LibtorchCacheTest {
             file.seek(1_500_000);
             file.write(old ^ 1);
         }
-        assertThat(cache().provide(jar.artifact())).as("the cheap check passes").isEqualTo(found);
         assertThat(found.verifyChecksums()).singleElement().asString().has(facts("libtorch_cpu.so", "SHA-256"));
+        progress.clear();
+        assertIntact(cache().provide(jar.artifact()));
+        assertThat(progress).anySatisfy(line -> assertThat(line).contains("damaged", "libtorch_cpu.so"));
     }
 
     @Test
@@ -141,6 +143,18 @@ final class LibtorchCacheTest {
         Files.createSymbolicLink(root, real);
         assertIntact(cache().provide(jar.artifact()));
         assertThat(real.resolve(FakeLibtorch.FOLDER_NAME)).isDirectory();
+    }
+
+    @Test
+    void librariesOfAnEarlierVersionAreHashedOnce() throws IOException {
+        Path folder = cache().provide(jar.artifact()).folder();
+        Files.delete(folder.resolve(LibtorchManifest.VERIFIED));
+        progress.clear();
+        assertIntact(cache().provide(jar.artifact()));
+        assertThat(progress).singleElement().asString().has(facts("verifying"));
+        progress.clear();
+        assertIntact(cache().provide(jar.artifact()));
+        assertThat(progress).isEmpty();
     }
 
     private LibtorchCache cache() {

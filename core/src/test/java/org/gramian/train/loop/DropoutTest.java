@@ -22,6 +22,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The mask of dropout: its hash, its share, what it depends on, and its gradient. */
 class DropoutTest {
+    /** Draws for a pooling follow from the example's place alone, not from the batch or its order. */
+    @Test
+    void drawsOfABatchAreThoseOfItsExamples() {
+        Dropout dropout = Dropout.of(0, 9, 1, 3);
+        double[] both = dropout.of(new int[] {5, 2}).draws(4);
+        double[] one = dropout.of(new int[] {2}).draws(4);
+        assertThat(Arrays.copyOfRange(both, 4, 8)).isEqualTo(one);
+        assertThat(both).doesNotHaveDuplicates();
+        assertThat(Arrays.stream(both)).allMatch(draw -> draw >= 0 && draw < 1);
+        assertThat(Dropout.of(0, 9, 1, 4).of(new int[] {2}).draws(4)).isNotEqualTo(one);
+    }
+
     private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
     private static final int[] PLACES = IntStream.range(0, 200).toArray();
     private static final int COLUMNS = 500;

@@ -82,6 +82,14 @@ class ExactResumeTest {
                         .with("pca:6/rbf:sigma=estimate/spd:4/relu/triu/root/l2");
             }
         },
+        DROPPED_CHANNELS_AND_A_FITTED_BARYCENTER {
+            @Override
+            SmallTraining on(Parts parts) {
+                Recipe recipe = Recipes.of(stage(2, 0.1, "cosine", 0), stage(1, 0.01, "constant", 0));
+                return SmallTraining.of(Recipes.with(recipe, new Batching(2, 2)), parts)
+                        .with("pca:6/dropcov/covariance:shrinkage=0.1/rbn/log/triu");
+            }
+        },
         AUGMENTATION_MIXUP_AND_CUTMIX {
             @Override
             SmallTraining on(Parts parts) {

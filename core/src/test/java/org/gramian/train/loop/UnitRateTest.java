@@ -64,6 +64,14 @@ class UnitRateTest {
         assertThat(rate(Recipes.perLength(1, 0.25), "average")).isCloseTo(once / 2, within(once * 1e-5));
     }
 
+    /** Dropped channels make the others, and so descriptors, larger in training than in prediction. */
+    @Test
+    void descriptorsOfTrainingDecide() throws IOException {
+        double plain = rate(Recipes.perLength(1, 0.5), "pca:6/covariance/triu");
+        assertThat(rate(Recipes.perLength(1, 0.5), "pca:6/dropcov/covariance/triu"))
+                .isLessThan(plain / 1.5);
+    }
+
     @Test
     void givenRateIsNotScaled() throws IOException {
         assertThat(rate(stage(1, 0.5, "constant", 0), "average")).isEqualTo(0.5);

@@ -77,6 +77,8 @@ record FeatureTask(SharedModel model, ImageColumn input, CropText crops, DType t
                 lease.card().preprocessing(),
                 model.fingerprint(),
                 resources.device());
+        task.addTaskCompletionListener(
+                (TaskCompletionListener) _ -> network.folded().close());
         FeatureExtractor extractor = new FeatureExtractor(network, FeatureExtractor.DEFAULT_BATCH, type);
         FeatureIterator features = new FeatureIterator(rows, this, extractor, resources);
         task.addTaskCompletionListener((TaskCompletionListener) _ -> features.close());

@@ -101,7 +101,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext<TrainEvent> cont
         Settings frozen = withDefault(trained, Keys.STAGE2_EPOCHS, 0);
         return Choices.complete(
                 withDefault(frozen, Keys.STAGE1_REFIT, Optional.empty()),
-                new DefaultsContext(LAYOUT, Protocols.parse("holdout"), images, weights.names(), Device.Kind.CPU));
+                new DefaultsContext(LAYOUT, Protocols.parse("holdout"), images, weights.available(), Device.Kind.CPU));
     }
 
     private static <T> Settings withDefault(Settings settings, Key<T> key, T value) {

@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
+import org.gramian.image.crop.Preprocessing;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;
@@ -24,6 +25,7 @@ import org.gramian.train.loop.StepPart;
  *
  * @param backbone name
  * @param layer of the backbone
+ * @param network definition of a backbone that is not built in; empty for a built-in one
  * @param pooling as in model files
  * @param classes number of classes
  * @param values of the parameters by name, row-major
@@ -34,6 +36,7 @@ import org.gramian.train.loop.StepPart;
 record StepInput(
         String backbone,
         String layer,
+        String network,
         String pooling,
         int classes,
         SequencedMap<String, float[]> values,
@@ -50,6 +53,7 @@ record StepInput(
         return new StepInput(
                 model.backbone().name(),
                 model.backbone().layer(),
+                model.backbone().definition().orElse(""),
                 model.head().pooling().text(),
                 model.head().classes(),
                 values,
@@ -64,8 +68,11 @@ record StepInput(
 
     /** Returns the head as a model whose backbone has no parameters; the caller closes it. */
     Model model(Device device) {
-        Backbone cut = Backbone.of(backbone, layer);
-        Head head = new Head(Pooling.parse(pooling), classes, false);
+        Backbone whole = network.isEmpty()
+                ? Backbone.of(backbone)
+                : Backbone.of(backbone, network, Preprocessing.TORCHVISION); // unused: crops are preprocessed
+        Backbone cut = whole.cutAt(layer);
+        Head head = new Head(Pooling.parse(pooling).settled(cut, Integer.MAX_VALUE), classes, false);
         List<ParameterSpec> specs = head.parameters(cut.channels()).stream()
                 .map(spec -> new ParameterSpec(
                         spec.name(),

@@ -50,6 +50,11 @@ public final class OneMachine {
 
     /** Asserts that rows of {@link org.gramian.spark.GramianModel} with the column {@code path} have the expected results. */
     public static void assertSame(List<Row> rows, Map<String, ImageResult> expected) {
+        assertSame(rows, expected, SmallModel.TEMPERATURE);
+    }
+
+    /** Asserts the same for a model with a temperature. */
+    public static void assertSame(List<Row> rows, Map<String, ImageResult> expected, double temperature) {
         assertThat(rows.stream().map(row -> name(row.getAs("path"))))
                 .containsExactlyInAnyOrderElementsOf(expected.keySet());
         for (Row row : rows) {
@@ -68,7 +73,7 @@ public final class OneMachine {
                     assertThat(row.<String>getAs("predictedClass"))
                             .isEqualTo(prediction.best().name());
                     assertThat(row.<Vector>getAs("probability").toArray())
-                            .containsExactly(prediction.logits().probabilities(SmallModel.TEMPERATURE), within(1e-5));
+                            .containsExactly(prediction.logits().probabilities(temperature), within(1e-5));
                 }
             }
         }

@@ -44,7 +44,7 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
     }
 
     /** Returns the exception for a file that needs more memory than there is. */
-    public static TensorFileException tooLarge(Path path, OutOfMemoryError cause) {
+    private static TensorFileException tooLarge(Path path, OutOfMemoryError cause) {
         return new TensorFileException(
                 path,
                 "needs more memory than the Java heap of %d MiB; retry with GRAMIAN_JAVA_OPTS=-Xmx… of twice as much"
@@ -58,18 +58,18 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
         SAFETENSORS("safetensors", WeightFile::ofSafetensors),
         /** State dictionary as {@code torch.save} writes it since version 1.6. */
         TORCH_ZIP("PyTorch zip", TorchZip::read),
-        /** State dictionary in the format of {@code torch.save} before version 1.6. */
-        TORCH_LEGACY("PyTorch legacy", TorchLegacy::read),
-        /** Weights of a Keras model in HDF5. */
-        KERAS("Keras HDF5", Keras::read),
-        /** Trained Caffe network: a {@code NetParameter} message. */
-        CAFFE("Caffe", Caffe::read);
+        /** State dictionary in the format of {@code torch.save} before version 1.6: torchvision's VGG files have it. */
+        TORCH_LEGACY("PyTorch legacy", TorchLegacy::read);
 
         /** Reader of a format. */
         @FunctionalInterface
         interface Reader {
             WeightFile read(Path path, Arena arena) throws TensorFileException;
         }
+
+        private static final String EXPORT =
+                "export the network to ONNX and run 'gramian weights import NAME FILE.onnx', or save its tensors as"
+                        + " safetensors";
 
         private static final int SNIFFED = 265;
         private static final long MAX_SAFETENSORS_HEADER = 100_000_000;
@@ -80,9 +80,6 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
         private static final int PICKLE = 0x80;
         /** Offset of a pickle's first value from protocol 4 on: after the protocol and a frame's length. */
         private static final int FRAMED = 11;
-
-        /** First fields of a network: its name, an old layer, a layer; field numbers with wire type 2. */
-        private static final List<Integer> CAFFE_STARTS = List.of(0x0a, 0x12, 0xa2);
 
         private final String label;
 
@@ -107,7 +104,10 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
                     return TORCH_ZIP;
                 }
                 if (beginsWith(start, 0, HDF5)) {
-                    return KERAS;
+                    throw new TensorFileException(path, "is an HDF5 file, as Keras writes; " + EXPORT);
+                }
+                if (path.toString().endsWith(".caffemodel")) {
+                    throw new TensorFileException(path, "is a Caffe network; " + EXPORT);
                 }
                 if (first(start) == PICKLE
                         && (beginsWith(start, 2, TorchLegacy.MAGIC_OPCODES)
@@ -123,9 +123,6 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
                             "expected a state dictionary that torch.save wrote, found "
                                     + (first(start) == PICKLE ? "another pickle" : "a tar archive")
                                     + "; load it with the program that wrote it and torch.save its state_dict()");
-                }
-                if (CAFFE_STARTS.contains(first(start))) {
-                    return CAFFE;
                 }
                 throw unknown(path, start);
             }
@@ -153,9 +150,7 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
                     ? "an empty file"
                     : "bytes " + HexFormat.ofDelimiter(" ").formatHex(first);
             return new TensorFileException(
-                    path,
-                    "expected weights in safetensors, PyTorch's .pth, Keras' .h5 or Caffe's .caffemodel, found "
-                            + found);
+                    path, "expected weights in safetensors or PyTorch's .pth, or a network in ONNX, found " + found);
         }
     }
 }

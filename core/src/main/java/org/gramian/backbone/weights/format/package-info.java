@@ -1,5 +1,5 @@
 /**
- * Weight files as they are published, read into named tensors: safetensors, PyTorch, Keras, Caffe.
+ * Weight files as they are published, read into named tensors: safetensors and PyTorch.
  *
  * <p>{@link org.gramian.backbone.weights.format.WeightFile#read} detects the format by the first bytes and returns the
  * tensors with the names and layout of the file.
@@ -17,8 +17,6 @@
  *       and {@code PickleFunctions} has the functions that it may call. No code of the file is run: what is not a
  * tensor is
  *       refused by name. {@code ZipDirectory} finds the entries of an archive in mapped memory.
- *   <li>{@code Keras} reads the datasets of an {@code .h5}.
- *   <li>{@code Caffe} reads the layers of a {@code .caffemodel}, {@code CaffeBlob} one blob.
  * </ul>
  *
  * <p>Files are not trusted: sizes are checked against the file before memory is allocated, and every problem is

@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Random;
 import java.util.SequencedMap;
-import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
@@ -42,22 +41,6 @@ final class DamagedWeightFilesTest {
         damage(Files.readAllBytes(TorchFixtureTest.fixture("zip.pth")), random);
         damage(Files.readAllBytes(TorchFixtureTest.fixture("legacy.pth")), random);
         damage(Files.readAllBytes(PublishedFiles.torchZip(folder.resolve("a"), tensors(random))), random);
-    }
-
-    @RandomTest(times = 10)
-    void aDamagedKerasFileEndsInTensorsOrASentence(Seed seed) throws IOException {
-        Random random = new Random(seed.value());
-        damage(Files.readAllBytes(PublishedFiles.keras(folder.resolve("a"), tensors(random))), random);
-    }
-
-    @RandomTest(times = 10)
-    void aDamagedCaffeFileEndsInTensorsOrASentence(Seed seed) throws IOException {
-        Random random = new Random(seed.value());
-        for (CaffeLayers kind : CaffeLayers.values()) {
-            SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
-            tensors(random).forEach((name, tensor) -> named.put(name.replace('/', '.'), tensor));
-            damage(Files.readAllBytes(PublishedFiles.caffe(folder.resolve("a"), named, kind)), random);
-        }
     }
 
     private void damage(byte[] whole, Random random) throws IOException {

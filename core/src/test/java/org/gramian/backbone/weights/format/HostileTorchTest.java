@@ -311,6 +311,11 @@ final class HostileTorchTest {
         System.arraycopy("ustar".getBytes(StandardCharsets.US_ASCII), 0, tar, 257, 5);
         assertRefused(Files.write(path, tar), facts("tar"));
         assertRefused(folder, facts("directory"));
+        byte[] hdf5 = {(byte) 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n', 0};
+        assertRefused(Files.write(folder.resolve("vgg16.h5"), hdf5), facts("HDF5", "Keras", "ONNX"));
+        assertRefused(
+                Files.write(folder.resolve("a.caffemodel"), new byte[] {0x0a, 1, 'a'}),
+                facts("Caffe", "gramian weights import NAME FILE.onnx"));
     }
 
     @Test

@@ -1,0 +1,282 @@
+package org.gramian.cli.common;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Backbones;
+import org.gramian.backbone.onnx.OnnxFile;
+import org.gramian.backbone.weights.OnnxWeights;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.backbone.weights.Weights;
+import org.gramian.backbone.weights.Weights.Provenance;
+import org.gramian.basis.Sha256;
+import org.gramian.export.ForeignNetwork;
+import org.gramian.image.Image;
+import org.gramian.image.crop.Crop;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFileException;
+
+/**
+ * Installs networks of ONNX files as backbones, after a comparison with ONNX Runtime.
+ *
+ * @param store target
+ * @param input preprocessing; if empty, that of the file's metadata, else ImageNet's
+ * @param remarks receives notes, one sentence each
+ */
+public record OnnxImport(WeightStore store, Optional<Preprocessing> input, Consumer<String> remarks) {
+    private static final int COLOURS = 3;
+    private static final int LONGEST_STEM = 40;
+    private static final int DIGITS = 8;
+
+    /**
+     * Returns a backbone by name or file, without installing a network of an ONNX file.
+     *
+     * @throws UnusableWeightsException if the file does not define a usable network
+     */
+    public static Backbone backbone(String nameOrFile, WeightStore store) throws IOException {
+        if (!WeightStore.isOnnx(nameOrFile)) {
+            return store.backbone(nameOrFile);
+        }
+        try (Arena arena = Arena.ofShared()) {
+            Path file = Path.of(nameOrFile);
+            return backbone(stem(file), OnnxFile.read(file, arena), file, Preprocessing.TORCHVISION);
+        } catch (TensorFileException wrong) {
+            throw new UnusableWeightsException(wrong);
+        }
+    }
+
+    private static Backbone backbone(String name, OnnxFile content, Path file, Preprocessing preprocessing)
+            throws TensorFileException {
+        try {
+            String free = Backbones.names().contains(name) ? name + "-onnx" : name;
+            return Backbone.of(free, content.graph().toJson(), preprocessing);
+        } catch (IllegalArgumentException | ArithmeticException wrong) {
+            throw new TensorFileException(file, "is not usable as a backbone: " + wrong.getMessage(), wrong);
+        }
+    }
+
+    /**
+     * Installs a network under a name of the user's choice.
+     *
+     * @return the file in the store
+     * @throws IllegalArgumentException if the name is that of a built-in backbone or not well-formed
+     * @throws UnusableWeightsException if the file is no usable network or differs from ONNX Runtime
+     */
+    public Path install(String name, Path file) throws IOException {
+        if (!WeightName.isWellFormed(name) || Backbones.names().contains(name)) {
+            throw new IllegalArgumentException(
+                    "expected a name of lower-case letters, digits, '.', '_' and '-' that is not a built-in backbone,"
+                            + " found '" + name + "'");
+        }
+        try (Arena arena = Arena.ofShared()) {
+            OnnxFile content = OnnxFile.read(file, arena);
+            try (ForeignNetwork reference = ForeignNetwork.open(file)) {
+                return install(backbone(name, content, file, preprocessing(reference)), content, file, reference);
+            }
+        } catch (TensorFileException wrong) {
+            throw new UnusableWeightsException(wrong);
+        }
+    }
+
+    /**
+     * Installs the weights of a built-in backbone.
+     *
+     * @param name name of the weights
+     * @param file file of a network with the same layers
+     * @param source name of the file for the provenance
+     * @return the file in the store
+     * @throws UnusableWeightsException if the file has other layers, or its results differ from the backbone's
+     */
+    public Path installNative(WeightName name, Path file, String source) throws IOException {
+        Backbone backbone = Backbone.of(name.architecture());
+        try (Arena arena = Arena.ofShared()) {
+            OnnxFile content = OnnxFile.read(file, arena);
+            try (ForeignNetwork reference = ForeignNetwork.open(file)) {
+                SequencedMap<String, StoredTensor> tensors = OnnxWeights.of(content, backbone, arena);
+                compare(backbone, tensors, content, file, reference);
+                Preprocessing preprocessing = input.or(() -> stated(reference)).orElse(backbone.preprocessing());
+                if (input.isEmpty()) {
+                    remarks.accept("preprocessing " + preprocessing.text() + "; set another with --input");
+                }
+                return store.install(
+                        name.text(), backbone, tensors, preprocessing, new Weights.Source(file, source), remarks);
+            } catch (IllegalArgumentException others) {
+                throw new TensorFileException(
+                        file,
+                        "does not have the weights of " + name.architecture() + ": " + others.getMessage(),
+                        others);
+            }
+        } catch (TensorFileException wrong) {
+            throw new UnusableWeightsException(wrong);
+        }
+    }
+
+    /**
+     * Installs the network of a file under a name made of the file's name and a checksum, unless it is installed.
+     *
+     * @return the name, or its file if the store is not that of the process
+     */
+    public String install(Path file) throws IOException {
+        try (Arena arena = Arena.ofShared()) {
+            OnnxFile content = OnnxFile.read(file, arena);
+            try (ForeignNetwork reference = ForeignNetwork.open(file)) {
+                Preprocessing preprocessing = preprocessing(reference);
+                String name = stem(file) + "-" + checksum(content, preprocessing);
+                Backbone backbone = backbone(name, content, file, preprocessing);
+                WeightName installed = new WeightName(name, name);
+                if (!store.holds(installed)) {
+                    install(backbone, content, file, reference);
+                    remarks.accept("installed " + file + " as the backbone " + name);
+                }
+                return reference(installed);
+            }
+        } catch (TensorFileException wrong) {
+            throw new UnusableWeightsException(wrong);
+        }
+    }
+
+    /** Returns what settings call an installed network. */
+    private String reference(WeightName name) {
+        return store.equals(WeightStore.ofProcess())
+                ? name.text()
+                : store.file(name).toAbsolutePath().toString();
+    }
+
+    /** Returns the value of a backbone option for settings: an ONNX file is installed first. */
+    public String resolve(String nameOrFile) throws IOException {
+        if (WeightStore.isOnnx(nameOrFile)) {
+            return install(Path.of(nameOrFile));
+        }
+        boolean own = WeightName.isWellFormed(nameOrFile)
+                && !Backbones.names().contains(nameOrFile)
+                && store.holds(new WeightName(nameOrFile, nameOrFile));
+        return own ? reference(new WeightName(nameOrFile, nameOrFile)) : nameOrFile;
+    }
+
+    private Path install(Backbone backbone, OnnxFile content, Path file, ForeignNetwork reference) throws IOException {
+        compare(backbone, content.weights(), content, file, reference);
+        return store.install(
+                backbone.name(),
+                backbone,
+                content.weights(),
+                backbone.preprocessing(),
+                Weights.Source.of(file),
+                remarks);
+    }
+
+    private void compare(
+            Backbone backbone,
+            SequencedMap<String, StoredTensor> tensors,
+            OnnxFile content,
+            Path file,
+            ForeignNetwork reference)
+            throws IOException {
+        Backbone whole = backbone.cutAt(backbone.layers().getLast());
+        Weights weights = new Weights(
+                backbone.name(), tensors, backbone.preprocessing(), new Provenance("", file.toString(), "", ""));
+        int side = reference.side(backbone.about().size());
+        int batch = reference.batch();
+        boolean scores = backbone.definition().isEmpty()
+                && content.graph().nodes().stream()
+                        .anyMatch(node -> node.operator().equals("Softmax"));
+        try (ParameterSet parameters = weights.load(whole, DType.F32, Device.CPU)) {
+            double noise = reference.difference(whole, parameters, scores, noise(batch, side), side);
+            double image =
+                    reference.difference(whole, parameters, scores, image(batch, side, backbone.preprocessing()), side);
+            double largest = Math.max(noise, image);
+            if (!(largest <= ForeignNetwork.MOST)) {
+                throw new TensorFileException(
+                        file,
+                        String.format(
+                                Locale.ROOT,
+                                "expected the results of ONNX Runtime within %.0e, found a difference of %.1e; report"
+                                        + " the file's exporter and operators as a bug",
+                                ForeignNetwork.MOST,
+                                largest));
+            }
+            remarks.accept(String.format(
+                    Locale.ROOT, "same results as ONNX Runtime on noise (%.1e) and on an image (%.1e)", noise, image));
+        } catch (IllegalArgumentException wrong) {
+            throw new TensorFileException(file, "is not usable as a backbone: " + wrong.getMessage(), wrong);
+        }
+    }
+
+    private static float[] noise(int batch, int side) {
+        SplittableRandom random = new SplittableRandom(1);
+        float[] values = new float[batch * COLOURS * side * side];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = (float) random.nextGaussian();
+        }
+        return values;
+    }
+
+    /** Returns preprocessed waves of different directions in the three channels. */
+    private static float[] image(int batch, int side, Preprocessing preprocessing) {
+        byte[] rgb = new byte[COLOURS * side * side];
+        for (int i = 0; i < rgb.length; i++) {
+            int x = i / COLOURS % side;
+            int y = i / COLOURS / side;
+            rgb[i] = (byte) (128 + 100 * Math.sin(x / 7.0 + i % COLOURS) * Math.cos(y / (5.0 + i % COLOURS)));
+        }
+        float[] values = new float[batch * rgb.length];
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment one = arena.allocate((long) rgb.length * Float.BYTES, Float.BYTES);
+            preprocessing.write(new Image(side, side, rgb), new Crop(side, side, 0, 0, side, false), one);
+            for (int n = 0; n < batch; n++) {
+                MemorySegment.copy(one, 0, MemorySegment.ofArray(values), n * one.byteSize(), one.byteSize());
+            }
+        }
+        return values;
+    }
+
+    private Preprocessing preprocessing(ForeignNetwork reference) {
+        if (input.isPresent()) {
+            return input.get();
+        }
+        Optional<Preprocessing> stated = stated(reference);
+        if (stated.isEmpty()) {
+            remarks.accept("the file does not state its preprocessing; imagenet (" + Preprocessing.TORCHVISION.text()
+                    + ") is assumed; set another with --input");
+        }
+        return stated.orElse(Preprocessing.TORCHVISION);
+    }
+
+    private static Optional<Preprocessing> stated(ForeignNetwork reference) {
+        return InputOptions.stated(reference.metadata());
+    }
+
+    /** Returns the file name without extension, as part of a name of weights. */
+    private static String stem(Path file) {
+        String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
+        String stem = name.substring(0, name.length() - WeightStore.ONNX.length())
+                .replaceAll("[^a-z0-9._-]", "-")
+                .replaceAll("^[^a-z0-9]+", "");
+        return stem.isEmpty() ? "network" : stem.substring(0, Math.min(LONGEST_STEM, stem.length()));
+    }
+
+    private static String checksum(OnnxFile content, Preprocessing preprocessing) {
+        MessageDigest digest = Sha256.digest();
+        digest.update(content.graph().toJson().getBytes(StandardCharsets.UTF_8));
+        digest.update(preprocessing.text().getBytes(StandardCharsets.UTF_8));
+        content.weights().forEach((name, tensor) -> {
+            digest.update(name.getBytes(StandardCharsets.UTF_8));
+            digest.update(tensor.data().asByteBuffer());
+        });
+        return Sha256.hex(digest.digest()).substring(0, DIGITS);
+    }
+}

@@ -1,0 +1,223 @@
+package org.gramian.cli.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.gramian.cli.Run;
+import org.gramian.cli.TinyTraining;
+import org.gramian.cli.common.ExitCode;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.model.ModelFile;
+import org.gramian.model.ModelHeader;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A network of another program, see {@code scripts/golden/onnx_backbone.py}, through all commands. */
+class OnnxBackboneTest {
+    @TempDir
+    private Path root = Path.of("");
+
+    private TinyTraining tiny = new TinyTraining(root);
+    private Path network = Path.of("");
+
+    @BeforeEach
+    void prepare() throws IOException {
+        tiny = TinyTraining.in(root);
+        network = Files.copy(TinyTraining.NETWORK, root.resolve("small-backbone.onnx"));
+    }
+
+    private static Run done(Run run) {
+        assertThat(run.code()).as(run.err()).isZero();
+        return run;
+    }
+
+    private Run weights(Object... arguments) {
+        return Run.of(Stream.concat(
+                        Stream.of("weights"),
+                        Stream.concat(Stream.of(arguments), Stream.of("--weights-dir", root.resolve("weights"))))
+                .toArray());
+    }
+
+    /** Trains on frozen features, fine-tunes, and uses the model without any other file. */
+    @Test
+    void aModelNeedsNothingButItsFile() throws IOException {
+        Path out = root.resolve("run");
+        Run trained = done(tiny.train(
+                out, "--backbone", network, "--epochs", "2", "--fine-tune", "1", "--pooling", "covariance/triu"));
+        assertThat(trained.err())
+                .has(facts("ONNX Runtime", "imagenet", "--input", "small-backbone-"))
+                .doesNotContain("Exception");
+        Path model = Files.move(out.resolve("model.safetensors"), root.resolve("model.safetensors"));
+        try (Stream<Path> files = Files.list(root.resolve("weights"))) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(network);
+        ModelHeader header = ModelFile.header(model);
+        assertThat(header.backbone().name()).startsWith("small-backbone-");
+        assertThat(header.backbone().layer()).isEqualTo("relu_1");
+        assertThat(header.backbone().definition()).isPresent();
+        assertThat(header.card().preprocessing()).isEqualTo(Preprocessing.TORCHVISION);
+        assertThat(header.card().origin())
+                .containsEntry("config.network.backbone", header.backbone().name());
+        Path image = tiny.images().root().resolve("wood").resolve("1.bmp");
+        assertThat(done(Run.of("predict", model, image, "--device", "cpu")).out())
+                .contains("1.bmp");
+        done(Run.of("explain", model, image, root.resolve("explained.png"), "--device", "cpu"));
+        done(Run.of("embed", model, image, root.resolve("embedded.csv"), "--device", "cpu"));
+        assertThat(done(Run.of("show", model)).out())
+                .has(facts(header.backbone().name(), "relu_1"));
+        done(Run.of("evaluate", model, tiny.images().root(), "--device", "cpu"));
+        Path exported = root.resolve("exported.onnx");
+        assertThat(done(Run.of("export", model, exported)).out()).has(facts("ONNX Runtime", "probabilities"));
+        assertThat(done(Run.of("predict", exported, image)).out()).contains("1.bmp");
+    }
+
+    @Test
+    void anInstalledNetworkIsABackboneByName() throws IOException {
+        assertThat(done(weights("import", "mine", network, "--input", "clip")).out())
+                .contains(root.resolve("weights").resolve("mine.safetensors").toString());
+        assertThat(done(weights("list")).out()).containsPattern("mine +installed .*small-backbone.onnx");
+        assertThat(done(weights("verify", "mine")).out()).contains("ok");
+        Path out = root.resolve("run");
+        done(tiny.train(out, "--backbone", "mine", "--layer", "block.relu_1+relu_1", "--epochs", "2"));
+        Path again = root.resolve("again");
+        done(Run.of(Stream.concat(
+                        Stream.of(
+                                "train", tiny.images().root(), "--config", out.resolve("config.yaml"), "--out", again),
+                        tiny.context().stream())
+                .toArray()));
+        assertThat(again.resolve("model.safetensors")).hasSameBinaryContentAs(out.resolve("model.safetensors"));
+        ModelHeader header = ModelFile.header(out.resolve("model.safetensors"));
+        assertThat(header.backbone()).hasToString("mine:block.relu_1+relu_1");
+        assertThat(header.card().preprocessing().text()).startsWith("RGB mean=122.770938,");
+    }
+
+    @Test
+    void backbonesListsCutPoints() {
+        Run text = done(Run.of("backbones", network, "--size", "64"));
+        assertThat(text.out())
+                .containsPattern("block.relu_1 +8×16×16 +880")
+                .containsPattern("relu_1 +12×8×8 +1,756 +\\(default\\)")
+                .containsPattern("logits +5×1×1");
+        assertThat(done(Run.of("backbones", network, "--json")).out()).has(facts("\"defaultLayer\" : \"relu_1\""));
+        assertThat(done(Run.of("methods", "bcnn", "--backbone", network)).out()).has(facts("12 channels", "78 values"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "imagenet, 'RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375'",
+        "'mean=0.485,0.456,0.406,std=0.229,0.224,0.225', 'RGB mean=123.675,116.28,103.53 std=58.395,57.12,57.375'",
+        "raw, 'RGB mean=0,0,0 std=1,1,1'",
+        "'BGR mean=104,117,123 std=1', 'BGR mean=104,117,123 std=1,1,1'",
+        "'mean=0,std=1', 'RGB mean=0,0,0 std=255,255,255'"
+    })
+    void theInputIsKept(String input, String preprocessing) throws IOException {
+        done(weights("import", "mine", network, "--input", input));
+        assertThat(done(Run.of("backbones", "mine", "--json", "--weights-dir", root.resolve("weights")))
+                        .out())
+                .contains("\"order\" : \"" + preprocessing.substring(0, 3) + "\"");
+        Path file = root.resolve("weights").resolve("mine.safetensors");
+        assertThat(Files.readString(file, StandardCharsets.ISO_8859_1)).contains(preprocessing);
+    }
+
+    @Test
+    void wrongInputsAreNamed() throws IOException {
+        assertWrong(weights("import", network), ExitCode.USAGE, "name", "weights import mine");
+        assertWrong(weights("import", "Mine!", network), ExitCode.USAGE, "Mine!", "lower-case");
+        assertWrong(weights("import", "vgg16", network), ExitCode.MODEL, "vgg16", "32", "5 convolutions");
+        assertWrong(weights("import", "mine", network, "--input", "grey"), ExitCode.USAGE, "--input", "grey", "clip");
+        Path text = Files.writeString(root.resolve("text.onnx"), "hello, this is not a network");
+        assertWrong(weights("import", "mine", text), ExitCode.MODEL, text);
+        assertWrong(weights("import", "mine", root.resolve("absent.onnx")), ExitCode.MODEL, "absent.onnx");
+        Path cut = Files.write(root.resolve("cut.onnx"), Arrays.copyOf(Files.readAllBytes(network), 3000));
+        assertWrong(weights("import", "mine", cut), ExitCode.MODEL, cut);
+        assertThat(root.resolve("weights")).isEmptyDirectory();
+        Path out = root.resolve("run");
+        assertWrong(
+                tiny.train(out, "--backbone", network, "--layer", "block.relu_2"),
+                ExitCode.USAGE,
+                "block.relu_2",
+                "did you mean 'block.relu_1'");
+        assertWrong(tiny.train(out, "--backbone", "minee"), ExitCode.USAGE, "unknown backbone 'minee'");
+        assertWrong(tiny.train(out, "--backbone", root.resolve("absent.onnx")), ExitCode.MODEL, "absent.onnx");
+        assertWrong(tiny.train(out, "--backbone", "filters", "--input", "clip"), ExitCode.USAGE, "--input", "filters");
+    }
+
+    /** An ONNX file is installed first; then its name, or its file, is a backbone. */
+    @Test
+    void benchTimesImportedNetworks() {
+        Object[] small = {
+            "bench",
+            "--only",
+            "backbone",
+            "--device",
+            "cpu",
+            "--threads",
+            "1",
+            "--repeat",
+            "1",
+            "--warmup",
+            "0",
+            "--batch",
+            "2",
+            "--pixels",
+            "32",
+            "--weights-dir",
+            root.resolve("weights"),
+            "--backbone"
+        };
+        for (String backbone : List.of(network.toString(), "mine")) {
+            done(weights("import", "mine", network, "--input", "imagenet"));
+            Run run = done(
+                    Run.of(Stream.concat(Stream.of(small), Stream.of(backbone)).toArray()));
+            assertThat(run.out()).containsPattern("backbone, forward .*\\b2, f32 +gramian ");
+        }
+    }
+
+    /** A transformer exported for images of 32×32 only. */
+    @Test
+    void anotherImageSizeThanThatOfTheFileIsNamed() {
+        Path fixed = Path.of("..", "core", "src", "test", "resources", "golden", "onnx", "vit-fixed.onnx");
+        Path out = root.resolve("run");
+        assertWrong(
+                Run.of(Stream.concat(
+                                Stream.of(
+                                        "train",
+                                        tiny.images().root(),
+                                        "--out",
+                                        out,
+                                        "--backbone",
+                                        fixed,
+                                        "--crops",
+                                        "center:48"),
+                                tiny.context().stream())
+                        .toArray()),
+                ExitCode.USAGE,
+                "48×48",
+                "32×32",
+                "--image-size 32",
+                "dynamic");
+        done(Run.of(Stream.concat(
+                        Stream.of("train", tiny.images().root(), "--out", out, "--backbone", fixed, "--epochs", "1"),
+                        tiny.context().stream())
+                .toArray()));
+    }
+
+    private static void assertWrong(Run run, int code, Object... facts) {
+        assertThat(run.err()).has(facts(facts)).doesNotContain("internal error");
+        assertThat(run.code()).as(run.err()).isEqualTo(code);
+        assertThat(List.of(run.err().split("\n", -1))).hasSizeLessThan(6);
+    }
+}

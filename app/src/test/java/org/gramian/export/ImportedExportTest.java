@@ -1,0 +1,133 @@
+package org.gramian.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.backbone.Backbone;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.model.Engine;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Networks of PyTorch's exporter, see {@code scripts/golden/onnx_small.py}, imported and exported again. */
+class ImportedExportTest {
+    private static final double ROUNDING = 5e-5;
+    private static final Path RESOURCES = Path.of("..", "core", "src", "test", "resources");
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private static Path golden(String name) {
+        return RESOURCES.resolve("golden").resolve("onnx").resolve(name + ".onnx");
+    }
+
+    private static Backbone backbone(Path network) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            return Backbone.of(
+                    "imported",
+                    org.gramian.backbone.onnx.OnnxFile.read(network, arena)
+                            .graph()
+                            .toJson(),
+                    Preprocessing.TORCHVISION);
+        }
+    }
+
+    /** Compares a model with the weights of the file, for one image and for several. */
+    private void requireAgreement(Path network, Backbone cut, String pooling, int side, int opset) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            var weights =
+                    org.gramian.backbone.onnx.OnnxFile.read(network, arena).weights();
+            List<ParameterSpec> stored = cut.parameters().stream()
+                    .map(spec -> new ParameterSpec(
+                            spec.name(),
+                            spec.shape(),
+                            spec.role(),
+                            (_, _, _) -> Objects.requireNonNull(weights.get(spec.name()), spec.name())
+                                    .toTensor()))
+                    .toList();
+            SplittableRandom random = new SplittableRandom(1);
+            ParameterSet parameters = ParameterSet.initialize(stored, random, DType.F32, Device.CPU);
+            try (SmallModel small = SmallModel.of(cut, parameters, pooling, side, false, random)) {
+                Path file = folder.resolve("model.onnx");
+                OnnxFile.write(file, small.model(), small.card(), opset);
+                try (OnnxEngine onnx = OnnxEngine.open(file, 1)) {
+                    assertThat(onnx.header().backbone()).isEqualTo(cut);
+                    for (int count : List.of(1, 3)) {
+                        EngineDifference found = EngineDifference.of(
+                                onnx, Engine.of(small.model()), small.crops(count), small.shape(count));
+                        double scale = Math.max(1, found.largestScore());
+                        assertThat(found.scores() / scale)
+                                .as("%s %s: %s", network, cut, found)
+                                .isLessThan(ROUNDING);
+                        assertThat(found.largestScore()).isGreaterThan(1e-3);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Sizes and batches that differ from those of the file, where it allows them. */
+    @ParameterizedTest
+    @CsvSource({
+        "kitchen, 32, 17",
+        "kitchen, 45, 13",
+        "vit, 32, 17",
+        "vit-fixed, 32, 21",
+        "swin-fixed, 32, 13",
+        "convnext, 45, 18"
+    })
+    void everyLayerAgrees(String name, int side, int opset) throws IOException {
+        Backbone backbone = backbone(golden(name));
+        for (String layer : backbone.layers()) {
+            requireAgreement(golden(name), backbone.cutAt(layer), "average/l2", side, opset);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "relu_1, conv:4/rbf/spd:3/relu/triu/root/l2",
+        "block.relu, covariance/isqrt:3/triu",
+        "block.relu_1, tail/l2",
+        "block.relu_1+relu_1, '[layer:relu_1/average+tail]/l2'"
+    })
+    void tailsBranchesAndSeveralLayersAgree(String layers, String pooling) throws IOException {
+        Path network = RESOURCES.resolve("models").resolve("small-backbone.onnx");
+        requireAgreement(network, backbone(network).cutAt(layers), pooling, 51, OnnxFile.DEFAULT_OPSET);
+    }
+
+    /** Full networks that {@code scripts/golden/onnx_networks.py} wrote into a folder. */
+    @Test
+    @EnabledIfSystemProperty(named = "gramian.test.onnx", matches = ".+")
+    void fullNetworksAgree() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("gramian.test.onnx")))) {
+            for (Path file :
+                    files.filter(f -> f.toString().endsWith(".onnx")).sorted().toList()) {
+                Backbone backbone = backbone(file);
+                for (String layer :
+                        List.of(backbone.defaultLayer(), backbone.layers().getLast())) {
+                    requireAgreement(
+                            file,
+                            backbone.cutAt(layer),
+                            "average/l2",
+                            backbone.about().size(),
+                            OnnxFile.DEFAULT_OPSET);
+                }
+                System.out.println(file.getFileName());
+            }
+        }
+    }
+}

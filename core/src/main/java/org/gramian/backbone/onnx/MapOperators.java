@@ -1,0 +1,419 @@
+package org.gramian.backbone.onnx;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.BatchNorm;
+import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.FeatureMaps.Filters;
+import org.gramian.autodiff.FeatureMaps.ResponseNorm;
+import org.gramian.autodiff.Interpolation;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.backbone.onnx.Planned.Arguments;
+import org.gramian.backbone.onnx.Planned.Site;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Window;
+import org.gramian.tensor.Window.Pair;
+import org.jspecify.annotations.Nullable;
+
+/** Operators of ONNX on feature maps {@code [n, c, h, w]}: convolution, pooling, norms, padding and resizing. */
+final class MapOperators {
+    /** Largest kernel, stride, padding and dilation. */
+    private static final long LARGEST = 1 << 14;
+
+    private MapOperators() {}
+
+    /**
+     * Geometry of a sliding window.
+     *
+     * @param size rows and columns
+     * @param stride step
+     * @param dilation step between elements
+     * @param before rows and columns of padding at the top and left
+     * @param after rows and columns of padding at the bottom and right
+     */
+    private record Sliding(Pair size, Pair stride, Pair dilation, Pair before, Pair after) {
+        static Sliding of(Site at, long height, long width) {
+            OnnxNode node = at.node();
+            Operand maps = at.in(0, 4);
+            Pair size = pair(node, node.longs("kernel_shape", height, width), 1);
+            Pair stride = pair(node, node.longs("strides", 1, 1), 1);
+            Pair dilation = pair(node, node.longs("dilations", 1, 1), 1);
+            long[] pads = node.longs("pads", 0, 0, 0, 0);
+            String auto = node.text("auto_pad", "NOTSET");
+            if (auto.startsWith("SAME")) {
+                long rows = same(maps.size(2), size.vertical(), stride.vertical(), dilation.vertical());
+                long columns = same(maps.size(3), size.horizontal(), stride.horizontal(), dilation.horizontal());
+                boolean upper = auto.equals("SAME_UPPER");
+                pads = new long[] {
+                    upper ? rows / 2 : rows - rows / 2,
+                    upper ? columns / 2 : columns - columns / 2,
+                    upper ? rows - rows / 2 : rows / 2,
+                    upper ? columns - columns / 2 : columns / 2
+                };
+            } else if (auto.equals("VALID")) {
+                pads = new long[4];
+            }
+            if (pads.length != 4) {
+                throw node.error("expected padding on 4 sides, found " + Arrays.toString(pads));
+            }
+            Pair before = pair(node, new long[] {pads[0], pads[1]}, 0);
+            return new Sliding(size, stride, dilation, before, pair(node, new long[] {pads[2], pads[3]}, 0));
+        }
+
+        private static long same(long side, long size, long stride, long dilation) {
+            return Math.max(0, (Math.ceilDiv(side, stride) - 1) * stride + (size - 1) * dilation + 1 - side);
+        }
+
+        private static Pair pair(OnnxNode node, long[] values, long least) {
+            if (values.length != 2 || Arrays.stream(values).anyMatch(value -> value < least || value > LARGEST)) {
+                throw node.error("expected two sizes from " + least + " to " + LARGEST + ", found "
+                        + Arrays.toString(values) + "; only two-dimensional windows are supported");
+            }
+            return new Pair((int) values[0], (int) values[1]);
+        }
+
+        /** Padding that both sides have. */
+        Pair common() {
+            return new Pair(
+                    Math.min(before.vertical(), after.vertical()), Math.min(before.horizontal(), after.horizontal()));
+        }
+
+        /** Shape of maps after the padding that only one side has. */
+        Shape padded(Shape maps) {
+            return maps.with(2, maps.at(2) + Math.abs(before.vertical() - after.vertical()))
+                    .with(3, maps.at(3) + Math.abs(before.horizontal() - after.horizontal()));
+        }
+
+        /** Adds the padding that only one side has. */
+        Var pad(Var maps, double value) {
+            Var rows = pad(maps, 2, before.vertical() - after.vertical(), value);
+            return pad(rows, 3, before.horizontal() - after.horizontal(), value);
+        }
+
+        private static Var pad(Var maps, int dimension, long excess, double value) {
+            return excess == 0 ? maps : Shapes.pad(maps, dimension, Math.max(0, excess), Math.max(0, -excess), value);
+        }
+
+        /** Whether one more row and column after than before can become zeros of a small kernel. */
+        boolean shifts() {
+            return after.vertical() == before.vertical() + 1
+                    && after.horizontal() == before.horizontal() + 1
+                    && dilation.equals(new Pair(1, 1))
+                    && size.vertical() > 1
+                    && size.horizontal() > 1;
+        }
+    }
+
+    /** Returns the window of a convolution or pooling, with the padding that {@code auto_pad} means. */
+    static Operation.Geometry geometry(Site at) {
+        boolean weighted = at.node().operator().endsWith("Conv");
+        long height = weighted ? at.in(1, 4).size(2) : 0;
+        long width = weighted ? at.in(1, 4).size(3) : 0;
+        Sliding sliding = Sliding.of(at, height, width);
+        return Operation.Geometry.of(sliding.size, sliding.stride, sliding.dilation, sliding.before, sliding.after);
+    }
+
+    /** Convolution, with a batch norm and an activation if {@link Fusion} found them. */
+    static Planned convolution(Site at) {
+        OnnxNode node = at.node();
+        Operand weight = at.in(1, 4);
+        Operand maps = at.in(0, 4);
+        Sliding sliding = Sliding.of(at, weight.size(2), weight.size(3));
+        long groups = node.whole("group", 1);
+        boolean fits = groups >= 1
+                && groups <= weight.size(0)
+                && weight.size(0) % groups == 0
+                && maps.size(1) == weight.size(1) * groups
+                && sliding.size.vertical() == weight.size(2)
+                && sliding.size.horizontal() == weight.size(3);
+        if (!fits) {
+            throw node.error("expected maps of " + weight.size(1) * groups + " channels and a kernel " + sliding.size
+                    + ", found " + maps.shape() + " and weights " + weight.shape());
+        }
+        boolean shifts = sliding.shifts();
+        Convolution convolution = new Convolution(
+                sliding.stride, shifts ? sliding.after : sliding.common(), sliding.dilation, (int) groups);
+        Shape kernel = shifts ? weight.shape().with(2, weight.size(2) + 1).with(3, weight.size(3) + 1) : weight.shape();
+        Shape shape = convolution.output(shifts ? maps.shape() : sliding.padded(maps.shape()), kernel);
+        Activation activation = Fusion.activation(node);
+        boolean normalized = node.operator().equals(Fusion.CONV) && node.has(3);
+        return new Planned(List.of(maps.to(shape)), in -> {
+            Filters filters = normalized ? folded(in, node) : new Filters(in.get(1), node.has(2) ? in.get(2) : null);
+            if (shifts) {
+                Var wider = Shapes.zerosBefore(Shapes.zerosBefore(filters.weight(), 2, 1), 3, 1);
+                return List.of(
+                        FeatureMaps.convolve(in.get(0), new Filters(wider, filters.bias()), convolution, activation));
+            }
+            return List.of(FeatureMaps.convolve(sliding.pad(in.get(0), 0), filters, convolution, activation));
+        });
+    }
+
+    private static Filters folded(Arguments in, OnnxNode node) {
+        BatchNorm.Statistics statistics =
+                new BatchNorm.Statistics(in.get(5).value(), in.get(6).value());
+        return norm(node).fold(in.get(1), in.get(3), in.get(4), statistics);
+    }
+
+    private static BatchNorm norm(OnnxNode node) {
+        return new BatchNorm(node.number("epsilon", 1e-5), BatchNorm.STANDARD.momentum());
+    }
+
+    /** Batch norm with fixed statistics. */
+    static Planned batchNorm(Site at) {
+        Operand x = at.in(0);
+        for (int i = 1; i <= 4; i++) {
+            if (x.rank() < 2 || !at.in(i).shape().equals(Shape.of(x.size(1)))) {
+                throw at.node()
+                        .error("expected one number per channel of " + x.shape() + ", found "
+                                + at.in(i).shape());
+            }
+        }
+        return new Planned(List.of(x), in -> {
+            BatchNorm.Statistics statistics =
+                    new BatchNorm.Statistics(in.get(3).value(), in.get(4).value());
+            DType type = in.get(0).value().type();
+            Var exact = Arithmetic.cast(in.get(0), in.get(1).value().type());
+            return List.of(Arithmetic.cast(norm(at.node()).predict(exact, in.get(1), in.get(2), statistics), type));
+        });
+    }
+
+    static Planned responseNorm(Site at) {
+        OnnxNode node = at.node();
+        at.in(0, 4);
+        long size = node.whole("size", 1);
+        if (size < 1 || size % 2 == 0 || size > LARGEST) {
+            throw node.error("expected an odd number of channels, found " + size);
+        }
+        ResponseNorm norm = new ResponseNorm(
+                (int) size, node.number("alpha", 1e-4), node.number("beta", 0.75), node.number("bias", 1));
+        return Planned.of(at.in(0), (Var x) -> FeatureMaps.localResponseNorm(x, norm));
+    }
+
+    static Planned maxPool(Site at) {
+        Sliding sliding = pooling(at);
+        Window window = window(at, sliding);
+        return Planned.of(
+                pooled(at, sliding, window),
+                (Var x) -> FeatureMaps.maxPool(sliding.pad(x, Double.NEGATIVE_INFINITY), window));
+    }
+
+    /** Mean of windows; without {@code count_include_pad} it is divided by the mean of ones. */
+    static Planned averagePool(Site at) {
+        Sliding sliding = pooling(at);
+        Window window = window(at, sliding);
+        Operand result = pooled(at, sliding, window);
+        boolean padded = !sliding.before.equals(new Pair(0, 0)) || !sliding.after.equals(new Pair(0, 0));
+        if (!padded || at.node().whole("count_include_pad", 0) == 1) {
+            return Planned.of(result, (Var x) -> FeatureMaps.averagePool(sliding.pad(x, 0), window));
+        }
+        Shape one = at.in(0).shape().with(0, 1).with(1, 1);
+        return Planned.of(result, (Var x) -> {
+            Var ones = x.tape()
+                    .apply(
+                            List.of(),
+                            () -> Result.of(
+                                    Tensors.full(
+                                            1, one, x.value().type(), x.value().device()),
+                                    (g, wanted) -> List.of()));
+            Var shares = FeatureMaps.averagePool(sliding.pad(ones, 0), window);
+            return Arithmetic.div(FeatureMaps.averagePool(sliding.pad(x, 0), window), shares);
+        });
+    }
+
+    private static Sliding pooling(Site at) {
+        Sliding sliding = Sliding.of(at, 0, 0);
+        if (!sliding.dilation.equals(new Pair(1, 1)) || at.node().outputs().size() > 1) {
+            throw at.node().error("expected pooling without dilation and without indexes");
+        }
+        return sliding;
+    }
+
+    private static Window window(Site at, Sliding sliding) {
+        Pair common = sliding.common();
+        Pair size = sliding.size;
+        if (common.vertical() > size.vertical() / 2 || common.horizontal() > size.horizontal() / 2) {
+            throw at.node().error("expected padding of at most half the window " + size + ", found " + common);
+        }
+        return new Window(size, sliding.stride, common, at.node().whole("ceil_mode", 0) == 1);
+    }
+
+    private static Operand pooled(Site at, Sliding sliding, Window window) {
+        Operand maps = at.in(0, 4);
+        return maps.to(window.outputs(sliding.padded(maps.shape())));
+    }
+
+    /** Global average or maximum pooling. */
+    static Planned global(Site at, boolean maximum) {
+        Shape maps = at.in(0, 4).shape();
+        if (maps.at(2) > LARGEST || maps.at(3) > LARGEST || maps.elements() == 0) {
+            throw at.node().error("expected maps of 1 to " + LARGEST + " rows and columns, found " + maps);
+        }
+        Pair size = new Pair((int) maps.at(2), (int) maps.at(3));
+        Window window = new Window(size, size, new Pair(0, 0), false);
+        return Planned.of(
+                at.in(0).to(maps.with(2, 1).with(3, 1)),
+                (Var x) -> maximum ? FeatureMaps.maxPool(x, window) : FeatureMaps.globalAveragePool(x));
+    }
+
+    /** Padding with a constant, or by reflection or repetition of the border; negative padding crops. */
+    static Planned pad(Site at) {
+        Operand x = at.in(0);
+        OnnxNode node = at.node();
+        long[] pads = at.list(1, "pads");
+        double value = at.number(2, "value", 0);
+        String mode = node.text("mode", "constant");
+        int rank = x.rank();
+        if (pads.length != 2 * rank || node.has(3)) {
+            throw node.error("expected padding before and after each of " + rank + " dimensions, found " + pads.length
+                    + " numbers");
+        }
+        Shape shape = x.shape();
+        for (int i = 0; i < rank; i++) {
+            long size = shape.at(i) + pads[i] + pads[rank + i];
+            boolean reflected = mode.equals("reflect") && Math.max(pads[i], pads[rank + i]) >= shape.at(i);
+            if (size < 0 || size > LARGEST * LARGEST || reflected) {
+                throw node.error("expected padding that fits " + x.shape() + ", found " + Arrays.toString(pads));
+            }
+            if (size != shape.at(i)) {
+                at.requireNoImages(x, i);
+            }
+            shape = ShapeRules.shape(node, shape.with(i, size).sizes());
+        }
+        return new Planned(List.of(x.to(shape)), in -> {
+            Var padded = in.get(0);
+            for (int i = 0; i < rank; i++) {
+                padded = padded(in, padded, i, pads[i], pads[rank + i], mode, value);
+            }
+            return List.of(padded);
+        });
+    }
+
+    private static Var padded(Arguments in, Var x, int axis, long before, long after, String mode, double value) {
+        if (before == 0 && after == 0) {
+            return x;
+        }
+        long size = x.shape().at(axis);
+        if (!mode.equals("constant")) {
+            boolean reflect = mode.equals("reflect");
+            long[] places = LongStream.range(-before, size + after)
+                    .map(i -> reflect ? (i < 0 ? -i : i >= size ? 2 * size - 2 - i : i) : Math.clamp(i, 0, size - 1))
+                    .toArray();
+            return Shapes.select(x, axis, in.places(places), false);
+        }
+        Var inner =
+                before < 0 || after < 0 ? Shapes.slice(x, axis, Math.max(0, -before), size - Math.max(0, -after)) : x;
+        return before > 0 || after > 0
+                ? Shapes.pad(inner, axis, Math.max(0, before), Math.max(0, after), value)
+                : inner;
+    }
+
+    /** Nearest, bilinear or bicubic resizing of height and width. */
+    static Planned resize(Site at) {
+        Operand maps = at.in(0, 4);
+        OnnxNode node = at.node();
+        double[] scales = scales(at, maps);
+        long height = side(at, maps, 2, scales);
+        long width = side(at, maps, 3, scales);
+        Shape shape = ShapeRules.shape(node, maps.size(0), maps.size(1), height, width);
+        String mode = node.text("mode", "nearest");
+        String centres = centres(at);
+        if (mode.equals("nearest")) {
+            List<long[]> places = nearest(at);
+            return new Planned(List.of(maps.to(shape)), in -> {
+                Var tall = Shapes.select(in.get(0), 2, in.places(places.get(0)), false);
+                return List.of(Shapes.select(tall, 3, in.places(places.get(1)), false));
+            });
+        }
+        boolean half = centres.equals("half_pixel") || centres.equals("pytorch_half_pixel");
+        boolean exact = half && Math.floor(maps.size(2) * scales[2]) == maps.size(2) * scales[2];
+        if (!exact || node.whole("antialias", 0) == 1 || Math.abs(node.number("cubic_coeff_a", -0.75) + 0.75) > 1e-6) {
+            throw node.error("expected nearest, or linear or cubic resizing with half_pixel coordinates, found " + mode
+                    + " with " + centres + "; export with align_corners=False");
+        }
+        Interpolation.Bicubic kernel = new Interpolation.Bicubic(false, 0);
+        return Planned.of(
+                maps.to(shape),
+                (Var x) -> mode.equals("cubic")
+                        ? Interpolation.resize(x, height, width, kernel)
+                        : Interpolation.resize(x, height, width));
+    }
+
+    private static String centres(Site at) {
+        boolean old = at.node().operator().equals("Upsample") || at.opset() < 11;
+        return at.node().text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
+    }
+
+    /** Returns the rows and columns that nearest resizing takes. */
+    static List<long[]> nearest(Site at) {
+        Operand maps = at.in(0, 4);
+        double[] scales = scales(at, maps);
+        return List.of(
+                nearest(at.node(), maps.size(2), side(at, maps, 2, scales), scales[2], centres(at)),
+                nearest(at.node(), maps.size(3), side(at, maps, 3, scales), scales[3], centres(at)));
+    }
+
+    private static double[] scales(Site at, Operand maps) {
+        OnnxNode node = at.node();
+        if (node.has(3)) {
+            long[] sizes = ShapeRules.constant(node, at.inputs(), 3).longs();
+            requireFour(node, sizes.length);
+            double[] scales = new double[4];
+            Arrays.setAll(scales, i -> (double) sizes[i] / maps.size(i));
+            return scales;
+        }
+        int input = at.opset() < 11 || node.operator().equals("Upsample") ? 1 : 2;
+        HostTensor given = node.has(input) ? ShapeRules.constant(node, at.inputs(), input) : scaleAttribute(node);
+        requireFour(node, given == null ? 0 : given.values().length);
+        return given == null ? new double[4] : given.values();
+    }
+
+    private static @Nullable HostTensor scaleAttribute(OnnxNode node) {
+        return node.numbers().get("scales");
+    }
+
+    private static void requireFour(OnnxNode node, int found) {
+        if (found != 4) {
+            throw node.error("expected scales or sizes of 4 dimensions, found " + found);
+        }
+    }
+
+    private static long side(Site at, Operand maps, int dimension, double[] scales) {
+        double side = Math.floor(maps.size(dimension) * scales[dimension] + 1e-6);
+        if (!(side >= 1 && side <= LARGEST) || Math.abs(scales[0] - 1) > 1e-6 || Math.abs(scales[1] - 1) > 1e-6) {
+            throw at.node()
+                    .error("expected scales [1, 1, h, w] to sides of 1 to " + LARGEST + ", found "
+                            + Arrays.toString(scales));
+        }
+        return (long) side;
+    }
+
+    private static long[] nearest(OnnxNode node, long from, long to, double scale, String centres) {
+        String rounding = node.text("nearest_mode", centres.equals("asymmetric") ? "floor" : "round_prefer_floor");
+        return LongStream.range(0, to)
+                .map(i -> {
+                    double place = switch (centres) {
+                        case "asymmetric" -> i / scale;
+                        case "half_pixel", "pytorch_half_pixel" -> (i + 0.5) / scale - 0.5;
+                        case "align_corners" -> to == 1 ? 0 : i * (from - 1.0) / (to - 1);
+                        default ->
+                            throw node.error("expected asymmetric, half_pixel or align_corners, found " + centres);
+                    };
+                    double rounded = switch (rounding) {
+                        case "floor" -> Math.floor(place + 1e-9);
+                        case "ceil" -> Math.ceil(place - 1e-9);
+                        case "round_prefer_ceil" -> Math.floor(place + 0.5);
+                        default -> Math.ceil(place - 0.5);
+                    };
+                    return Math.clamp((long) rounded, 0, from - 1);
+                })
+                .toArray();
+    }
+}

@@ -1,0 +1,224 @@
+package org.gramian.backbone.onnx;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.Set;
+import org.gramian.basis.NameList;
+import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
+import org.gramian.tensor.Shape;
+
+/**
+ * Graph of an ONNX file without its weights: only the operators that the output needs, in topological order.
+ *
+ * @param opset version of the standard operators, {@value #OLDEST_OPSET} to {@value #NEWEST_OPSET}
+ * @param input image input
+ * @param output tensor that the graph computes
+ * @param nodes in topological order
+ * @param constants integers and scalars by name
+ * @param weights shapes of the weights by name
+ */
+public record OnnxGraph(
+        int opset,
+        Input input,
+        String output,
+        List<OnnxNode> nodes,
+        SequencedMap<String, HostTensor> constants,
+        SequencedMap<String, Shape> weights) {
+    /** Oldest supported operator set. */
+    public static final int OLDEST_OPSET = 7;
+
+    /** Newest supported operator set. */
+    public static final int NEWEST_OPSET = 21;
+
+    /** Largest number of nodes and of tensors. */
+    static final int MAX_NODES = 50_000;
+
+    /** Largest number of elements of all weights: 4 GiB in float32. */
+    private static final long MAX_WEIGHTS = 1L << 30;
+
+    /** Channels of an image. */
+    private static final long COLOURS = 3;
+
+    /**
+     * Image input.
+     *
+     * @param name name of the tensor
+     * @param sizes sizes {@code [n, 3, h, w]}, −1 where dynamic
+     */
+    public record Input(String name, List<Long> sizes) {
+        public Input {
+            sizes = List.copyOf(sizes);
+        }
+
+        /** Returns a fixed height or width, or the default. */
+        long size(int dimension, long otherwise) {
+            return sizes.get(dimension) < 0 ? otherwise : sizes.get(dimension);
+        }
+
+        /** Returns whether the file was exported for one image at a time. */
+        boolean single() {
+            return sizes.getFirst() == 1;
+        }
+    }
+
+    /**
+     * Removes what the output does not need and sorts the nodes.
+     *
+     * @throws IllegalArgumentException if a tensor is defined twice, missing, or depends on itself, or the input is not
+     *     a batch of images
+     */
+    public OnnxGraph {
+        if (opset < OLDEST_OPSET || opset > NEWEST_OPSET) {
+            throw new IllegalArgumentException("expected the operator set " + OLDEST_OPSET + " to " + NEWEST_OPSET
+                    + ", found " + opset + "; export with opset_version=17");
+        }
+        requireImages(input);
+        Map<String, OnnxNode> makers = makers(input, nodes, constants, weights);
+        nodes = sorted(makers, input, output, constants, weights);
+        Set<String> used = new HashSet<>();
+        nodes.forEach(node -> used.addAll(node.inputs()));
+        SequencedMap<String, HostTensor> usedConstants = new LinkedHashMap<>(constants);
+        usedConstants.keySet().retainAll(used);
+        constants = Collections.unmodifiableSequencedMap(usedConstants);
+        SequencedMap<String, Shape> usedWeights = new LinkedHashMap<>(weights);
+        usedWeights.keySet().retainAll(used);
+        weights = Collections.unmodifiableSequencedMap(usedWeights);
+        requireWeights(weights);
+    }
+
+    private static void requireWeights(Map<String, Shape> weights) {
+        long elements = 0;
+        for (Map.Entry<String, Shape> weight : weights.entrySet()) {
+            elements += Math.min(weight.getValue().elements(), MAX_WEIGHTS + 1);
+            if (elements > MAX_WEIGHTS) {
+                throw new IllegalArgumentException(
+                        "expected at most " + MAX_WEIGHTS + " weights in all, found more with "
+                                + QuotedText.text(weight.getKey()) + " " + weight.getValue());
+            }
+        }
+    }
+
+    private static void requireImages(Input input) {
+        List<Long> sizes = input.sizes();
+        if (sizes.size() != 4 || (sizes.get(1) != COLOURS && sizes.get(1) != -1)) {
+            throw new IllegalArgumentException("expected images [n, 3, height, width] as input, found "
+                    + QuotedText.text(input.name()) + " " + sizes + " (-1: dynamic)"
+                    + (sizes.size() == 4 && sizes.get(3) == COLOURS
+                            ? "; channels last: convert with tf2onnx --inputs-as-nchw"
+                            : "; export the network with an image batch as its only input"));
+        }
+        if (sizes.getFirst() > 1) {
+            throw new IllegalArgumentException("expected a dynamic batch size or 1, found " + sizes.getFirst()
+                    + "; export with dynamic_axes={'" + QuotedText.bare(input.name()) + "': {0: 'n'}}");
+        }
+    }
+
+    /** Returns the node of each tensor. */
+    private static Map<String, OnnxNode> makers(
+            Input input, List<OnnxNode> nodes, Map<String, HostTensor> constants, Map<String, Shape> weights) {
+        if (nodes.size() > MAX_NODES) {
+            throw new IllegalArgumentException("expected at most " + MAX_NODES + " nodes, found " + nodes.size());
+        }
+        Map<String, OnnxNode> makers = new HashMap<>();
+        for (OnnxNode node : nodes) {
+            for (String name : node.outputs()) {
+                boolean twice = !name.isEmpty()
+                        && (makers.put(name, node) != null
+                                || constants.containsKey(name)
+                                || weights.containsKey(name)
+                                || name.equals(input.name()));
+                if (twice) {
+                    throw node.error("expected every tensor once, found " + QuotedText.text(name) + " twice");
+                }
+            }
+        }
+        return makers;
+    }
+
+    /** Sorts the ancestors of the output, depth first without recursion. */
+    private static List<OnnxNode> sorted(
+            Map<String, OnnxNode> makers,
+            Input input,
+            String output,
+            Map<String, HostTensor> constants,
+            Map<String, Shape> weights) {
+        OnnxNode last = makers.get(output);
+        if (last == null) {
+            throw new IllegalArgumentException("no node computes the output " + QuotedText.text(output));
+        }
+        List<OnnxNode> sorted = new ArrayList<>();
+        IdentityHashMap<OnnxNode, Integer> visited =
+                new IdentityHashMap<>(); // number of inputs looked at, −1 when done
+        Deque<OnnxNode> path = new ArrayDeque<>(List.of(last));
+        visited.put(last, 0);
+        while (!path.isEmpty()) {
+            OnnxNode node = path.peek();
+            int next = visited.getOrDefault(node, 0);
+            if (next == node.inputs().size()) {
+                visited.put(node, -1);
+                sorted.add(node);
+                path.pop();
+                continue;
+            }
+            visited.put(node, next + 1);
+            String name = node.inputs().get(next);
+            OnnxNode maker = makers.get(name);
+            boolean given = name.isEmpty()
+                    || name.equals(input.name())
+                    || constants.containsKey(name)
+                    || weights.containsKey(name);
+            if (maker == null && !given) {
+                throw node.error("the input " + QuotedText.text(name) + " is not defined anywhere in the file");
+            }
+            if (maker != null && visited.getOrDefault(maker, -1) >= 0) {
+                throw node.error("the graph has a cycle through " + QuotedText.text(name));
+            }
+            if (maker != null && !visited.containsKey(maker)) {
+                visited.put(maker, 0);
+                path.push(maker);
+            }
+        }
+        return List.copyOf(sorted);
+    }
+
+    /** Returns the graph as JSON, without weights. */
+    public String toJson() {
+        return GraphJson.text(this);
+    }
+
+    /**
+     * Parses {@link #toJson}.
+     *
+     * @throws IllegalArgumentException if the text is not a valid graph
+     */
+    public static OnnxGraph ofJson(String json) {
+        return GraphJson.graph(json);
+    }
+
+    /**
+     * Returns the part of the graph that computes one tensor, to cut the network inside a branch.
+     *
+     * @param layer name of the tensor, as in the file or tidied, see {@link LayerNames}
+     * @throws IllegalArgumentException if the graph has no such tensor; the message names similar ones
+     */
+    public OnnxGraph upTo(String layer) {
+        Map<String, String> tensors = LayerNames.of(this).tensors();
+        String tensor = tensors.getOrDefault(layer, layer);
+        if (!tensors.containsValue(tensor)) {
+            throw new IllegalArgumentException("no tensor is named " + QuotedText.text(layer)
+                    + NearestWord.suggestion(layer, List.copyOf(tensors.keySet())) + "; there are "
+                    + NameList.some(tensors.keySet()));
+        }
+        return new OnnxGraph(opset, input, tensor, nodes, constants, weights);
+    }
+}

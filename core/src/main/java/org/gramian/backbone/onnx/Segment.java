@@ -1,0 +1,184 @@
+package org.gramian.backbone.onnx;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Shape;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Part of a graph between two tensors through which all of the computation flows.
+ *
+ * <p>Shapes and constants are planned once for each size of the input, see {@link Plan}.
+ */
+public final class Segment {
+    /** Sizes of which plans are kept; training uses one or two. */
+    private static final int MAX_PLANS = 64;
+
+    private final Ends ends;
+    private final OnnxGraph graph;
+    private final List<OnnxNode> nodes;
+    private final Map<String, Crossing> crossings;
+    private final List<ParameterSpec> parameters;
+    private final Map<Shape, Plan> plans = new ConcurrentHashMap<>();
+
+    /**
+     * First and last tensor.
+     *
+     * @param name short name of the last tensor
+     * @param input first tensor
+     * @param entering its layout
+     * @param output last tensor
+     * @param leaving its layout
+     * @param channels channels of the feature maps of the last tensor
+     * @param grid tensor {@code [n, c, h, w]} of this segment that has the rows and columns of the tokens, or null if
+     *     those of the input remain
+     */
+    record Ends(
+            String name,
+            String input,
+            Layout entering,
+            String output,
+            Layout leaving,
+            long channels,
+            @Nullable String grid) {}
+
+    /**
+     * Constant that an earlier segment computes from the number of images, linear in it.
+     *
+     * @param one value for one image
+     * @param many value for several images
+     * @param images number of several images
+     */
+    record Crossing(HostTensor one, HostTensor many, long images) {
+        HostTensor at(long n) {
+            double[] values = one.values().clone();
+            for (int i = 0; i < values.length; i++) {
+                values[i] += (n - 1) * (many.values()[i] - one.values()[i]) / (images - 1);
+            }
+            return new HostTensor(one.whole(), one.shape(), values);
+        }
+    }
+
+    Segment(
+            Ends ends,
+            OnnxGraph graph,
+            List<OnnxNode> nodes,
+            Map<String, Crossing> crossings,
+            List<ParameterSpec> parameters) {
+        this.ends = ends;
+        this.graph = graph;
+        this.nodes = List.copyOf(nodes);
+        this.crossings = Map.copyOf(crossings);
+        this.parameters = List.copyOf(parameters);
+    }
+
+    /** Returns the short name of the output, see {@link LayerNames}. */
+    public String name() {
+        return ends.name;
+    }
+
+    /** Returns the name of the first tensor. */
+    public String input() {
+        return ends.input;
+    }
+
+    /** Returns the name of the last tensor. */
+    public String output() {
+        return ends.output;
+    }
+
+    /** Returns the arrangement of the feature maps in the input. */
+    public Layout entering() {
+        return ends.entering;
+    }
+
+    /**
+     * Returns the operators for one size of the input, in topological order.
+     *
+     * @param state shape of the first tensor, the images first
+     */
+    public List<Operation> operations(Shape state) {
+        return plan(state.with(0, 1)).operations(plan(state.with(0, Segments.IMAGES)));
+    }
+
+    /** Returns the arrangement of the feature maps in the output. */
+    public Layout layout() {
+        return ends.leaving;
+    }
+
+    /** Returns the number of channels of the output. */
+    public long channels() {
+        return ends.channels;
+    }
+
+    /** Returns the parameters that no earlier segment has, under the names in the file. */
+    public List<ParameterSpec> parameters() {
+        return parameters;
+    }
+
+    /** Returns the operator that computes the output. */
+    public String lastOperator() {
+        return nodes.getLast().operator();
+    }
+
+    /**
+     * Returns the shape {@code [d, h, w]} of the feature maps of the output; a side is 0 if the size does not fit.
+     *
+     * @param maps shape of the feature maps of the input
+     */
+    public Shape output(Shape maps) {
+        try {
+            Plan plan = plan(ends.entering.tensor(1, maps));
+            Operand grid = ends.grid == null ? null : plan.get(ends.grid);
+            long height = grid == null ? maps.at(1) : grid.size(2);
+            long width = grid == null ? maps.at(2) : grid.size(3);
+            Shape result = ends.leaving.maps(plan.output().shape(), height, width);
+            boolean fits = ends.leaving.tensor(1, result).equals(plan.output().shape());
+            return fits ? result : Shape.of(ends.channels, 0, 0);
+        } catch (IllegalArgumentException doesNotFit) {
+            return Shape.of(ends.channels, 0, 0);
+        }
+    }
+
+    /**
+     * Computes the output.
+     *
+     * @param state output of the segment before
+     * @param weights variables by name
+     * @return feature maps {@code [n, d, h, w]}, or tokens {@code [n, t, d]}
+     */
+    public Var apply(Var state, Bindings weights) {
+        Var input = ends.entering.tensor(state);
+        return ends.leaving.passed(plan(input.shape()).run(input, weights));
+    }
+
+    /** Returns the feature maps of an output. */
+    public Var features(Var state, Shape maps) {
+        return ends.leaving.features(state, maps);
+    }
+
+    private Plan plan(Shape state) {
+        Plan known = plans.get(state);
+        if (known != null) {
+            return known;
+        }
+        Map<String, HostTensor> given = new HashMap<>();
+        crossings.forEach((name, value) -> given.put(name, value.at(state.at(0))));
+        Plan made = Plan.of(new Plan.Task(graph, nodes, ends.input, ends.output, given), state);
+        if (plans.size() >= MAX_PLANS) {
+            plans.clear();
+        }
+        plans.put(state, made);
+        return made;
+    }
+
+    @Override
+    public String toString() {
+        return ends.name + " (" + nodes.size() + " operators)";
+    }
+}

@@ -1,0 +1,263 @@
+package org.gramian.backbone.onnx;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.backbone.onnx.Layout.Kind;
+import org.gramian.backbone.onnx.Segment.Crossing;
+import org.gramian.backbone.onnx.Segment.Ends;
+import org.gramian.tensor.Shape;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Cuts a graph into segments.
+ *
+ * <p>A cut is a tensor on every path from the images to the output, whose shape is that of feature maps, tokens or
+ * vectors. In a topological order it is the only tensor computed so far that is still needed. Constants that earlier
+ * nodes compute from sizes may cross a cut if they depend on the number of images only.
+ */
+public final class Segments {
+    /** Usual size of images, where the file does not fix it. */
+    public static final int USUAL_SIZE = 224;
+
+    private static final int MAX_PREFIX = 16;
+
+    /** Largest tensor for one image: 1 GiB in float32. */
+    private static final long MAX_ELEMENTS = 1 << 28;
+
+    /** Number of images for which shapes are looked at: a prime, so that the dimension of the images is recognized. */
+    static final int IMAGES = 13;
+
+    private final OnnxGraph graph;
+    private final List<OnnxNode> nodes;
+    private final Plan plan;
+    private final @Nullable Plan other;
+    private final Plan one;
+    private final Map<String, Integer> lastUse = new HashMap<>();
+    private final Map<String, Integer> made = new HashMap<>();
+
+    private Segments(OnnxGraph graph) {
+        this.graph = graph;
+        this.nodes = Fusion.fused(graph);
+        long height = graph.input().size(2, USUAL_SIZE);
+        long width = graph.input().size(3, USUAL_SIZE);
+        this.plan = whole(IMAGES, height, width);
+        this.one = whole(1, height, width);
+        if (one.largest() > MAX_ELEMENTS) {
+            throw new IllegalArgumentException("expected tensors of at most " + MAX_ELEMENTS
+                    + " elements for an image of " + height + "×" + width + ", found " + one.largest());
+        }
+        boolean dynamic =
+                graph.input().sizes().get(2) < 0 || graph.input().sizes().get(3) < 0;
+        this.other = dynamic
+                ? attempt(graph.input().size(2, USUAL_SIZE + 64), graph.input().size(3, USUAL_SIZE + 32))
+                : null;
+        for (int i = 0; i < nodes.size(); i++) {
+            for (String output : nodes.get(i).outputs()) {
+                made.put(output, i);
+            }
+            for (String input : nodes.get(i).inputs()) {
+                lastUse.put(input, i);
+            }
+        }
+        lastUse.put(graph.output(), nodes.size());
+    }
+
+    private Plan whole(long images, long height, long width) {
+        return Plan.of(
+                new Plan.Task(graph, nodes, graph.input().name(), graph.output(), Map.of()),
+                Shape.of(images, 3, height, width));
+    }
+
+    private @Nullable Plan attempt(long height, long width) {
+        try {
+            return whole(IMAGES, height, width);
+        } catch (IllegalArgumentException fixed) {
+            return null;
+        }
+    }
+
+    /**
+     * Cuts a graph.
+     *
+     * @return segments from the images to the output
+     * @throws IllegalArgumentException if a size does not fit or the output is no feature map, token or vector
+     */
+    public static List<Segment> of(OnnxGraph graph) {
+        return new Segments(graph).segments();
+    }
+
+    /** Returns the rows and columns of the images that a file is made for, or the usual size. */
+    public static int size(OnnxGraph graph) {
+        return (int) Math.min(graph.input().size(2, USUAL_SIZE), 1 << 14);
+    }
+
+    private List<Segment> segments() {
+        plan.output();
+        Map<String, String> names = LayerNames.of(graph).byTensor();
+        List<Segment> segments = new ArrayList<>();
+        Set<String> named = new HashSet<>();
+        Roles roles = new Roles(graph, nodes);
+        String input = graph.input().name();
+        Layout entering = Layout.MAPS;
+        int start = 0;
+        for (int end : cuts()) {
+            String output = nodes.get(end).output();
+            Cut cut = cut(end).orElseThrow(
+                            () -> new IllegalArgumentException("expected feature maps [n, c, h, w], tokens"
+                                    + " [n, t, d] or a vector [n, d] as the output '" + output + "', found "
+                                    + plan.output().shape() + "; cut the network at another tensor"));
+            boolean inside = cut.grid != null && made.getOrDefault(cut.grid, -1) >= start;
+            Ends ends = new Ends(
+                    names.getOrDefault(output, output),
+                    input,
+                    entering,
+                    output,
+                    cut.layout,
+                    cut.channels,
+                    inside ? cut.grid : null);
+            Map<String, Crossing> crossings = new LinkedHashMap<>();
+            List<OnnxNode> own = ancestors(start, end, crossings);
+            List<ParameterSpec> parameters = new ArrayList<>();
+            for (OnnxNode node : own) {
+                for (String name : node.inputs()) {
+                    if (graph.weights().containsKey(name) && named.add(name)) {
+                        parameters.add(roles.spec(name));
+                    }
+                }
+            }
+            segments.add(new Segment(ends, graph, own, crossings, parameters));
+            input = output;
+            entering = cut.layout;
+            start = end + 1;
+        }
+        return segments;
+    }
+
+    /** Returns the indexes of the nodes whose output is a cut; the last one is the output. */
+    private List<Integer> cuts() {
+        int last = made.getOrDefault(graph.output(), nodes.size() - 1);
+        List<Integer> cuts = new ArrayList<>();
+        Set<String> live = new HashSet<>();
+        for (int i = 0; i < last; i++) {
+            OnnxNode node = nodes.get(i);
+            for (String output : node.outputs()) {
+                if (lastUse.getOrDefault(output, -1) > i && blocks(output)) {
+                    live.add(output);
+                }
+            }
+            int now = i;
+            live.removeIf(tensor -> lastUse.getOrDefault(tensor, -1) <= now);
+            boolean image = lastUse.getOrDefault(graph.input().name(), -1) > i;
+            boolean alone = !image && live.size() == 1 && live.contains(node.output());
+            if (alone && cut(i).isPresent()) {
+                cuts.add(i);
+            }
+        }
+        cuts.add(last);
+        return cuts;
+    }
+
+    /** Returns whether a tensor must not cross a cut: data, and constants that depend on the size of the images. */
+    private boolean blocks(String tensor) {
+        Operand operand = plan.get(tensor);
+        if (operand == null || operand.constant() == null) {
+            return operand != null && operand.data();
+        }
+        Operand elsewhere = other == null ? operand : other.get(tensor);
+        Operand single = one.get(tensor);
+        return elsewhere == null
+                || single == null
+                || !operand.constant().equals(elsewhere.constant())
+                || !operand.shape().equals(single.shape());
+    }
+
+    /**
+     * Feature maps at a cut.
+     *
+     * @param layout arrangement in the tensor
+     * @param channels number of channels
+     * @param grid tensor with the rows and columns of tokens
+     */
+    private record Cut(
+            Layout layout, long channels, @Nullable String grid) {}
+
+    private Optional<Cut> cut(int index) {
+        String tensor = nodes.get(index).output();
+        Operand operand = plan.get(tensor);
+        if (operand == null || operand.batch() != 0 || operand.outer() != 1) {
+            return Optional.empty();
+        }
+        return switch (operand.rank()) {
+            case 2 -> Optional.of(new Cut(new Layout(Kind.VECTOR, 0), operand.size(1), null));
+            case 3 -> tokens(index, operand);
+            case 4 -> {
+                boolean last = channelsLast(tensor, operand.shape());
+                yield Optional.of(new Cut(
+                        last ? new Layout(Kind.CHANNELS_LAST, 0) : Layout.MAPS, operand.size(last ? 3 : 1), null));
+            }
+            default -> Optional.empty();
+        };
+    }
+
+    /** Returns whether the dimensions that follow the image size, or are equal, are the second and third. */
+    private boolean channelsLast(String tensor, Shape shape) {
+        Operand elsewhere = other == null ? null : other.get(tensor);
+        if (elsewhere != null && elsewhere.rank() == 4 && !elsewhere.shape().equals(shape)) {
+            return elsewhere.size(3) == shape.at(3) && elsewhere.size(1) != shape.at(1);
+        }
+        return shape.at(2) != shape.at(3) && shape.at(1) == shape.at(2);
+    }
+
+    /** Recognizes tokens by the last feature maps before them with about as many positions. */
+    private Optional<Cut> tokens(int index, Operand operand) {
+        for (int i = index; i >= 0; i--) {
+            String name = nodes.get(i).output();
+            Operand maps = plan.get(name);
+            if (maps != null
+                    && maps.rank() == 4
+                    && maps.batch() == 0
+                    && nodes.get(i).operator().contains("Conv")) {
+                long prefix = operand.size(1) - maps.size(2) * maps.size(3);
+                return prefix >= 0 && prefix <= MAX_PREFIX
+                        ? Optional.of(new Cut(new Layout(Kind.TOKENS, (int) prefix), operand.size(2), name))
+                        : Optional.empty();
+            }
+        }
+        return Optional.empty();
+    }
+
+    /**
+     * Returns the nodes that compute the output of a segment, in topological order: those between the cuts, and earlier
+     * ones that need no data.
+     */
+    private List<OnnxNode> ancestors(int start, int end, Map<String, Crossing> crossings) {
+        NavigableSet<Integer> needed = new TreeSet<>(Set.of(end));
+        for (Integer next = end; next != null; next = needed.lower(next)) {
+            for (String name : nodes.get(next).inputs()) {
+                Integer maker = made.get(name);
+                Operand operand = plan.get(name);
+                if (maker == null || operand == null) {
+                    continue;
+                }
+                if (operand.constant() != null && maker < start) {
+                    HostTensor many = operand.constant();
+                    Operand first = one.get(name);
+                    HostTensor single = first == null || first.constant() == null ? many : first.constant();
+                    crossings.put(name, new Crossing(single, many, IMAGES));
+                } else if (!operand.data() || maker >= start) {
+                    needed.add(maker);
+                }
+            }
+        }
+        return needed.stream().map(nodes::get).toList();
+    }
+}

@@ -1,0 +1,292 @@
+package org.gramian.backbone.onnx;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.gramian.tensor.Shape;
+
+/** Shapes of results from shapes and constant inputs; every error names the node. */
+public final class ShapeRules {
+    /** Largest number of dimensions. */
+    private static final int MAX_RANK = 8;
+
+    /** Largest number of elements of one tensor for one image. */
+    private static final long MAX_ELEMENTS = 1L << 31;
+
+    private ShapeRules() {}
+
+    /** Returns a shape of valid sizes. */
+    static Shape shape(OnnxNode node, long... sizes) {
+        if (sizes.length > MAX_RANK) {
+            throw node.error("expected at most " + MAX_RANK + " dimensions, found " + sizes.length);
+        }
+        double elements = Arrays.stream(sizes).asDoubleStream().reduce(1, (a, b) -> a * b);
+        if (Arrays.stream(sizes).anyMatch(size -> size < 0) || elements > MAX_ELEMENTS) {
+            throw node.error("expected a shape of at most 2^31 elements, found " + Arrays.toString(sizes));
+        }
+        return Shape.of(sizes);
+    }
+
+    /** Returns the non-negative index of a dimension. */
+    static int axis(OnnxNode node, long axis, int rank) {
+        long index = axis < 0 ? axis + rank : axis;
+        if (index < 0 || index >= rank) {
+            throw node.error("expected a dimension below " + rank + ", found " + axis);
+        }
+        return (int) index;
+    }
+
+    /** Returns the integers of a constant input, or of an attribute in older operator sets, or none if absent. */
+    static long[] list(OnnxNode node, List<Operand> inputs, int input, String attribute) {
+        if (!node.has(input)) {
+            return node.longs(attribute);
+        }
+        return constant(node, inputs, input).longs();
+    }
+
+    /** Returns a constant input. */
+    static HostTensor constant(OnnxNode node, List<Operand> inputs, int input) {
+        HostTensor constant = input < inputs.size() ? inputs.get(input).constant() : null;
+        if (constant == null) {
+            throw node.error("expected a constant as input " + input
+                    + ", found data; export with fixed sizes or with constant folding");
+        }
+        return constant;
+    }
+
+    static Shape broadcast(Shape a, Shape b, OnnxNode node) {
+        long[] sizes = new long[Math.max(a.rank(), b.rank())];
+        for (int i = 1; i <= sizes.length; i++) {
+            long m = i > a.rank() ? 1 : a.at(-i);
+            long n = i > b.rank() ? 1 : b.at(-i);
+            if (m != n && m != 1 && n != 1) {
+                throw node.error("shapes " + a + " and " + b + " do not fit: expected equal sizes or 1, found " + m
+                        + " and " + n);
+            }
+            sizes[sizes.length - i] = m == 1 ? n : m;
+        }
+        return shape(node, sizes);
+    }
+
+    /** Returns the result of Reshape, Flatten, Squeeze or Unsqueeze. */
+    static Shape reshaped(OnnxNode node, List<Operand> inputs) {
+        Operand x = inputs.getFirst();
+        return switch (node.operator()) {
+            case "Reshape" -> reshape(node, x.shape(), list(node, inputs, 1, "shape"));
+            case "Flatten" -> flatten(node, x.shape());
+            case "Squeeze" -> squeeze(node, x, list(node, inputs, 1, "axes"));
+            default -> unsqueeze(node, x.shape(), list(node, inputs, 1, "axes"));
+        };
+    }
+
+    private static Shape reshape(OnnxNode node, Shape x, long[] wanted) {
+        long[] sizes = wanted.clone();
+        int free = -1;
+        long known = 1;
+        for (int i = 0; i < sizes.length; i++) {
+            if (sizes[i] == 0 && node.whole("allowzero", 0) == 0) {
+                sizes[i] = i < x.rank() ? x.at(i) : -2;
+            }
+            if (sizes[i] == -1 && free < 0) {
+                free = i;
+            } else if (sizes[i] < 0 || (sizes[i] > 0 && known > MAX_ELEMENTS / sizes[i])) {
+                throw node.error("expected sizes, 0 or one -1, found " + Arrays.toString(wanted) + " for " + x);
+            } else {
+                known *= sizes[i];
+            }
+        }
+        if (free >= 0) {
+            sizes[free] = known == 0 ? 0 : x.elements() / known;
+        }
+        Shape result = shape(node, sizes);
+        if (result.elements() != x.elements()) {
+            throw node.error("a tensor " + x + " cannot become " + Arrays.toString(wanted)
+                    + "; the sizes in the file belong to another image size");
+        }
+        return result;
+    }
+
+    private static Shape flatten(OnnxNode node, Shape x) {
+        long wanted = node.whole("axis", 1);
+        int axis = wanted == x.rank() ? x.rank() : axis(node, wanted, x.rank());
+        long before = 1;
+        for (int i = 0; i < axis; i++) {
+            before *= x.at(i);
+        }
+        return shape(node, before, before == 0 ? 0 : x.elements() / before);
+    }
+
+    private static Shape squeeze(OnnxNode node, Operand x, long[] axes) {
+        boolean[] gone = new boolean[x.rank()];
+        for (int i = 0; i < gone.length; i++) {
+            gone[i] = axes.length == 0 && x.size(i) == 1 && i != x.batch();
+        }
+        for (long axis : axes) {
+            gone[axis(node, axis, x.rank())] = true;
+        }
+        long[] kept = IntStream.range(0, gone.length)
+                .filter(i -> !gone[i])
+                .mapToLong(x::size)
+                .toArray();
+        Shape result = shape(node, kept);
+        if (result.elements() != x.shape().elements()) {
+            throw node.error("expected sizes 1 at " + Arrays.toString(axes) + ", found " + x.shape());
+        }
+        return result;
+    }
+
+    private static Shape unsqueeze(OnnxNode node, Shape x, long[] axes) {
+        int rank = x.rank() + axes.length;
+        if (rank > MAX_RANK) {
+            throw node.error("expected at most " + MAX_RANK + " dimensions, found " + rank);
+        }
+        boolean[] added = new boolean[rank];
+        for (long axis : axes) {
+            added[axis(node, axis, rank)] = true;
+        }
+        long[] sizes = new long[rank];
+        int next = 0;
+        for (int i = 0; i < rank; i++) {
+            sizes[i] = added[i] || next == x.rank() ? 1 : x.at(next++);
+        }
+        return shape(node, sizes);
+    }
+
+    /** Returns the order of dimensions of Transpose. */
+    static int[] permutation(OnnxNode node, int rank) {
+        long[] reversed = LongStream.range(0, rank).map(i -> rank - 1 - i).toArray();
+        int[] order = Arrays.stream(node.longs("perm", reversed))
+                .mapToInt(i -> axis(node, i, rank))
+                .toArray();
+        if (order.length != rank || Arrays.stream(order).distinct().count() != rank) {
+            throw node.error("expected each of " + rank + " dimensions once, found " + Arrays.toString(order));
+        }
+        return order;
+    }
+
+    static Shape permuted(Shape x, int[] order) {
+        return Shape.of(Arrays.stream(order).mapToLong(x::at).toArray());
+    }
+
+    static Shape gathered(Shape x, int axis, Shape places) {
+        return Shape.of(LongStream.concat(
+                        LongStream.concat(Arrays.stream(x.sizes()).limit(axis), Arrays.stream(places.sizes())),
+                        Arrays.stream(x.sizes()).skip(axis + 1L))
+                .toArray());
+    }
+
+    static Shape concatenated(OnnxNode node, List<Shape> parts, int axis) {
+        Shape first = parts.getFirst();
+        long size = 0;
+        for (Shape part : parts) {
+            if (part.rank() != first.rank() || !part.with(axis, 0).equals(first.with(axis, 0))) {
+                throw node.error("expected equal sizes other than of dimension " + axis + ", found " + parts);
+            }
+            size += part.at(axis);
+        }
+        return shape(node, first.with(axis, size).sizes());
+    }
+
+    /**
+     * Part of a dimension.
+     *
+     * @param axis dimension
+     * @param start first index
+     * @param step distance between indexes, not 0
+     * @param count number of indexes
+     */
+    public record Range(int axis, long start, long step, long count) {
+        /** Returns the indexes. */
+        public long[] places() {
+            return LongStream.range(0, count).map(i -> start + i * step).toArray();
+        }
+    }
+
+    /** Returns the parts that Slice takes. */
+    static List<Range> ranges(OnnxNode node, Shape x, List<Operand> inputs) {
+        long[] starts = list(node, inputs, 1, "starts");
+        long[] ends = list(node, inputs, 2, "ends");
+        long[] axes = list(node, inputs, 3, "axes");
+        long[] steps = node.has(4) ? constant(node, inputs, 4).longs() : new long[0];
+        boolean fits = starts.length == ends.length
+                && (axes.length == 0 || axes.length == starts.length)
+                && (steps.length == 0 || steps.length == starts.length);
+        if (!fits) {
+            throw node.error("expected as many starts, ends, axes and steps, found " + starts.length + ", "
+                    + ends.length + ", " + axes.length + " and " + steps.length);
+        }
+        List<Range> ranges = new ArrayList<>();
+        for (int i = 0; i < starts.length; i++) {
+            int axis = axis(node, axes.length == 0 ? i : axes[i], x.rank());
+            ranges.add(range(node, axis, x.at(axis), starts[i], ends[i], steps.length == 0 ? 1 : steps[i]));
+        }
+        return ranges;
+    }
+
+    private static Range range(OnnxNode node, int axis, long size, long start, long end, long step) {
+        if (step == 0) {
+            throw node.error("expected a step other than 0");
+        }
+        long least = step > 0 ? 0 : -1;
+        long most = step > 0 ? size : size - 1;
+        long from = Math.clamp(start < 0 ? start + size : start, step > 0 ? 0 : Math.min(0, most), Math.max(0, most));
+        long to = Math.clamp(end < 0 ? Math.max(end, -size - 1) + size : end, least, Math.max(least, most));
+        long span = step > 0 ? to - from : from - to;
+        return new Range(axis, from, step, span <= 0 ? 0 : (span - 1) / Math.max(1, Math.abs(step)) + 1);
+    }
+
+    /** Returns the sizes of the parts of Split. */
+    static long[] parts(OnnxNode node, long size, List<Operand> inputs) {
+        long[] parts = list(node, inputs, 1, "split");
+        int count = node.outputs().size();
+        if (parts.length == 0) {
+            long each = Math.ceilDiv(size, count);
+            parts = new long[count];
+            for (int i = 0; i < count; i++) {
+                parts[i] = Math.max(0, Math.min(each, size - i * each));
+            }
+        }
+        if (parts.length != count
+                || Arrays.stream(parts).anyMatch(part -> part < 0 || part > size)
+                || Arrays.stream(parts).sum() != size) {
+            throw node.error("expected " + count + " parts of " + size + ", found " + Arrays.toString(parts));
+        }
+        return parts;
+    }
+
+    /**
+     * Reduction over dimensions.
+     *
+     * @param axes dimensions
+     * @param kept shape with sizes 1 there
+     * @param result shape of the result
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never changed
+    record Reduction(int[] axes, Shape kept, Shape result) {}
+
+    /** Returns the dimensions and shapes of ReduceMean and the like; without axes all dimensions are reduced. */
+    static Reduction reduction(OnnxNode node, Shape x, List<Operand> inputs) {
+        long[] given = list(node, inputs, 1, "axes");
+        boolean none = given.length == 0 && node.whole("noop_with_empty_axes", 0) == 1;
+        int[] axes = given.length == 0 && !none
+                ? IntStream.range(0, x.rank()).toArray()
+                : Arrays.stream(given)
+                        .mapToInt(i -> axis(node, i, x.rank()))
+                        .distinct()
+                        .toArray();
+        Shape kept = x;
+        for (int axis : axes) {
+            kept = kept.with(axis, 1);
+        }
+        if (node.whole("keepdims", 1) == 1) {
+            return new Reduction(axes, kept, kept);
+        }
+        long[] rest = IntStream.range(0, x.rank())
+                .filter(i -> Arrays.stream(axes).noneMatch(axis -> axis == i))
+                .mapToLong(x::at)
+                .toArray();
+        return new Reduction(axes, kept, Shape.of(rest));
+    }
+}

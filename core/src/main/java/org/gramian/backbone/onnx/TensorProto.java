@@ -1,0 +1,248 @@
+package org.gramian.backbone.onnx;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.gramian.backbone.onnx.ProtoMessage.NumberList;
+import org.gramian.backbone.onnx.ProtoMessage.Wire;
+import org.gramian.basis.QuotedText;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.InputFile;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFileException;
+
+/**
+ * {@code TensorProto} of an ONNX file: elements in {@code raw_data}, in a typed field or in an external file.
+ *
+ * @param name name of the tensor
+ * @param type element type
+ * @param shape sizes
+ * @param data elements, little-endian without gaps; 4 bytes for typed integers of at most 32 bits
+ */
+record TensorProto(String name, Type type, Shape shape, MemorySegment data) {
+    private static final int MAX_RANK = 8;
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(LITTLE_ENDIAN);
+
+    /** Element types with their codes in ONNX, in the order of the codes. */
+    enum Type {
+        FLOAT(1, 4),
+        UINT8(2, 1),
+        INT8(3, 1),
+        INT32(6, 4),
+        INT64(7, 8),
+        BOOL(9, 1),
+        FLOAT16(10, 2),
+        DOUBLE(11, 8),
+        BFLOAT16(16, 2);
+
+        private final int code;
+        private final int bytes;
+
+        Type(int code, int bytes) {
+            this.code = code;
+            this.bytes = bytes;
+        }
+
+        static Type of(long code) {
+            for (Type type : values()) {
+                if (type.code == code) {
+                    return type;
+                }
+            }
+            throw new IllegalArgumentException(
+                    "expected elements of type float, double, float16, bfloat16, int64, int32,"
+                            + " int8, uint8 or bool, found the ONNX type " + code + "; export the network in float32");
+        }
+
+        boolean isFloating() {
+            return this == FLOAT || this == FLOAT16 || this == DOUBLE || this == BFLOAT16;
+        }
+    }
+
+    /**
+     * File of a tensor.
+     *
+     * @param path the ONNX file
+     * @param arena lifetime of mapped and converted data
+     * @param mapped external files mapped so far
+     */
+    record Source(Path path, Arena arena, Map<Path, MemorySegment> mapped) {}
+
+    /** Reads a tensor; external data is looked up beside the file. */
+    static TensorProto read(ProtoMessage message, Source source) throws TensorFileException {
+        String name = "";
+        Type type = Type.FLOAT;
+        NumberList sizes = new NumberList(MAX_RANK);
+        MemorySegment raw = MemorySegment.NULL;
+        boolean external = false;
+        Map<String, String> location = new HashMap<>();
+        ByteArrayOutputStream typed = new ByteArrayOutputStream();
+        NumberList wholes = new NumberList(HostTensor.MAX_ELEMENTS);
+        while (message.next()) {
+            switch (message.field()) {
+                case 1 -> message.wholes(sizes);
+                case 2 -> type = Type.of(message.whole());
+                case 3 -> throw new IllegalArgumentException("a tensor is stored in segments, which are not supported");
+                case 4, 10 -> typed.writeBytes(message.content().toArray(ValueLayout.JAVA_BYTE));
+                case 5, 7 -> message.wholes(wholes);
+                case 8 -> name = message.text();
+                case 9 -> raw = message.content();
+                case 13 -> entry(message.message(), location);
+                case 14 -> external = message.whole() == 1;
+                default -> {}
+            }
+        }
+        try {
+            Shape shape = Shape.of(sizes.toArray());
+            MemorySegment data = external
+                    ? external(location, source)
+                    : raw.byteSize() > 0 ? raw : typed(type, typed.toByteArray(), wholes.toArray());
+            if (shape.elements() > Long.MAX_VALUE / 8 || data.byteSize() != shape.elements() * type.bytes) {
+                throw new IllegalArgumentException("expected " + shape.elements() + " elements of " + type.bytes
+                        + " bytes for the shape " + shape + ", found " + data.byteSize() + " bytes");
+            }
+            return new TensorProto(name, type, shape, data);
+        } catch (IllegalArgumentException problem) {
+            throw new IllegalArgumentException(
+                    "tensor " + QuotedText.text(name) + ": " + problem.getMessage(), problem);
+        }
+    }
+
+    private static void entry(ProtoMessage message, Map<String, String> entries) {
+        String key = "";
+        String value = "";
+        while (message.next()) {
+            if (message.wire() == Wire.DELIMITED) {
+                String text = message.text();
+                key = message.field() == 1 ? text : key;
+                value = message.field() == 2 ? text : value;
+            }
+        }
+        entries.put(key, value);
+    }
+
+    /** Encodes the elements of typed fields; float16 and bfloat16 are bits in {@code int32_data}. */
+    private static MemorySegment typed(Type type, byte[] reals, long[] wholes) {
+        if (type == Type.FLOAT || type == Type.DOUBLE) {
+            return MemorySegment.ofArray(reals);
+        }
+        MemorySegment data = MemorySegment.ofArray(new byte[wholes.length * type.bytes]);
+        for (int i = 0; i < wholes.length; i++) {
+            switch (type.bytes) {
+                case 1 -> data.set(ValueLayout.JAVA_BYTE, i, (byte) wholes[i]);
+                case 2 -> data.set(SHORT, 2L * i, (short) wholes[i]);
+                case 4 -> data.set(INT, 4L * i, (int) wholes[i]);
+                default -> data.set(LONG, 8L * i, wholes[i]);
+            }
+        }
+        return data;
+    }
+
+    /** Maps a part of an external file, which must lie in the folder of the ONNX file. */
+    private static MemorySegment external(Map<String, String> location, Source source) throws TensorFileException {
+        String name = location.getOrDefault("location", "");
+        Path folder =
+                Objects.requireNonNull(source.path.toAbsolutePath().normalize().getParent());
+        Path path;
+        try {
+            Path relative = Path.of(name);
+            path = folder.resolve(relative).normalize();
+            if (name.isEmpty() || relative.isAbsolute() || !path.startsWith(folder) || path.equals(folder)) {
+                throw new IllegalArgumentException(
+                        "expected external data in the folder of the file, found the location "
+                                + QuotedText.text(name));
+            }
+        } catch (InvalidPathException invalid) {
+            throw new IllegalArgumentException(
+                    "expected a file name for external data, found " + QuotedText.text(name));
+        }
+        MemorySegment data = source.mapped.get(path);
+        if (data == null) {
+            data = map(path, folder, source.arena);
+            source.mapped.put(path, data);
+        }
+        long offset = number(location, "offset", 0);
+        long length = number(location, "length", data.byteSize() - offset);
+        if (offset < 0 || length < 0 || offset > data.byteSize() || length > data.byteSize() - offset) {
+            throw new IllegalArgumentException("expected external data within the " + data.byteSize() + " bytes of "
+                    + QuotedText.text(name) + ", found " + length + " bytes from " + offset);
+        }
+        return data.asSlice(offset, length);
+    }
+
+    private static MemorySegment map(Path path, Path folder, Arena arena) throws TensorFileException {
+        try (InputFile data = InputFile.open(path)) {
+            if (!path.toRealPath().startsWith(folder.toRealPath())) {
+                throw new IllegalArgumentException("expected external data in the folder of the file, found a link that"
+                        + " leaves it: " + QuotedText.text(path.getFileName().toString()));
+            }
+            return data.load(0, arena, _ -> {});
+        } catch (TensorFileException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new TensorFileException(path, "could not be read: " + e.getMessage(), e);
+        }
+    }
+
+    private static long number(Map<String, String> location, String key, long otherwise) {
+        String text = location.get(key);
+        try {
+            return text == null ? otherwise : Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "expected a number as " + key + " of external data, found " + QuotedText.text(text));
+        }
+    }
+
+    /** Returns a small tensor as a constant. */
+    HostTensor constant() {
+        if (shape.elements() > HostTensor.MAX_ELEMENTS) {
+            throw new IllegalArgumentException("tensor " + QuotedText.text(name) + ": expected at most "
+                    + HostTensor.MAX_ELEMENTS + " integers, found " + shape.elements());
+        }
+        double[] values = new double[(int) shape.elements()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = at(i);
+        }
+        return new HostTensor(!type.isFloating(), shape, values);
+    }
+
+    /** Returns the tensor in float32, a view of the file where it has that type. */
+    StoredTensor weight(Arena arena) {
+        if (type == Type.FLOAT) {
+            return new StoredTensor(DType.F32, shape, data);
+        }
+        MemorySegment converted = arena.allocate(shape.elements() * Float.BYTES, Float.BYTES);
+        for (long i = 0; i < shape.elements(); i++) {
+            converted.set(FLOAT, 4 * i, (float) at(i));
+        }
+        return new StoredTensor(DType.F32, shape, converted.asReadOnly());
+    }
+
+    private double at(long i) {
+        return switch (type) {
+            case FLOAT -> data.get(FLOAT, 4 * i);
+            case DOUBLE -> data.get(DOUBLE, 8 * i);
+            case FLOAT16 -> Float.float16ToFloat(data.get(SHORT, 2 * i));
+            case BFLOAT16 -> Float.intBitsToFloat(data.get(SHORT, 2 * i) << 16);
+            case INT64 -> data.get(LONG, 8 * i);
+            case INT32 -> data.get(INT, 4 * i);
+            case INT8 -> data.get(ValueLayout.JAVA_BYTE, i);
+            case UINT8, BOOL -> Byte.toUnsignedInt(data.get(ValueLayout.JAVA_BYTE, i));
+        };
+    }
+}

@@ -1,0 +1,78 @@
+package org.gramian.backbone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Tokens as the state between layers. */
+class VisionTransformerTest {
+    private final Scope scope = Scope.open();
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static Tensor images(long height, long width) {
+        return Tensors.gaussian(new SplittableRandom(3), Shape.of(2, 3, height, width), DType.F32);
+    }
+
+    @Test
+    void onlyMapsThatDetermineTheFeaturesAreWholeLayers() {
+        assertThat(Backbone.of("vit-s16").wholeLayers()).containsExactly("patch_embed", "norm");
+        assertThat(Backbone.of("vit-s16", "blocks.3+norm").wholeLayers()).containsExactly("patch_embed");
+        assertThat(Backbone.of("vit-s16", "cls").wholeLayers()).containsExactly("patch_embed", "cls");
+        assertThatThrownBy(() -> Backbone.of("vit-s16", "blocks.3").tail())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("need more than its feature maps");
+    }
+
+    @Test
+    void featuresFollowFromPatches() {
+        Backbone backbone = Backbone.of("dinov2-vits14-reg", "blocks.1");
+        try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F32);
+                BackboneTrial first = BackboneTrial.of(backbone.cutAt("patch_embed"), DType.F32);
+                Tape tape = Tape.inference()) {
+            Tensor patches = first.features(images(28, 42));
+            Var after = backbone.after("patch_embed", tape.constant(patches), trial.frozen(tape));
+            assertTensor(after.value()).isCloseTo(trial.features(images(28, 42)), 1e-5);
+        }
+    }
+
+    /** Two layers of one network hold the maps that each of them has alone; the class token is the same everywhere. */
+    @Test
+    void patchTokensAndClassTokenAreConcatenated() {
+        Backbone both = Backbone.of("vit-s16", "blocks.0+cls");
+        try (BackboneTrial trial = BackboneTrial.of(both, DType.F32)) {
+            Tensor features = trial.features(images(48, 32));
+            assertThat(features.shape()).isEqualTo(Shape.of(2, 768, 3, 2));
+            Tensor block = new BackboneTrial(both.cutAt("blocks.0"), trial.parameters()).features(images(48, 32));
+            Tensor token = new BackboneTrial(both.cutAt("cls"), trial.parameters()).features(images(48, 32));
+            assertTensor(Views.slice(features, 1, 0, 384)).isCloseTo(block, 1e-6);
+            assertTensor(Views.slice(features, 1, 384, 768)).isCloseTo(Views.expand(token, 2, 384, 3, 2), 1e-6);
+        }
+    }
+
+    @Test
+    void rowsAndColumnsAfterTheLastWholePatchAreIgnored() {
+        try (BackboneTrial trial = BackboneTrial.of(Backbone.of("vit-s16", "blocks.0"), DType.F32)) {
+            Tensor images = images(47, 33);
+            Tensor whole = Tensors.copy(Views.slice(Views.slice(images, 2, 0, 32), 3, 0, 32));
+            assertTensor(trial.features(images)).isCloseTo(trial.features(whole), 1e-6);
+        }
+        assertThatThrownBy(() -> Backbone.of("vit-s16").features(15, 32))
+                .hasMessageContaining("the smallest square that fits is 16×16");
+    }
+}

@@ -1,0 +1,175 @@
+package org.gramian.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.gramian.testing.Facts.facts;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.TensorFile;
+import org.gramian.testing.OnnxModel;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Model files of a backbone that is not built in. */
+@Timeout(60)
+final class ImportedModelTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void theFileDefinesTheBackbone() throws IOException {
+        Path file = OnnxModel.write(folder);
+        try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
+            Backbone backbone = stored.model().backbone();
+            assertThat(backbone).hasToString("small:relu_1");
+            assertThat(backbone.definition()).isPresent();
+            Path again = folder.resolve("again.safetensors");
+            ModelFile.write(again, stored.model(), stored.card());
+            assertThat(again).hasSameBinaryContentAs(file);
+        }
+    }
+
+    @Test
+    void theRestOfTheNetworkCanBeThePooling() throws IOException {
+        Path file = OnnxModel.write(folder, "block.relu_1", "tail");
+        ModelHeader header = ModelFile.header(file);
+        assertThat(header.texts()).containsEntry("pooling", "tail");
+        assertThat(header.descriptorSize()).isEqualTo(12);
+        ModelFile.read(file, Device.CPU).close();
+    }
+
+    @Test
+    void aTensorInsideABranchCanBeTheFeatureLayer() throws IOException {
+        Path file = OnnxModel.write(folder, "block.relu", "covariance/triu");
+        try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
+            Backbone backbone = stored.model().backbone();
+            assertThat(backbone).hasToString("small:block.relu");
+            assertThat(backbone.channels()).isEqualTo(8);
+            assertThat(backbone.layersUsed()).containsExactly("relu", "block.relu");
+            assertThat(backbone.cutAt("relu_1").layersUsed()).endsWith("relu_1");
+        }
+    }
+
+    static Stream<Arguments> definitions() {
+        return Stream.of(
+                arguments("empty", (UnaryOperator<String>) _ -> "", ""),
+                arguments("no object", (UnaryOperator<String>) _ -> "[1, 2]", ""),
+                arguments("cut", (UnaryOperator<String>) text -> text.substring(0, text.length() / 2), ""),
+                arguments("deep", (UnaryOperator<String>) _ -> "[".repeat(1_000_000), ""),
+                arguments("long", (UnaryOperator<String>) _ -> " ".repeat(8_000_001), "8000001"),
+                arguments(
+                        "huge weight",
+                        (UnaryOperator<String>) text -> text.replace("[12,8,3,3]", "[9000000000000000000,8,3,3]"),
+                        ""),
+                arguments(
+                        "other operator",
+                        (UnaryOperator<String>) text -> text.replace("\"Conv\"", "\"Loop\""),
+                        "Loop"));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("definitions")
+    void aHostileDefinitionIsRejected(String kind, UnaryOperator<String> change, String message) throws IOException {
+        Path file = OnnxModel.write(folder);
+        rewrite(
+                file,
+                metadata -> metadata.computeIfPresent("network", (_, text) -> {
+                    String changed = change.apply(text);
+                    assertThat(changed).as(kind).isNotEqualTo(text);
+                    return changed;
+                }));
+        assertThatExceptionOfType(ModelFileException.class)
+                .isThrownBy(() -> ModelFile.header(file))
+                .withMessageStartingWith(file + ": ")
+                .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(2000))
+                .withMessageContaining(message);
+    }
+
+    @Test
+    void mutatedDefinitionsEndInAModelOrASentence() throws IOException {
+        Path file = OnnxModel.write(folder);
+        String sound;
+        try (Arena arena = Arena.ofConfined()) {
+            sound = Objects.requireNonNull(
+                    Safetensors.read(file, arena).metadata().get("network"));
+        }
+        Random random = new Random(3);
+        for (int i = 0; i < 300; i++) {
+            StringBuilder changed = new StringBuilder(sound);
+            for (int k = random.nextInt(3); k >= 0; k--) {
+                changed.setCharAt(random.nextInt(sound.length()), (char) ('!' + random.nextInt(94)));
+            }
+            try {
+                Backbone.of("other", changed.toString(), Preprocessing.TORCHVISION)
+                        .features(32, 32);
+            } catch (IllegalArgumentException | ArithmeticException refused) {
+                assertThat(refused).hasMessageNotContaining("\n");
+            }
+        }
+    }
+
+    @Test
+    void aBuiltInNameHasNoOtherDefinition() throws IOException {
+        Path file = OnnxModel.write(folder);
+        rewrite(file, metadata -> metadata.put("backbone", "vgg16"));
+        assertThatExceptionOfType(ModelFileException.class)
+                .isThrownBy(() -> ModelFile.header(file))
+                .has(facts("vgg16", "built-in"));
+        rewrite(file, metadata -> {
+            metadata.put("backbone", "small");
+            metadata.remove("network");
+        });
+        assertThatExceptionOfType(ModelFileException.class)
+                .isThrownBy(() -> ModelFile.header(file))
+                .has(facts("unknown backbone 'small'"));
+    }
+
+    @Test
+    void filesThatDefineNoBackboneAreNamed() throws IOException {
+        WeightStore store = new WeightStore(folder);
+        Safetensors.write(folder.resolve("plain.safetensors"), Map.of(), Map.of());
+        Safetensors.write(folder.resolve("broken.safetensors"), Map.of(), Map.of("network", "{", "architecture", "a"));
+        Files.writeString(folder.resolve("text.safetensors"), "hello");
+        for (String name : new String[] {"plain", "broken", "text"}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> store.backbone(name))
+                    .has(facts(name + ".safetensors"));
+        }
+        for (String name : new String[] {"../plain", "absent.safetensors", "x.onnx"}) {
+            assertThatIllegalArgumentException().isThrownBy(() -> store.backbone(name));
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> store.backbone("plian"))
+                .has(facts("unknown backbone 'plian'", "vgg16"));
+    }
+
+    private static void rewrite(Path file, Consumer<Map<String, String>> change) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            TensorFile content = Safetensors.read(file, arena);
+            Map<String, String> metadata = new HashMap<>(content.metadata());
+            change.accept(metadata);
+            Safetensors.write(file, new HashMap<>(content.tensors()), metadata);
+        }
+    }
+}

@@ -31,6 +31,7 @@ import org.gramian.spark.testing.Stripes;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -61,6 +62,7 @@ class SubmitJarTest {
     }
 
     @Test
+    @EnabledIfSystemProperty(named = "gramian.full", matches = "true")
     void pipelineLoadedInAnotherJvmPredictsTheSame() throws IOException, InterruptedException {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
         List<Path> images = SmallModel.images(folder.resolve("images"), 30, 7);
@@ -87,6 +89,7 @@ class SubmitJarTest {
 
     /** The Scala of the documentation, compiled into the program that the documentation submits. */
     @Test
+    @EnabledIfSystemProperty(named = "gramian.full", matches = "true")
     void scalaOfTheDocumentationCompilesAndRuns() throws IOException, InterruptedException {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
         List<Path> images = SmallModel.images(folder.resolve("images"), 6, 4);

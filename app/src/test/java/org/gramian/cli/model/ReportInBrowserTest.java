@@ -10,7 +10,7 @@ import org.gramian.cli.Screen;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The report of a run in a browser, opened from the disk as people do. */
 @ExtendWith({Chromium.class, TinyService.class})
@@ -50,7 +50,7 @@ class ReportInBrowserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("org.gramian.cli.Screen#checked")
     void itIsAccessibleOnEveryScreenAndAsksForNothing(Screen screen) {
         try (Visit visit = screen.visit()) {
             open(visit);

@@ -19,7 +19,7 @@ import org.gramian.evaluate.Metric;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The page of {@code gramian serve} in a browser, on a real model: an image goes in, an answer appears. */
 @ExtendWith({Chromium.class, TinyService.class})
@@ -66,7 +66,7 @@ class WebPageTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("org.gramian.cli.Screen#checked")
     void aDroppedImageGetsItsAnswerOnEveryScreen(Screen screen) throws IOException {
         try (Visit visit = screen.visit()) {
             Page page = open(visit);

@@ -20,6 +20,7 @@ import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -210,6 +211,7 @@ class CompareTableTest {
     }
 
     @Test
+    @EnabledIfSystemProperty(named = "gramian.full", matches = "true")
     @DisabledOnOs(OS.WINDOWS)
     void aTableThatWasKilledAndInterruptedEndsWithTheSameBytes() throws IOException, InterruptedException {
         Object[] rows = {

@@ -18,6 +18,7 @@ import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -157,6 +158,7 @@ class OnnxBackboneTest {
 
     /** An ONNX file is installed first; then its name, or its file, is a backbone. */
     @Test
+    @EnabledIfSystemProperty(named = "gramian.full", matches = "true")
     void benchTimesImportedNetworks() {
         Object[] small = {
             "bench",

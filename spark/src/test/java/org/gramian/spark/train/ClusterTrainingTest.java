@@ -30,11 +30,14 @@ class ClusterTrainingTest {
     private static final int IMAGES = FULL ? 400 : 40;
     private static final String CROPS = FULL ? "paper:64" : "center:48";
 
-    /** 50 steps, or 750 at full size. */
-    private static final int EPOCHS = FULL ? 1 : 10;
+    /** 20 steps, or 750 at full size. */
+    private static final int EPOCHS = FULL ? 1 : 4;
 
     /** Steps whose losses are compared one by one: SGD amplifies the rounding of another order of summation with every step. */
-    private static final int SAME_STEPS = FULL ? 100 : 50;
+    private static final int SAME_STEPS = FULL ? 100 : 20;
+
+    private static final int LAST = FULL ? 50 : 10;
+    private static final int STEP_OF_KILL = FULL ? 15 : 6;
 
     private static StandaloneCluster cluster;
 
@@ -60,12 +63,12 @@ class ClusterTrainingTest {
             RunConfig config =
                     RunConfig.of(ConfigFile.read(folder.resolve("left-alone").resolve("config.yaml")));
 
-            assertThat(losses).hasSizeGreaterThanOrEqualTo(50);
+            assertThat(losses).hasSizeGreaterThanOrEqualTo(SAME_STEPS);
             double[] alone = SmallDistributedTraining.onOneMachine(images, 0, config);
             assertThat(losses).hasSameSizeAs(alone);
             assertThat(Arrays.copyOf(losses, SAME_STEPS))
                     .containsExactly(Arrays.copyOf(alone, SAME_STEPS), within(1e-4));
-            assertThat(last(losses, 50)).isCloseTo(last(alone, 50), withinPercentage(10));
+            assertThat(last(losses, LAST)).isCloseTo(last(alone, LAST), withinPercentage(10));
             if (FULL) {
                 double[] nudged =
                         SmallDistributedTraining.onOneMachine(images, 0, config, SmallDistributedTraining::nudge);
@@ -79,9 +82,9 @@ class ClusterTrainingTest {
 
             LostStep lost = new LostStep(cluster, spark.sparkContext());
             double[] broken = train(spark, images, requested, folder.resolve("killed"), step -> {
-                if (step == 15) {
+                if (step == STEP_OF_KILL) {
                     lost.killInNextTask();
-                } else if (step == 30) {
+                } else if (step == 2 * STEP_OF_KILL) {
                     kill(spark);
                 }
             });

@@ -37,6 +37,8 @@ class ResumedTrainingTest {
     private static Path folder;
 
     private static SparkSession spark;
+    private static final boolean FULL = Boolean.getBoolean("gramian.full");
+
     private static List<Path> images;
     private static List<Path> whole;
 
@@ -70,13 +72,13 @@ class ResumedTrainingTest {
 
     @Test
     void resumedTrainingEqualsUninterruptedTrainingAndRecomputesNoFeatures() throws IOException {
-        Settings requested = SmallDistributedTraining.requested("paper:48", 2);
+        Settings requested = SmallDistributedTraining.requested(FULL ? "paper:48" : "center:48", 2);
         TrainingOutcome alone = SparkTrainer.create().train(job(images, requested, "alone"));
         Cancellation cancellation = Cancellation.onRequest();
         int[] steps = {0};
         SparkTrainer trainer = SmallDistributedTraining.trainer(
                 event -> {
-                    if (event instanceof TrainEvent.Stepped && ++steps[0] == 17) {
+                    if (event instanceof TrainEvent.Stepped && ++steps[0] == (FULL ? 17 : 5)) {
                         cancellation.cancel();
                     }
                 },

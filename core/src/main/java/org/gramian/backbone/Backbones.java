@@ -1,12 +1,16 @@
 package org.gramian.backbone;
 
 import java.util.List;
-import org.gramian.autodiff.Interpolation.Bicubic;
-import org.gramian.backbone.Architectures.ResNetBlock;
+import org.gramian.autodiff.network.Interpolation.Bicubic;
 import org.gramian.backbone.BackboneInfo.Licence;
 import org.gramian.backbone.Network.Cuts;
-import org.gramian.backbone.VisionTransformer.Extras;
-import org.gramian.backbone.VisionTransformer.Positions;
+import org.gramian.backbone.network.Architectures;
+import org.gramian.backbone.network.Architectures.ResNetBlock;
+import org.gramian.backbone.network.ConvNext;
+import org.gramian.backbone.network.FilterBank;
+import org.gramian.backbone.network.VisionTransformer;
+import org.gramian.backbone.network.VisionTransformer.Extras;
+import org.gramian.backbone.network.VisionTransformer.Positions;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.image.crop.Preprocessing.Order;

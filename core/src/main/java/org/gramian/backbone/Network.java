@@ -4,6 +4,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.gramian.backbone.network.NetworkLayer;
 
 /**
  * Architecture: layers in order, each of which can be the feature layer.
@@ -14,9 +15,6 @@ import java.util.Set;
  * @param about description
  */
 record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo about) {
-    /** Channels of an image. */
-    static final int COLOURS = 3;
-
     Network {
         stages = List.copyOf(stages);
         Set<String> names = new HashSet<>();

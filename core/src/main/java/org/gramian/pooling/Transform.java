@@ -10,12 +10,12 @@ import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
-import org.gramian.spd.Barycenter;
-import org.gramian.spd.NewtonSchulz;
-import org.gramian.spd.SparseInverse;
-import org.gramian.spd.SpdTransform;
 import org.gramian.spd.SpectralFunction;
-import org.gramian.spd.Stiefel;
+import org.gramian.spd.layer.Barycenter;
+import org.gramian.spd.layer.NewtonSchulz;
+import org.gramian.spd.layer.SparseInverse;
+import org.gramian.spd.layer.SpdTransform;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
@@ -142,7 +142,7 @@ public sealed interface Transform extends PoolingStage
         }
     }
 
-    /** Square root by Newton–Schulz iteration, see {@link org.gramian.spd.NewtonSchulz}. */
+    /** Square root by Newton–Schulz iteration, see {@link org.gramian.spd.layer.NewtonSchulz}. */
     record Isqrt(int iterations) implements Transform {
         /** Value of the method's authors. */
         static final int DEFAULT_ITERATIONS = 5;

@@ -10,7 +10,6 @@ import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.CachedCheck;
 import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.Grid;
 import org.gramian.tensor.Elementwise;
@@ -21,6 +20,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.cuda.CachedCheck;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -201,7 +201,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         return squares;
     }
 
-    /** Computes {@code dL/dD = factor·g∘K}; the diagonal cancels in {@link SquaredDistances#backward}. */
+    /** Computes {@code dL/dD = factor·g∘K}; the diagonal cancels in {@code SquaredDistances.backward}. */
     private static Tensor scaled(Tensor g, Tensor k, Tensor factor) {
         return Elementwise.mulInPlace(Elementwise.mul(g, k), factor);
     }
@@ -248,7 +248,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
             Tensor norms = Tensors.empty(Shape.of(n, channels), maps);
             Program.RBF.launch("diagonal", Grid.over((long) n * channels), k, norms, channels, n * channels);
             float keep = given == null
-                    ? (float) (1 - SquaredDistances.EQUALITY_MARGIN * SquaredDistances.epsilon(maps.type()))
+                    ? (float) (1 - EQUALITY_MARGIN * maps.type().epsilon())
                     : 1;
             Tensor factor = given == null
                     ? meanWidths(k, norms, keep)

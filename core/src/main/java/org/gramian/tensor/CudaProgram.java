@@ -16,7 +16,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.gramian.tensor.library.Cuda;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
+import org.gramian.tensor.library.NativeErrors;
 
 /**
  * CUDA C++ kernels from a resource beside the class that uses them, compiled by NVRTC on first use. A kernel fuses
@@ -143,7 +146,7 @@ public final class CudaProgram {
                             grid.down,
                             1,
                             0,
-                            Cuda.currentStream(device),
+                            Cuda.currentStream(device.index()),
                             places,
                             MemorySegment.NULL),
                     kernel);

@@ -8,12 +8,12 @@ import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.Grid;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
 
 /**

@@ -8,7 +8,6 @@ import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
-import org.gramian.image.crop.Covered;
 import org.gramian.image.crop.Crop;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;

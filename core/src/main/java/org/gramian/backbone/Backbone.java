@@ -221,8 +221,8 @@ public final class Backbone {
     }
 
     /** Returns the feature layer or layers ({@code a+b}) on which {@code --pooling auto} compares poolings. */
-    public String raceLayers() {
-        return selection(Network.Cuts::raceLayers);
+    public String selectionLayers() {
+        return selection(Network.Cuts::selectionLayers);
     }
 
     /** Returns the feature layer or layers ({@code a+b}) that {@code --pooling auto} fine-tunes. */

@@ -54,12 +54,12 @@ final class OnnxNetworks {
             }
         }
         String defaultLayer = last.orElse(stages.getLast().name());
-        String race = many.filter(layer -> !layer.equals(defaultLayer))
+        String selection = many.filter(layer -> !layer.equals(defaultLayer))
                 .map(layer -> layer + "+" + defaultLayer)
                 .orElse(defaultLayer);
         boolean scored = stages.getLast().name().equals(Backbone.LOGITS) && !defaultLayer.equals(Backbone.LOGITS);
-        Cuts cuts =
-                new Cuts(defaultLayer, race, defaultLayer, scored ? Optional.of(Backbone.LOGITS) : Optional.empty());
+        Cuts cuts = new Cuts(
+                defaultLayer, selection, defaultLayer, scored ? Optional.of(Backbone.LOGITS) : Optional.empty());
         String citation = "imported from ONNX, operator set " + graph.opset();
         return new Network(name, stages, cuts, new BackboneInfo(name, citation, size, preprocessing, WEIGHTS));
     }

@@ -9,7 +9,7 @@ import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Backward;
 import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -143,8 +143,8 @@ public final class UpperTriangle {
             long length = UpperTriangle.length(size);
             float margin = (float) epsilon;
             float rootOfMargin = (float) Math.sqrt(epsilon);
-            Grid rows = new Grid(size, n, 1, 256, 1);
-            Grid images = new Grid(n, 1, 1, 256, 1);
+            LaunchConfig rows = new LaunchConfig(size, n, 1, 256, 1);
+            LaunchConfig images = new LaunchConfig(n, 1, 1, 256, 1);
             Tensor parts = Tensors.empty(Shape.of(n, size), y);
             Program.TRIANGLE.launch("squares", rows, y, parts, size, margin, rootOfMargin);
             Tensor norms = Tensors.empty(Shape.of(n, 1), y);
@@ -162,7 +162,7 @@ public final class UpperTriangle {
                         int tiles = Math.ceilDiv(size, TILE);
                         Program.TRIANGLE.launch(
                                 "matrix_gradient",
-                                new Grid(tiles, tiles, n, TILE, 8),
+                                new LaunchConfig(tiles, tiles, n, TILE, 8),
                                 y,
                                 u,
                                 g,

@@ -12,8 +12,8 @@ import org.gramian.image.crop.Crop;
  * @param part the resized region
  * @param crops the crops, relative to the region
  */
-record Covered(Image part, List<Crop> crops) {
-    Covered {
+record CropRegion(Image part, List<Crop> crops) {
+    CropRegion {
         crops = List.copyOf(crops);
     }
 
@@ -22,10 +22,10 @@ record Covered(Image part, List<Crop> crops) {
      *
      * @param crops at least one, all of the same resized image size
      */
-    static Covered of(Image image, List<Crop> crops) {
+    static CropRegion of(Image image, List<Crop> crops) {
         Crop first = crops.getFirst();
         if (first.fits(image)) {
-            return new Covered(image, crops);
+            return new CropRegion(image, crops);
         }
         int left = crops.stream().mapToInt(Crop::left).min().orElseThrow();
         int top = crops.stream().mapToInt(Crop::top).min().orElseThrow();
@@ -34,7 +34,7 @@ record Covered(Image part, List<Crop> crops) {
         int height =
                 crops.stream().mapToInt(crop -> crop.top() + crop.size()).max().orElseThrow() - top;
         Image part = Resize.part(image, first.width(), first.height(), new Resize.Window(left, top, width, height));
-        return new Covered(
+        return new CropRegion(
                 part,
                 crops.stream()
                         .map(crop -> new Crop(

@@ -11,18 +11,18 @@ import org.gramian.basis.NearestWord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Arguments of one word: {@code name=value} pairs, the first of which may be given without its name, as in {@code
+ * Arguments of one stage: {@code name=value} pairs, the first of which may be given without its name, as in {@code
  * conv:512}. Omitted arguments may have a default of the {@link Fidelity}.
  */
-final class WordArguments {
-    private final Words.Word word;
+final class StageArguments {
+    private final PoolingStage.Syntax syntax;
     private final Map<String, String> unwritten;
     private final Map<String, String> named = new LinkedHashMap<>();
     private final Set<String> known = new LinkedHashSet<>();
     private @Nullable String unnamed;
 
-    WordArguments(Words.Word word, String text, Map<String, String> unwritten) {
-        this.word = word;
+    StageArguments(PoolingStage.Syntax syntax, String text, Map<String, String> unwritten) {
+        this.syntax = syntax;
         this.unwritten = unwritten;
         for (String part : text.isEmpty() ? new String[0] : text.split(",", -1)) {
             int equals = part.indexOf('=');
@@ -41,8 +41,9 @@ final class WordArguments {
         }
     }
 
-    String word() {
-        return word.name();
+    /** Returns the name of the stage. */
+    String stage() {
+        return syntax.name();
     }
 
     String text(String name, String byDefault) {
@@ -156,6 +157,6 @@ final class WordArguments {
     }
 
     private PoolingSyntaxException problem(String what) {
-        return new PoolingSyntaxException(word.name() + ": " + what + "; the syntax is " + word.form());
+        return new PoolingSyntaxException(syntax.name() + ": " + what + "; the syntax is " + syntax.form());
     }
 }

@@ -13,7 +13,7 @@ import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
-final class CoveredTest {
+final class CropRegionTest {
     private static Image random(SplittableRandom random, int width, int height) {
         byte[] rgb = new byte[3 * width * height];
         random.nextBytes(rgb);
@@ -26,10 +26,10 @@ final class CoveredTest {
         Image image = random(random, random.nextInt(20, 90), random.nextInt(20, 90));
         for (String plan : List.of("center:24", "paper:24+flips", "ten:16", "resize:33")) {
             List<Crop> crops = CropPlan.parse(plan).training(1).of(image.width(), image.height(), "a");
-            Covered covered = Covered.of(image, crops);
+            CropRegion region = CropRegion.of(image, crops);
             Image whole = crops.getFirst().scale(image);
             for (int i = 0; i < crops.size(); i++) {
-                assertThat(numbers(covered.part(), covered.crops().get(i))).isEqualTo(numbers(whole, crops.get(i)));
+                assertThat(numbers(region.part(), region.crops().get(i))).isEqualTo(numbers(whole, crops.get(i)));
             }
         }
     }
@@ -38,14 +38,14 @@ final class CoveredTest {
     void onlyTheMiddleIsScaledForACropFromTheMiddle() {
         Image image = random(new SplittableRandom(1), 512, 384);
         List<Crop> crops = CropPlan.parse("center").testing().of(512, 384, "a");
-        assertThat(Covered.of(image, crops).part()).hasToString("224×224");
+        assertThat(CropRegion.of(image, crops).part()).hasToString("224×224");
     }
 
     @Test
     void anImageOfTheRightSizeIsNotCopied() {
         Image image = random(new SplittableRandom(1), 341, 256);
         List<Crop> crops = CropPlan.parse("center").testing().of(341, 256, "a");
-        assertThat(Covered.of(image, crops).part()).isSameAs(image);
+        assertThat(CropRegion.of(image, crops).part()).isSameAs(image);
     }
 
     private static float[] numbers(Image scaled, Crop crop) {

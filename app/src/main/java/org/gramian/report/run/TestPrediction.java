@@ -12,7 +12,7 @@ import java.util.OptionalInt;
  * @param ofTruth probability of the true class, 0 to 1
  * @param image number of its thumbnail on the {@link ImageSheet}; empty if there is none
  */
-public record ShownImage(
+public record TestPrediction(
         String name, String truth, String predicted, double probability, double ofTruth, OptionalInt image) {
     /** Returns the file name without folders, which mostly repeat the class. */
     public String fileName() {

@@ -17,6 +17,7 @@ import org.gramian.pooling.FirstOrder.Maximum;
 import org.gramian.pooling.FirstOrder.Sum;
 import org.gramian.pooling.FirstOrder.Weighted;
 import org.gramian.pooling.Normalization.Pca;
+import org.gramian.pooling.PoolingStage.Syntax;
 import org.gramian.pooling.Reduction.LayerChannels;
 import org.gramian.pooling.Transform.Free;
 import org.gramian.pooling.Transform.Isice;
@@ -38,65 +39,57 @@ import org.gramian.spd.SpectralFunction.Power;
 import org.gramian.spd.SpectralFunction.ReEig;
 
 /**
- * Registry of pooling stages: the words of a pooling specification such as {@code conv:256/rbf/log/triu}, with their
- * arguments and meaning. {@link Pooling#parse} reads it, and the help lists it.
+ * Registry of pooling stages: name, arguments and meaning of each stage in a text such as {@code conv:256/rbf/log/triu}.
+ * {@link Pooling#parse} looks up stages here, and the help lists them.
  */
-public final class Words {
-    /**
-     * Entry of the registry, for help.
-     *
-     * @param name name of the stage, e.g. {@code rbf}
-     * @param form syntax with arguments and their defaults
-     * @param meaning what the stage does, in one line
-     */
-    public record Word(String name, String form, String meaning) {}
-
-    /** An entry with the factory that creates the stage or kernel from its arguments. */
-    record Rule(Word word, Function<WordArguments, Object> making) {
-        Rule(String name, String form, String meaning, Function<WordArguments, Object> making) {
-            this(new Word(name, form, meaning), making);
+final class StageRegistry {
+    /** Syntax of a stage with the factory that creates the stage or kernel from its arguments. */
+    record SyntaxRule(Syntax syntax, Function<StageArguments, Object> factory) {
+        SyntaxRule(String name, String form, String meaning, Function<StageArguments, Object> factory) {
+            this(new Syntax(name, form, meaning), factory);
         }
     }
 
     private static final String FLOOR = "floor=" + number(SpectralFunction.DEFAULT_FLOOR);
 
-    private static final List<Rule> RULES = List.of(
-            new Rule(
+    private static final List<SyntaxRule> RULES = List.of(
+            new SyntaxRule(
                     "conv",
                     "conv:<channels>|same|atmost=<channels>[,bias=" + number(Reduction.Conv.INITIAL_BIAS) + "]",
                     "1x1 convolution and ReLU",
                     Reduction.Conv::read),
             LayerChannels.RULE,
-            PcaWord.RULE,
+            PcaStage.RULE,
             DropCov.RULE,
-            new Rule(
+            new SyntaxRule(
                     "rbf",
                     "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=" + number(Rbf.DEFAULT_JITTER)
                             + ",gradient=exact|printed]",
                     "K = exp(-|fi-fj|^2 / 2 sigma^2)",
                     a -> new Rbf(sigma(a), jitter(a), a.choice("gradient", Backward::parse))),
-            new Rule(
+            new SyntaxRule(
                     "laplacian",
                     "laplacian:sigma=<number>[,jitter=0]",
                     "K = exp(-|fi-fj| / sigma)",
                     a -> new Laplacian(a.number("sigma"), jitter(a))),
-            new Rule(
+            new SyntaxRule(
                     "polynomial",
                     "polynomial:degree=<number>,scale=<number>,offset=<number>[,jitter=0]",
                     "K = (scale <fi,fj> + offset)^degree",
                     a -> new Polynomial(a.count("degree"), a.number("scale"), a.number("offset"), jitter(a))),
-            new Rule(
+            new SyntaxRule(
                     "covariance",
                     "covariance[:jitter=0,shrinkage=0]",
                     "K = unbiased covariance, shrunk towards its mean eigenvalue",
                     a -> new Covariance(jitter(a), a.number("shrinkage", 0))),
-            new Rule("bilinear", "bilinear[:jitter=0]", "K = M M^T / N, as in B-CNN", a -> new Bilinear(jitter(a))),
-            new Rule(
+            new SyntaxRule(
+                    "bilinear", "bilinear[:jitter=0]", "K = M M^T / N, as in B-CNN", a -> new Bilinear(jitter(a))),
+            new SyntaxRule(
                     "gaussian",
                     "gaussian[:jitter=0]",
                     "K = [[S + m m^T, m], [m^T, 1]] of mean m and covariance S",
                     a -> new Gaussian(jitter(a))),
-            new Rule(
+            new SyntaxRule(
                     "democratic",
                     "democratic[:gamma=0.5,iterations=10,jitter=0]",
                     "K = sum of a(p) x(p) x(p)^T / N, a balances the positions",
@@ -104,7 +97,7 @@ public final class Words {
                             a.number("gamma", Democratic.DEFAULT_GAMMA),
                             a.count("iterations", Democratic.DEFAULT_ITERATIONS),
                             jitter(a))),
-            new Rule("average", "average", "mean of each map, first order", a -> new Average()),
+            new SyntaxRule("average", "average", "mean of each map, first order", a -> new Average()),
             Maximum.RULE,
             Sum.RULE,
             GeneralizedMean.RULE,
@@ -120,76 +113,76 @@ public final class Words {
             NetworkTail.RULE,
             Cross.RULE,
             CrossCovariance.RULE,
-            new Rule(
+            new SyntaxRule(
                     "spd",
                     "spd:<size>[,init=orthonormal|xavier]",
                     "Y = W^T K W, W with orthonormal columns",
                     a -> new Transform.Spd(a.count("size"), a.choice("init", Transform.Start::parse))),
             Free.RULE,
-            new Rule("relu", "relu", "max(Y, 0), element by element", a -> new Transform.Relu()),
-            new Rule(
+            new SyntaxRule("relu", "relu", "max(Y, 0), element by element", a -> new Transform.Relu()),
+            new SyntaxRule(
                     "reeig",
                     "reeig:<smallest>",
                     "eigenvalues clamped from below",
                     a -> spectral(new ReEig(a.number("smallest")))),
-            new Rule("log", "log[:" + FLOOR + "]", "matrix logarithm", a -> spectral(new Log(floor(a)))),
-            new Rule(
+            new SyntaxRule("log", "log[:" + FLOOR + "]", "matrix logarithm", a -> spectral(new Log(floor(a)))),
+            new SyntaxRule(
                     "sqrt",
                     "sqrt[:" + FLOOR + "]",
                     "matrix square root by eigenvalues",
                     a -> spectral(new Power(0.5, floor(a)))),
-            new Rule(
+            new SyntaxRule(
                     "power",
                     "power:<exponent>[," + FLOOR + "]",
                     "matrix power by eigenvalues",
                     a -> spectral(new Power(a.number("exponent"), floor(a)))),
-            new Rule(
+            new SyntaxRule(
                     "isqrt",
                     "isqrt[:iterations=" + Transform.Isqrt.DEFAULT_ITERATIONS + "]",
                     "matrix square root by Newton-Schulz",
                     a -> new Transform.Isqrt(a.count("iterations", Transform.Isqrt.DEFAULT_ITERATIONS))),
             Isice.RULE,
             Transform.RiemannianNorm.RULE,
-            new Rule(
+            new SyntaxRule(
                     "triu",
                     "triu[:gradient=exact|printed]",
                     "upper triangle, off-diagonal times sqrt 2",
                     a -> new Vectorization.Triu(a.choice("gradient", Backward::parse))),
-            new Rule("flat", "flat", "the whole matrix", a -> new Vectorization.Flat()),
+            new SyntaxRule("flat", "flat", "the whole matrix", a -> new Vectorization.Flat()),
             TensorSketch.RULE,
             RandomMaclaurin.RULE,
             Parametric.RULE,
-            new Rule(
+            new SyntaxRule(
                     "root",
                     "root[:eps=" + number(Normalization.Root.DEFAULT_EPSILON) + ",gradient=exact|authors]",
                     "signed square root",
                     a -> new Normalization.Root(a.number("eps"), a.choice("gradient", Normalization.Slope::parse))),
-            new Rule("l2", "l2", "unit length", a -> new Normalization.L2()),
+            new SyntaxRule("l2", "l2", "unit length", a -> new Normalization.L2()),
             Normalization.Scale.RULE);
 
-    private Words() {}
+    private StageRegistry() {}
 
-    /** Returns all entries in the order of the data flow. */
-    public static List<Word> all() {
-        return Stream.concat(RULES.stream().map(Rule::word), Stream.of(PoolingParser.SUM, Join.WORD))
+    /** Returns the syntax of all stages, in the order of the data flow. */
+    static List<Syntax> all() {
+        return Stream.concat(RULES.stream().map(SyntaxRule::syntax), Stream.of(PoolingParser.SUM, Join.SYNTAX))
                 .toList();
     }
 
     /** Returns the names of all stages. */
     static List<String> names() {
-        return RULES.stream().map(rule -> rule.word().name()).toList();
+        return RULES.stream().map(rule -> rule.syntax().name()).toList();
     }
 
     /** Returns the rule of a stage name. */
-    static Optional<Rule> rule(String name) {
-        return RULES.stream().filter(rule -> rule.word().name().equals(name)).findFirst();
+    static Optional<SyntaxRule> rule(String name) {
+        return RULES.stream().filter(rule -> rule.syntax().name().equals(name)).findFirst();
     }
 
     private static Transform spectral(SpectralFunction function) {
         return new Transform.Spectrum(function);
     }
 
-    private static double floor(WordArguments arguments) {
+    private static double floor(StageArguments arguments) {
         return arguments.number("floor", SpectralFunction.DEFAULT_FLOOR);
     }
 
@@ -198,11 +191,11 @@ public final class Words {
         return word.equals("rbf") ? Rbf.DEFAULT_JITTER : 0;
     }
 
-    private static double jitter(WordArguments arguments) {
-        return arguments.number("jitter", defaultJitter(arguments.word()));
+    private static double jitter(StageArguments arguments) {
+        return arguments.number("jitter", defaultJitter(arguments.stage()));
     }
 
-    private static Sigma sigma(WordArguments arguments) {
+    private static Sigma sigma(StageArguments arguments) {
         String text = arguments.text("sigma", "mean");
         return switch (text) {
             case "mean" -> new Sigma.Mean();
@@ -242,21 +235,21 @@ public final class Words {
     }
 
     /**
-     * The word {@code pca}: a {@link Reduction.Pca} of features before the aggregation, a {@link Pca} of descriptors
+     * The stage {@code pca}: a {@link Reduction.Pca} of features before the aggregation, a {@link Pca} of descriptors
      * after it.
      *
      * @param axes number of principal components; empty for {@code most}, see {@link Pca}
      */
-    record PcaWord(OptionalInt axes) {
-        static final Words.Rule RULE = new Words.Rule(
+    record PcaStage(OptionalInt axes) {
+        static final SyntaxRule RULE = new SyntaxRule(
                 "pca",
                 "pca:<axes>, or pca:most after the aggregation",
                 "principal components of the features, or of the descriptor",
-                PcaWord::of);
+                PcaStage::of);
 
-        private static PcaWord of(WordArguments arguments) {
+        private static PcaStage of(StageArguments arguments) {
             boolean most = arguments.text("axes", "").equals(Pca.MOST);
-            return new PcaWord(most ? OptionalInt.empty() : OptionalInt.of(arguments.count("axes")));
+            return new PcaStage(most ? OptionalInt.empty() : OptionalInt.of(arguments.count("axes")));
         }
 
         /** Returns the stage for a position before or after the aggregation. */

@@ -48,7 +48,7 @@ import tools.jackson.databind.json.JsonMapper;
  * descriptors is the sum of their Gram matrices, so joins need no further features. docs/results.md has the measurements: B-CNN is best
  * on materials and textures, iSQRT-COV of an earlier layer on car models.
  */
-public final class PoolingRace {
+public final class PoolingSelection {
     /** Value of the pooling option that selects this comparison. */
     public static final String AUTO = "auto";
 
@@ -149,7 +149,7 @@ public final class PoolingRace {
      * @param solver of the classifier; poolings whose descriptors it cannot hold are left out
      * @param seed of initialization and fitting
      */
-    public PoolingRace(
+    public PoolingSelection(
             TrainingData data,
             TrainingContext<TrainEvent> context,
             int classes,

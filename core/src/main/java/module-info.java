@@ -29,7 +29,6 @@ open module org.gramian.core {
     exports org.gramian.backbone;
     exports org.gramian.check;
     exports org.gramian.image;
-    exports org.gramian.image.batch;
     exports org.gramian.image.crop;
     exports org.gramian.image.dataset;
     exports org.gramian.image.dataset.layout;

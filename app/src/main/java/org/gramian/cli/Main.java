@@ -160,7 +160,7 @@ public final class Main implements Runnable {
                 .setUsageHelpWidth(120)
                 .setParameterExceptionHandler(UsageErrors::report)
                 .setExecutionStrategy(Failures::run)
-                .setExecutionExceptionHandler(Failures::say);
+                .setExecutionExceptionHandler(Failures::report);
         HelpLayout.groupCommands(line);
         LogOptions.install(
                 line, "train", "compare", "distill", "demo", "audit", "features", "evaluate", "embed", "predict");

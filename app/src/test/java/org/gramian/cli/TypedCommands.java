@@ -40,7 +40,7 @@ public final class TypedCommands {
         line.getCommandSpec().removeSubcommand("demo");
         return line.addSubcommand("demo", new CommandLine(new DemoCommand(recipe)))
                 .setExecutionStrategy(Failures::run)
-                .setExecutionExceptionHandler(Failures::say);
+                .setExecutionExceptionHandler(Failures::report);
     }
 
     /** Runs each; the demo with all its images and epochs among the heavy tests only. */

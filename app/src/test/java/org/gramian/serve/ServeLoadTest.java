@@ -143,9 +143,13 @@ class ServeLoadTest {
     }
 
     private static MemorySegment crops(LoadedModel model, List<byte[]> images, Arena arena) {
-        Rendering rendering = model.header().card().rendering(file -> {
-            throw new AssertionError(file);
-        });
+        ModelCard card = model.header().card();
+        Rendering rendering = new Rendering(
+                file -> {
+                    throw new AssertionError(file);
+                },
+                card.crops().testing(),
+                card.preprocessing());
         MemorySegment memory = arena.allocate(BATCH * rendering.bytes(), 64);
         for (int i = 0; i < BATCH; i++) {
             ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(images.get(i));

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import org.gramian.benchmarks.WorkloadResult.SideResult;
 import org.gramian.benchmarks.WorkloadResult.Timing;
 import org.gramian.benchmarks.WorkloadResult.Trajectory;
-import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.Libtorch;
 
 /**
  * Results of a benchmark with the machine they were measured on.

@@ -13,11 +13,11 @@ import java.util.SequencedMap;
 import java.util.function.Supplier;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.GpuMath;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.library.GpuMath;
+import org.gramian.tensor.library.Libtorch;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -82,12 +82,12 @@ final class BenchWorker {
 
     /** Returns the seconds of one step, averaged over steps without synchronization between them. */
     private double seconds(Task task, int steps) {
-        Libtorch.load().synchronize(device);
+        device.synchronize();
         long start = System.nanoTime();
         for (int i = 0; i < steps; i++) {
             task.run();
         }
-        Libtorch.load().synchronize(device);
+        device.synchronize();
         return (System.nanoTime() - start) / 1e9 / steps;
     }
 

@@ -4,13 +4,13 @@ import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 import java.util.function.Function;
 import org.gramian.autodiff.Tape;
-import org.gramian.tensor.CapturedWork;
-import org.gramian.tensor.CudaStream;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.cuda.CapturedWork;
+import org.gramian.tensor.cuda.CudaStream;
 import org.jspecify.annotations.Nullable;
 
 /** Forward pass of a {@link BenchModel} without gradients, replayed from a CUDA graph if possible. */

@@ -1,23 +1,24 @@
 package org.gramian.benchmarks;
 
+import java.util.List;
 import java.util.OptionalDouble;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.Conv;
-import org.gramian.backbone.ConvNext;
-import org.gramian.backbone.FilterBank;
-import org.gramian.backbone.NetworkLayer;
-import org.gramian.backbone.NetworkLayer.Branches;
-import org.gramian.backbone.NetworkLayer.Chain;
-import org.gramian.backbone.NetworkLayer.Dense;
-import org.gramian.backbone.NetworkLayer.Pool;
-import org.gramian.backbone.NetworkLayer.Residual;
-import org.gramian.backbone.NetworkLayer.ResponseNormalization;
-import org.gramian.backbone.NetworkLayer.SqueezeExcitation;
-import org.gramian.backbone.NetworkLayer.TopDown;
-import org.gramian.backbone.OnnxStage;
-import org.gramian.backbone.Patches;
-import org.gramian.backbone.VisionTransformer;
+import org.gramian.backbone.network.Conv;
+import org.gramian.backbone.network.ConvNext;
+import org.gramian.backbone.network.FilterBank;
+import org.gramian.backbone.network.NetworkLayer;
+import org.gramian.backbone.network.NetworkLayer.Branches;
+import org.gramian.backbone.network.NetworkLayer.Chain;
+import org.gramian.backbone.network.NetworkLayer.Dense;
+import org.gramian.backbone.network.NetworkLayer.Pool;
+import org.gramian.backbone.network.NetworkLayer.Residual;
+import org.gramian.backbone.network.NetworkLayer.ResponseNormalization;
+import org.gramian.backbone.network.NetworkLayer.SqueezeExcitation;
+import org.gramian.backbone.network.NetworkLayer.TopDown;
+import org.gramian.backbone.network.OnnxStage;
+import org.gramian.backbone.network.Patches;
+import org.gramian.backbone.network.VisionTransformer;
 import org.gramian.pooling.FirstOrder.Average;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Reduction;
@@ -60,8 +61,9 @@ final class Operations {
             int pixels = spec.number("pixels");
             Shape images = Shape.of(3, pixels, pixels);
             for (Backbone network : backbone.networks()) {
-                double forward = ofStage(new Chain("all", network.stages()), images);
-                double first = ofStage(network.stages().getFirst(), images);
+                List<NetworkLayer> stages = network.stages(NetworkLayer.class);
+                double forward = ofStage(new Chain("all", stages), images);
+                double first = ofStage(stages.getFirst(), images);
                 each += workload.trains() ? 3 * forward - first : forward;
             }
             maps = backbone.features(pixels, pixels);

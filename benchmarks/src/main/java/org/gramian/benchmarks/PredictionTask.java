@@ -6,12 +6,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageSource;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Prefetch;
@@ -40,6 +42,8 @@ final class PredictionTask implements Task {
 
     private final SyntheticImageFolder images;
     private final Model model;
+    private final Engine engine;
+    private final Rendering rendering;
     private final InferencePipeline pipeline;
     private final Arena arena = Arena.ofShared();
     private final Optional<MemorySegment> crops;
@@ -48,12 +52,18 @@ final class PredictionTask implements Task {
     PredictionTask(TaskSpec spec) {
         this.model = model(spec);
         this.images = new SyntheticImageFolder(spec.number("batch"));
-        Rendering rendering = new Rendering(
+        this.engine = Engine.of(model);
+        this.rendering = new Rendering(
                 new ImageReader(ImageLimits.DEFAULT)::read,
                 CropPlan.parse("center").withSize(spec.number("pixels")).testing(),
                 model.backbone().preprocessing());
-        this.pipeline = new InferencePipeline(Engine.of(model), rendering, Prefetch.of(BATCH));
-        this.crops = spec.name().equals(IN_MEMORY) ? Optional.of(loaded(rendering)) : Optional.empty();
+        this.pipeline = new InferencePipeline(
+                engine,
+                rendering.crops(),
+                rendering.preprocessing(),
+                BATCH,
+                Runtime.getRuntime().availableProcessors());
+        this.crops = spec.name().equals(IN_MEMORY) ? Optional.of(loaded()) : Optional.empty();
     }
 
     private static Model model(TaskSpec spec) {
@@ -75,12 +85,12 @@ final class PredictionTask implements Task {
     }
 
     /** Loads all crops, padded with zeros to whole batches as by the loader. */
-    private MemorySegment loaded(Rendering rendering) {
+    private MemorySegment loaded() {
         long bytes = BATCH * rendering.bytes();
         long batches = Math.ceilDiv(images.samples().size(), BATCH);
         MemorySegment all = arena.allocate(batches * bytes, 64);
         List<Work> list = Work.all(images.samples(), rendering.crops());
-        try (BatchLoader loader = new BatchLoader(rendering, list, pipeline.prefetch())) {
+        try (BatchLoader loader = new BatchLoader(rendering, list, Prefetch.of(BATCH))) {
             for (long i = 0; i < batches; i++) {
                 try (Batch batch = loader.next()) {
                     all.asSlice(i * bytes, bytes).copyFrom(batch.memory());
@@ -104,7 +114,7 @@ final class PredictionTask implements Task {
         if (crops.isPresent()) {
             fromMemory(crops.get());
         } else {
-            pipeline.run(images.samples(), Engine.Rows.SCORES, (_, result) -> {
+            pipeline.run(sources(), Set.of(Engine.Rows.SCORES), (_, result) -> {
                 switch (result) {
                     case ImageResult.Computed computed -> add(computed.of(Engine.Rows.SCORES)[0]);
                     case ImageResult.Failed failed -> throw new IllegalStateException(failed.reason());
@@ -113,14 +123,19 @@ final class PredictionTask implements Task {
         }
     }
 
+    private List<ImageSource> sources() {
+        return images.samples().stream()
+                .map(sample -> ImageSource.of(sample, rendering.reader()))
+                .toList();
+    }
+
     private void fromMemory(MemorySegment all) {
-        int size = pipeline.rendering().crops().size();
-        long bytes = BATCH * pipeline.rendering().bytes();
+        int size = rendering.crops().size();
+        long bytes = BATCH * rendering.bytes();
         Shape shape = Shape.of(BATCH, 3, size, size);
         int count = images.samples().size();
         for (int start = 0; start < count; start += BATCH) {
-            float[][] rows =
-                    pipeline.engine().compute(all.asSlice(start / BATCH * bytes, bytes), shape, Engine.Rows.SCORES);
+            float[][] rows = engine.compute(all.asSlice(start / BATCH * bytes, bytes), shape, Engine.Rows.SCORES);
             for (int i = 0; i < Math.min(BATCH, count - start); i++) {
                 add(rows[i]);
             }

@@ -175,8 +175,13 @@ public final class Arithmetic {
         return scale(sum(x), 1.0 / x.shape().elements());
     }
 
-    /** Applies a function with the adjoint {@code (g, y) -> dx}. */
-    static Var unary(Var x, UnaryOperator<Tensor> function, BinaryOperator<Tensor> adjoint) {
+    /**
+     * Applies a function of one variable.
+     *
+     * @param function computes the value y
+     * @param adjoint computes the gradient of x from the gradient g of y, and y
+     */
+    public static Var unary(Var x, UnaryOperator<Tensor> function, BinaryOperator<Tensor> adjoint) {
         return x.tape().apply(List.of(x), () -> {
             Tensor y = function.apply(x.value());
             return Result.of(y, (g, wanted) -> list(adjoint.apply(g, y)));

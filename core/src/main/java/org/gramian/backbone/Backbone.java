@@ -12,12 +12,12 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Interpolation;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.onnx.OnnxGraph;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Backbone {
     /** Last layer of every network with class scores: {@code [1000, 1, 1]} for ImageNet. */
-    public static final String LOGITS = "logits";
+    public static final String LOGITS = NetworkLayer.LOGITS;
 
     /** Between networks, and between layers. */
     static final String AND = "+";
@@ -130,7 +130,7 @@ public final class Backbone {
     /**
      * Returns a network with the given feature layer or layers.
      *
-     * <p>Maps of later layers are resized bilinearly to the height and width of the first, see {@link Interpolation},
+     * <p>Maps of later layers are resized bilinearly to the height and width of the first, as {@code torch.nn.functional.interpolate} does,
      * and all are concatenated along channels in that order.
      *
      * @param name name of the network
@@ -181,14 +181,16 @@ public final class Backbone {
         return String.join(AND, cutLayers());
     }
 
-    /** Returns the computed layers in order, up to the last feature layer, of a backbone of one network. */
-    public List<NetworkLayer> stages() {
-        return only().cut().stages();
-    }
-
-    /** Returns whether the output of a layer is part of the features, of a backbone of one network. */
-    public boolean takes(NetworkLayer stage) {
-        return only().cut().takes(stage);
+    /**
+     * Returns the computed layers of a type in order, up to the last feature layer, of a backbone of one network.
+     *
+     * @param type type of layer; these types are internal to Gramian
+     */
+    public <T> List<T> stages(Class<T> type) {
+        return only().cut().stages().stream()
+                .filter(type::isInstance)
+                .map(type::cast)
+                .toList();
     }
 
     private <T> List<T> all(Function<BackbonePart, Stream<T>> values) {
@@ -219,8 +221,8 @@ public final class Backbone {
     }
 
     /** Returns the feature layer or layers ({@code a+b}) on which {@code --pooling auto} compares poolings. */
-    public String raceLayers() {
-        return selection(Network.Cuts::raceLayers);
+    public String selectionLayers() {
+        return selection(Network.Cuts::selectionLayers);
     }
 
     /** Returns the feature layer or layers ({@code a+b}) that {@code --pooling auto} fine-tunes. */
@@ -306,7 +308,7 @@ public final class Backbone {
             throw new IllegalArgumentException("expected images of at least 1×1, found " + height + "×" + width);
         }
         for (BackbonePart part : parts) {
-            Shape maps = Shape.of(Network.COLOURS, height, width);
+            Shape maps = Shape.of(NetworkLayer.COLOURS, height, width);
             for (NetworkLayer stage : part.cut().stages()) {
                 maps = stage.output(maps);
                 if (maps.elements() == 0) {
@@ -403,7 +405,7 @@ public final class Backbone {
     /** Checks the images and computes the features; without a listener no maps are made of tokens for it. */
     private Var runChecked(Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener) {
         Shape shape = images.shape();
-        if (shape.rank() != 4 || shape.at(1) != Network.COLOURS || shape.at(0) == 0) {
+        if (shape.rank() != 4 || shape.at(1) != NetworkLayer.COLOURS || shape.at(0) == 0) {
             throw new IllegalArgumentException(
                     this + ": expected images [n, 3, height, width], found " + images.value());
         }
@@ -457,7 +459,7 @@ public final class Backbone {
         if (parts.size() > 1) {
             return List.of(layer());
         }
-        List<NetworkLayer> used = stages();
+        List<NetworkLayer> used = only().cut().stages();
         return used.subList(0, layersUsed().indexOf(cutLayers().getFirst()) + 1).stream()
                 .filter(stage -> stage.passesMaps() || stage.name().equals(layer()))
                 .map(NetworkLayer::name)

@@ -8,13 +8,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Interpolation;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.backbone.NetworkLayer.Chain;
+import org.gramian.autodiff.network.Interpolation;
+import org.gramian.backbone.network.NetworkLayer;
+import org.gramian.backbone.network.NetworkLayer.Chain;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -99,13 +100,13 @@ record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
     /** Returns the parameters of some stages under their names in the backbone. */
     Stream<ParameterSpec> parameters(List<NetworkLayer> stages) {
         return new Chain(cut.text(), stages)
-                .parameters(Network.COLOURS).stream().map(spec -> prefix.isEmpty() ? spec : spec.under(prefix));
+                .parameters(NetworkLayer.COLOURS).stream().map(spec -> prefix.isEmpty() ? spec : spec.under(prefix));
     }
 
     /** Estimates the number of elements that training keeps of one image, for each computed layer. */
     Stream<Long> activations(int height, int width) {
         List<Long> each = new ArrayList<>();
-        Shape maps = Shape.of(Network.COLOURS, height, width);
+        Shape maps = Shape.of(NetworkLayer.COLOURS, height, width);
         for (NetworkLayer stage : cut.stages()) {
             each.add(stage.activations(maps));
             maps = stage.output(maps);
@@ -140,7 +141,7 @@ record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
             return images;
         }
         List<Var> channels = new ArrayList<>();
-        for (int i = 0; i < Network.COLOURS; i++) {
+        for (int i = 0; i < NetworkLayer.COLOURS; i++) {
             int from = change.channels().get(i);
             Var channel = Shapes.slice(images, 1, from, from + 1L);
             channels.add(Arithmetic.shift(

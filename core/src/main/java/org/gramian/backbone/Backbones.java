@@ -1,12 +1,16 @@
 package org.gramian.backbone;
 
 import java.util.List;
-import org.gramian.autodiff.Interpolation.Bicubic;
-import org.gramian.backbone.Architectures.ResNetBlock;
+import org.gramian.autodiff.network.Interpolation.Bicubic;
 import org.gramian.backbone.BackboneInfo.Licence;
 import org.gramian.backbone.Network.Cuts;
-import org.gramian.backbone.VisionTransformer.Extras;
-import org.gramian.backbone.VisionTransformer.Positions;
+import org.gramian.backbone.network.Architectures;
+import org.gramian.backbone.network.Architectures.ResNetBlock;
+import org.gramian.backbone.network.ConvNext;
+import org.gramian.backbone.network.FilterBank;
+import org.gramian.backbone.network.VisionTransformer;
+import org.gramian.backbone.network.VisionTransformer.Extras;
+import org.gramian.backbone.network.VisionTransformer.Positions;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.image.crop.Preprocessing.Order;
@@ -24,7 +28,7 @@ import org.gramian.image.crop.Preprocessing.Order;
  */
 public final class Backbones {
     /** Layers of a vision transformer on which poolings are compared. */
-    private static final String RACE_LAYERS = "blocks.8+norm";
+    private static final String SELECTION_LAYERS = "blocks.8+norm";
 
     /** The preprocessing of Caffe's ResNet and VGG for weights in the order RGB: ImageNet's mean, no division. */
     private static final Preprocessing CAFFE_RGB =
@@ -340,7 +344,7 @@ public final class Backbones {
         return new Network(
                 name,
                 transformer.stages(),
-                new Cuts("norm", Backbone.LOGITS).with(RACE_LAYERS, "norm"),
+                new Cuts("norm", Backbone.LOGITS).with(SELECTION_LAYERS, "norm"),
                 new BackboneInfo(
                         title,
                         "Dosovitskiy et al., An Image is Worth 16x16 Words, ICLR 2021",
@@ -357,7 +361,7 @@ public final class Backbones {
         return new Network(
                 file.name(),
                 transformer.stages(),
-                Cuts.withoutClassifier("norm").with(RACE_LAYERS, "norm"),
+                Cuts.withoutClassifier("norm").with(SELECTION_LAYERS, "norm"),
                 new BackboneInfo(
                         title,
                         "Oquab et al., DINOv2: Learning Robust Visual Features without Supervision, TMLR 2024",

@@ -2,6 +2,7 @@ package org.gramian.backbone;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.basis.NearestWord;
 import org.gramian.tensor.Shape;
 
@@ -89,7 +90,7 @@ record LayerSelection(Network network, List<String> layers) {
     /** Returns the number of channels of each feature layer. */
     List<Long> channels() {
         List<Long> channels = new ArrayList<>();
-        long maps = Network.COLOURS;
+        long maps = NetworkLayer.COLOURS;
         for (NetworkLayer stage : stages()) {
             maps = stage.channels(maps);
             if (takes(stage)) {
@@ -130,7 +131,7 @@ record LayerSelection(Network network, List<String> layers) {
 
     private List<Shape> layerShapes(int height, int width) {
         List<Shape> taken = new ArrayList<>();
-        Shape maps = Shape.of(Network.COLOURS, height, width);
+        Shape maps = Shape.of(NetworkLayer.COLOURS, height, width);
         for (NetworkLayer stage : stages()) {
             maps = maps.elements() == 0 ? maps.with(0, stage.channels(maps.at(0))) : stage.output(maps);
             if (takes(stage)) {

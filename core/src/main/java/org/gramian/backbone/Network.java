@@ -4,6 +4,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.gramian.backbone.network.NetworkLayer;
 
 /**
  * Architecture: layers in order, each of which can be the feature layer.
@@ -14,9 +15,6 @@ import java.util.Set;
  * @param about description
  */
 record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo about) {
-    /** Channels of an image. */
-    static final int COLOURS = 3;
-
     Network {
         stages = List.copyOf(stages);
         Set<String> names = new HashSet<>();
@@ -36,11 +34,11 @@ record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo a
      * Feature layers of a network.
      *
      * @param defaultLayer default feature layer
-     * @param raceLayers layer or layers ({@code a+b}) on which poolings are compared
+     * @param selectionLayers layer or layers ({@code a+b}) on which poolings are compared
      * @param fineTunedLayers layer or layers for fine-tuning
      * @param classifier first layer with parameters that only class scores need; empty if there is none
      */
-    record Cuts(String defaultLayer, String raceLayers, String fineTunedLayers, Optional<String> classifier) {
+    record Cuts(String defaultLayer, String selectionLayers, String fineTunedLayers, Optional<String> classifier) {
         Cuts(String defaultLayer, String classifier) {
             this(defaultLayer, defaultLayer, defaultLayer, Optional.of(classifier));
         }
@@ -50,8 +48,8 @@ record Network(String name, List<NetworkLayer> stages, Cuts cuts, BackboneInfo a
         }
 
         /** Returns these layers with others to compare poolings on and to fine-tune. */
-        Cuts with(String race, String fineTuned) {
-            return new Cuts(defaultLayer, race, fineTuned, classifier);
+        Cuts with(String selection, String fineTuned) {
+            return new Cuts(defaultLayer, selection, fineTuned, classifier);
         }
     }
 

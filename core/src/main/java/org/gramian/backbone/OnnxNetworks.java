@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.backbone.Network.Cuts;
+import org.gramian.backbone.network.NetworkLayer;
+import org.gramian.backbone.network.OnnxStage;
 import org.gramian.backbone.onnx.Layout.Kind;
 import org.gramian.backbone.onnx.OnnxGraph;
 import org.gramian.backbone.onnx.Segment;
@@ -37,7 +39,7 @@ final class OnnxNetworks {
     static Network network(String name, OnnxGraph graph, Preprocessing preprocessing) {
         List<NetworkLayer> stages = new ArrayList<>();
         int size = Segments.size(graph);
-        Shape maps = Shape.of(Network.COLOURS, size, size);
+        Shape maps = Shape.of(NetworkLayer.COLOURS, size, size);
         Optional<String> last = Optional.empty();
         Optional<String> many = Optional.empty();
         List<Segment> segments = Segments.of(graph);
@@ -52,12 +54,12 @@ final class OnnxNetworks {
             }
         }
         String defaultLayer = last.orElse(stages.getLast().name());
-        String race = many.filter(layer -> !layer.equals(defaultLayer))
+        String selection = many.filter(layer -> !layer.equals(defaultLayer))
                 .map(layer -> layer + "+" + defaultLayer)
                 .orElse(defaultLayer);
         boolean scored = stages.getLast().name().equals(Backbone.LOGITS) && !defaultLayer.equals(Backbone.LOGITS);
-        Cuts cuts =
-                new Cuts(defaultLayer, race, defaultLayer, scored ? Optional.of(Backbone.LOGITS) : Optional.empty());
+        Cuts cuts = new Cuts(
+                defaultLayer, selection, defaultLayer, scored ? Optional.of(Backbone.LOGITS) : Optional.empty());
         String citation = "imported from ONNX, operator set " + graph.opset();
         return new Network(name, stages, cuts, new BackboneInfo(name, citation, size, preprocessing, WEIGHTS));
     }

@@ -6,12 +6,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.Interpolation;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.backbone.NetworkLayer.Chain;
+import org.gramian.autodiff.network.Interpolation;
+import org.gramian.backbone.network.NetworkLayer;
+import org.gramian.backbone.network.NetworkLayer.Chain;
 import org.gramian.tensor.Shape;
 
 /**
@@ -27,7 +28,7 @@ import org.gramian.tensor.Shape;
  * 224×224.
  *
  * <p>With several feature layers of different sizes, the last layer's maps arrive resized to the first one's size. The
- * tail undoes that exactly, see {@link Interpolation#undoResize}.
+ * tail undoes that exactly, by the inverse of the interpolation.
  */
 public final class Tail {
     /** Upper bound of the search for a size that fits. */
@@ -88,9 +89,13 @@ public final class Tail {
         return resized ? cut.lastFromFirst(height, width) : Shape.of(channels(), height, width);
     }
 
-    /** Returns the layers in order, without the final mean over positions. */
-    public List<NetworkLayer> stages() {
-        return stages.stages();
+    /**
+     * Returns the layers of a type in order, without the final mean over positions.
+     *
+     * @param type type of layer; these types are internal to Gramian
+     */
+    public <T> List<T> stages(Class<T> type) {
+        return stages.stages().stream().filter(type::isInstance).map(type::cast).toList();
     }
 
     /** Returns the names of the layers in order. */

@@ -19,8 +19,8 @@
  * <p>A backbone may have several feature layers, {@code Backbone.of("googlenet", "inception_4d+inception_4e")}, whose
  * maps are concatenated. {@link org.gramian.backbone.Tail} is the part of the network after the feature layer.
  *
- * <p>A network is a list of {@link org.gramian.backbone.NetworkLayer}s. Parameters have the names of the published
- * weights: torchvision's for ResNet, Caffe's for VGG, GoogLeNet and SqueezeNet.
+ * <p>Parameters have the names of the published weights: torchvision's for ResNet, Caffe's for VGG, GoogLeNet and
+ * SqueezeNet.
  */
 @NullMarked
 package org.gramian.backbone;

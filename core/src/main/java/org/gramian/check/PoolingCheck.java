@@ -45,6 +45,9 @@ import org.gramian.tensor.Tensors;
  * @param inputs one per input: {@code features}, {@code conv.weight}, …
  */
 public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, List<GradientComparison> inputs) {
+    /** Tolerance in float64. */
+    public static final double TOLERANCE = 1e-6;
+
     private static final int IMAGES = 2;
 
     /**
@@ -82,8 +85,12 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
         return of(pooling, device, Integer.MAX_VALUE);
     }
 
-    /** Checks at most a number of random elements of each input. */
-    static PoolingCheck of(Pooling pooling, Device device, int elements) {
+    /**
+     * Checks a pooling as {@link #of(Pooling, Device)}, in less time.
+     *
+     * @param elements number of random elements of each input that are compared, if it has more
+     */
+    public static PoolingCheck of(Pooling pooling, Device device, int elements) {
         int channels = smallestChannels(pooling);
         int rows = Math.max(3, pooling.aggregation().leastSide());
         SplittableRandom random = new SplittableRandom(11);
@@ -157,7 +164,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
                     names.get(i),
                     ofExact.deviations().get(i).error(),
                     ofStated.deviations().get(i).error(),
-                    LayerCheck.TOLERANCE));
+                    TOLERANCE));
         }
         return comparisons;
     }
@@ -170,13 +177,6 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
             variables.put(names.get(i), inputs.get(i));
         }
         return Bindings.of(variables);
-    }
-
-    /** Returns the comparisons of the inputs with the stated formulas. */
-    List<CheckResult> outcomes() {
-        return inputs.stream()
-                .map(input -> new CheckResult(pooling + ": " + input.subject(), input.fromStated(), input.tolerance()))
-                .toList();
     }
 
     /** Returns whether every gradient is the stated one. */
@@ -269,7 +269,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
                     check.withReference(x -> stated.apply(point).apply(x.getFirst()))
                             .check(point)
                             .worst(),
-                    LayerCheck.TOLERANCE);
+                    TOLERANCE);
         }
     }
 }

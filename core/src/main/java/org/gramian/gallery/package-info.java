@@ -3,7 +3,7 @@
  *
  * <p>A {@link org.gramian.gallery.CountSketch} shortens the mean descriptor of an image's crops to at most 1,024 numbers. A {@link
  * org.gramian.gallery.GalleryBuilder} collects these, with the {@link org.gramian.gallery.Item name, class and part} of each image
- * and its {@linkplain org.gramian.image.Thumbnail thumbnail}, to a {@link org.gramian.gallery.Gallery}, which is written as {@code
+ * and its {@linkplain org.gramian.gallery.Thumbnail thumbnail}, to a {@link org.gramian.gallery.Gallery}, which is written as {@code
  * gallery.safetensors}. {@link org.gramian.gallery.NearestImages} finds the images nearest to a new one.
  */
 @NullMarked

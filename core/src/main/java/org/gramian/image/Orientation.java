@@ -13,7 +13,7 @@ package org.gramian.image;
  *
  * <p>Reference: CIPA DC-008 (Exif 2.32), tag 274, Orientation.
  */
-public enum Orientation {
+enum Orientation {
     UPRIGHT(1),
     MIRRORED(2),
     UPSIDE_DOWN(3),
@@ -30,7 +30,7 @@ public enum Orientation {
     }
 
     /** Returns the orientation of an EXIF number. */
-    public static Orientation of(int number) {
+    static Orientation of(int number) {
         for (Orientation orientation : values()) {
             if (orientation.number == number) {
                 return orientation;
@@ -40,17 +40,17 @@ public enum Orientation {
     }
 
     /** Returns the EXIF number, 1 to 8. */
-    public int number() {
+    int number() {
         return number;
     }
 
     /** Returns whether width and height are exchanged. */
-    public boolean swapsSides() {
+    boolean swapsSides() {
         return number >= TRANSPOSED.number;
     }
 
     /** Transforms an image stored in this orientation to upright; returns an upright image itself. */
-    public Image upright(Image stored) {
+    Image upright(Image stored) {
         if (this == UPRIGHT) {
             return stored;
         }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Formats that are recognized by their first bytes but not read, each with the command that converts it. */
-public enum UnsupportedFormat {
+enum UnsupportedFormat {
     HEIC("HEIC", "heif-convert IMAGE.heic IMAGE.jpg"),
     AVIF("AVIF", "ffmpeg -i IMAGE.avif IMAGE.png"),
     JPEG_XL("JPEG XL", "djxl IMAGE.jxl IMAGE.png"),
@@ -12,7 +12,7 @@ public enum UnsupportedFormat {
     VIDEO("a video", "ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg");
 
     /** Number of first bytes that identify a format. */
-    public static final int MAGIC_BYTES = 64;
+    static final int MAGIC_BYTES = 64;
 
     private static final List<String> HEIF_BRANDS =
             List.of("heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1");
@@ -30,7 +30,7 @@ public enum UnsupportedFormat {
     }
 
     /** Detects the format by the first bytes of a file. */
-    public static Optional<UnsupportedFormat> of(byte[] content) {
+    static Optional<UnsupportedFormat> of(byte[] content) {
         if (ImageFormat.starts(content, 4, "ftyp")) {
             return container(content);
         }
@@ -71,7 +71,7 @@ public enum UnsupportedFormat {
     }
 
     /** Returns the format and how to convert it, as {@code HEIC; convert it with: heif-convert IMAGE.heic IMAGE.jpg}. */
-    public String advice() {
+    String advice() {
         return word + "; " + (this == VIDEO ? "extract images with: " : "convert it with: ") + command;
     }
 }

@@ -11,13 +11,10 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
 import org.gramian.image.Image;
-import org.gramian.image.ImageLimits;
-import org.gramian.image.ImageReader;
+import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
-import org.gramian.image.batch.ImageSource;
-import org.gramian.image.batch.Prefetch;
-import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Crops;
 import org.gramian.tensor.Device;
 
 /**
@@ -39,7 +36,7 @@ public final class Classifier implements AutoCloseable {
 
     private final SharedEngine shared;
     private final ModelCard card;
-    private final Rendering rendering;
+    private final Crops crops;
     private final int batch;
     private final int threads;
 
@@ -80,10 +77,10 @@ public final class Classifier implements AutoCloseable {
         }
     }
 
-    private Classifier(SharedEngine shared, ModelCard card, Rendering rendering, int batch, int threads) {
+    private Classifier(SharedEngine shared, ModelCard card, Crops crops, int batch, int threads) {
         this.shared = shared;
         this.card = card;
-        this.rendering = rendering;
+        this.crops = crops;
         this.batch = batch;
         this.threads = threads;
     }
@@ -131,7 +128,7 @@ public final class Classifier implements AutoCloseable {
         return new Classifier(
                 new SharedEngine(engine, release),
                 card,
-                card.rendering(new ImageReader(ImageLimits.DEFAULT)::read),
+                card.crops().whole().testing(), // whole images also for a model that was trained on boxes
                 FITTED,
                 Runtime.getRuntime().availableProcessors());
     }
@@ -141,8 +138,7 @@ public final class Classifier implements AutoCloseable {
      * engine: closing either closes both.
      */
     public Classifier withCrops(CropPlan plan) {
-        Rendering other = new Rendering(rendering.reader(), plan.testing(), card.preprocessing());
-        return new Classifier(shared, card, other, batch, threads);
+        return new Classifier(shared, card, plan.testing(), batch, threads);
     }
 
     /**
@@ -150,16 +146,18 @@ public final class Classifier implements AutoCloseable {
      * closes both. By default a batch has {@value InferencePipeline#DEFAULT_BATCH} crops, or as many as there are if
      * those are fewer.
      */
-    public Classifier withBatch(int crops) {
-        return new Classifier(
-                shared, card, rendering, Prefetch.of(crops, threads).batch(), threads);
+    public Classifier withBatch(int size) {
+        if (size < 1) {
+            throw new IllegalArgumentException("expected at least 1 crop per batch, found " + size);
+        }
+        return new Classifier(shared, card, crops, size, threads);
     }
 
     /**
      * Returns a classifier with another number of decoding threads. It shares the engine: closing either closes both.
      */
     public Classifier withThreads(int count) {
-        return new Classifier(shared, card, rendering, batch, count);
+        return new Classifier(shared, card, crops, batch, count);
     }
 
     /**
@@ -270,14 +268,14 @@ public final class Classifier implements AutoCloseable {
 
     /** Batches are padded to their size: for a few images a whole one would be mostly wasted. */
     private InferencePipeline pipeline(int images) {
-        long crops = (long) rendering.crops().count() * images;
-        int size = batch == FITTED ? (int) Math.min(InferencePipeline.DEFAULT_BATCH, crops) : batch;
-        return new InferencePipeline(shared.engine, rendering, Prefetch.of(size, threads));
+        long count = (long) crops.count() * images;
+        int size = batch == FITTED ? (int) Math.min(InferencePipeline.DEFAULT_BATCH, count) : batch;
+        return new InferencePipeline(shared.engine, crops, card.preprocessing(), size, threads);
     }
 
     /** Decodes an image and checks that the crops can be taken from it: the first step of a prediction. */
     public ReadResult read(ImageSource source) {
-        return rendering.crops().seen(source.reader().get(), source.box());
+        return crops.seen(source.reader().get(), source.box());
     }
 
     /**
@@ -303,7 +301,7 @@ public final class Classifier implements AutoCloseable {
 
     /** Returns the number of crops of an image that are averaged. */
     public int crops() {
-        return rendering.crops().count();
+        return crops.count();
     }
 
     /** Returns the engine. */

@@ -11,13 +11,12 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.SingleThreadWorkers;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.library.Libtorch;
 
 /**
  * Computes scores and descriptors of crops: libtorch with a {@link Model}, or another runtime with the same network.
@@ -48,8 +47,7 @@ public interface Engine {
     }
 
     /**
-     * Returns how many batches to compute at once, each on one thread of {@link SingleThreadWorkers}; 1 for one on all
-     * threads.
+     * Returns how many batches to compute at once, each on one thread; 1 for one on all threads.
      */
     default int workers() {
         return 1;

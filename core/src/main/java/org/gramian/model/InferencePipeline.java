@@ -14,15 +14,18 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Future;
 import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ImageSource;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
-import org.gramian.image.batch.ImageSource;
 import org.gramian.image.batch.Place;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.dataset.Sample;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.SingleThreadWorkers;
+import org.gramian.tensor.library.SingleThreadWorkers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,26 +33,31 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A {@link Classifier} is a pipeline with a card. Training, which has no card before it ends, validates with the
  * pipeline alone.
- *
- * @param engine computes rows of crops
- * @param rendering reads and crops images of a dataset
- * @param prefetch crops per batch, and decoding threads
  */
-public record InferencePipeline(Engine engine, Rendering rendering, Prefetch prefetch) {
+public final class InferencePipeline {
     /** Default number of crops per batch. */
     public static final int DEFAULT_BATCH = 16;
 
     /** Alignment of libtorch's own tensors, in bytes. */
     private static final long ALIGNMENT = 64;
 
-    /** Computes rows of the images of a dataset, as {@link #run(List, Set, ImageResult.Listener)}. */
-    public void run(List<Sample> samples, Engine.Rows kind, ImageResult.Listener listener) {
-        run(
-                samples.stream()
-                        .map(sample -> ImageSource.of(sample, rendering.reader()))
-                        .toList(),
-                Set.of(kind),
-                listener);
+    private final Engine engine;
+    private final Rendering rendering;
+    private final Prefetch prefetch;
+
+    /**
+     * Creates a pipeline.
+     *
+     * @param engine computes rows of crops
+     * @param crops crops of an image
+     * @param preprocessing preprocessing of the crops
+     * @param batch crops per batch
+     * @param threads number of decoding threads
+     */
+    public InferencePipeline(Engine engine, Crops crops, Preprocessing preprocessing, int batch, int threads) {
+        this.engine = engine;
+        this.rendering = new Rendering(new ImageReader(ImageLimits.DEFAULT)::read, crops, preprocessing);
+        this.prefetch = Prefetch.of(batch, threads);
     }
 
     /**

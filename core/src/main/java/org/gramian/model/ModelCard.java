@@ -1,16 +1,12 @@
 package org.gramian.model;
 
-import java.nio.file.Path;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.Set;
-import java.util.function.Function;
 import org.gramian.basis.QuotedText;
-import org.gramian.image.ReadResult;
-import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
 
@@ -43,11 +39,6 @@ public record ModelCard(
         if (!(temperature > 0) || !Double.isFinite(temperature)) {
             throw new IllegalArgumentException("expected a positive temperature, found " + temperature);
         }
-    }
-
-    /** Returns crops and preprocessing of whole images, also for a model that was trained on boxes. */
-    public Rendering rendering(Function<Path, ReadResult> reader) {
-        return new Rendering(reader, crops.whole().testing(), preprocessing);
     }
 
     private static void requireDistinct(List<String> classes) {

@@ -11,7 +11,7 @@
  * }</pre>
  *
  * <p>Inference has one path. A {@link org.gramian.model.Classifier} takes {@linkplain
- * org.gramian.image.batch.ImageSource named images}, files or bytes. Its {@link org.gramian.model.InferencePipeline}
+ * org.gramian.image.ImageSource named images}, files or bytes. Its {@link org.gramian.model.InferencePipeline}
  * decodes, crops and preprocesses them ahead of an {@link org.gramian.model.Engine}, libtorch or ONNX Runtime, which
  * computes scores and descriptors of batches of crops. The {@link org.gramian.model.ImageResult} of an image has the
  * rows of its crops, or the reason why there are none. Scores of the crops become {@link org.gramian.model.Logits} of

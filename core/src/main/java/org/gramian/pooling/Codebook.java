@@ -53,7 +53,7 @@ public sealed interface Codebook extends Aggregation
      * @param words K
      */
     record BagOfWords(int words) implements Codebook {
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "bow",
                 "bow:<words>",
                 "fraction of the positions nearest to each codeword",
@@ -113,7 +113,7 @@ public sealed interface Codebook extends Aggregation
      * @param intra whether each {@code V_k} is L2-normalized; default true
      */
     record Vlad(int words, boolean intra) implements Codebook {
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "vlad",
                 "vlad:<words>[,intra=true|false]",
                 "residuals to the nearest codewords",
@@ -167,7 +167,7 @@ public sealed interface Codebook extends Aggregation
      * @param unit whether the features of each position are L2-normalized first; default true, as published
      */
     record NetVlad(int words, boolean unit) implements Codebook {
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "netvlad",
                 "netvlad:<words>[,unit=true|false]",
                 "residuals to learned codewords, soft assignment",
@@ -237,7 +237,7 @@ public sealed interface Codebook extends Aggregation
      * @param words K
      */
     record DeepTen(int words) implements Codebook {
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "deepten",
                 "deepten:<words>",
                 "residuals to codewords with learned smoothing",

@@ -23,7 +23,7 @@ import org.gramian.pooling.PoolingStage.Context;
  * @param first number of channels a of the first layer; empty while the backbone is unknown
  */
 public record Cross(OptionalInt first) implements Aggregation {
-    static final Words.Rule RULE = new Words.Rule(
+    static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "cross",
             "cross[:<channels of the first layer>]",
             "feature maps of one layer weighted by those of another",
@@ -36,7 +36,7 @@ public record Cross(OptionalInt first) implements Aggregation {
         }
     }
 
-    private static Cross read(WordArguments arguments) {
+    private static Cross read(StageArguments arguments) {
         String text = arguments.text("first", "");
         return text.isEmpty() ? new Cross(OptionalInt.empty()) : new Cross(OptionalInt.of(arguments.count("first")));
     }

@@ -37,7 +37,7 @@ public record CrossCovariance(int heads, int size, int iterations) implements Ag
     /** Added to σ₁², which is 0 for a blank image. */
     public static final double SMALLEST_SQUARE = 1e-12;
 
-    static final Words.Rule RULE = new Words.Rule(
+    static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "sot",
             "sot[:heads=6,size=24,iterations=1]",
             "cross-covariances of learned projections over sqrt of the spectral norm",
@@ -45,7 +45,7 @@ public record CrossCovariance(int heads, int size, int iterations) implements Ag
                     a.count("heads", DEFAULT_HEADS), a.count("size", DEFAULT_SIZE), a.count("iterations", 1)));
 
     public CrossCovariance {
-        Words.requireSize("sot", Math.min(heads, Math.min(size, iterations)));
+        StageRegistry.requireSize("sot", Math.min(heads, Math.min(size, iterations)));
     }
 
     @Override

@@ -54,7 +54,7 @@ public record DropCov() implements Reduction {
 
     private static final int WINDOW = 3;
 
-    static final Words.Rule RULE = new Words.Rule(
+    static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "dropcov", "dropcov", "channels weighted, and in training dropped at random", a -> new DropCov());
 
     @Override

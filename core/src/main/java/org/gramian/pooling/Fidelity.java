@@ -35,7 +35,7 @@ public enum Fidelity {
             "paper",
             true,
             Map.of(
-                    "conv", Map.of("bias", Words.number(Reduction.Conv.INITIAL_BIAS)),
+                    "conv", Map.of("bias", StageRegistry.number(Reduction.Conv.INITIAL_BIAS)),
                     "rbf", Map.of("sigma", "50", "jitter", "0", "gradient", "exact"),
                     "spd", Map.of("init", "xavier"),
                     "triu", Map.of("gradient", "exact"),
@@ -45,11 +45,18 @@ public enum Fidelity {
             "default",
             false,
             Map.of(
-                    "conv", Map.of("bias", Words.number(Reduction.Conv.INITIAL_BIAS)),
-                    "rbf", Map.of("sigma", "mean", "jitter", Words.number(Rbf.DEFAULT_JITTER), "gradient", "exact"),
+                    "conv", Map.of("bias", StageRegistry.number(Reduction.Conv.INITIAL_BIAS)),
+                    "rbf",
+                            Map.of(
+                                    "sigma",
+                                    "mean",
+                                    "jitter",
+                                    StageRegistry.number(Rbf.DEFAULT_JITTER),
+                                    "gradient",
+                                    "exact"),
                     "spd", Map.of("init", "orthonormal"),
                     "triu", Map.of("gradient", "exact"),
-                    "root", Map.of("eps", Words.number(Root.DEFAULT_EPSILON), "gradient", "exact")));
+                    "root", Map.of("eps", StageRegistry.number(Root.DEFAULT_EPSILON), "gradient", "exact")));
 
     private final String preset;
     private final boolean normalizesScores;

@@ -56,8 +56,8 @@ public sealed interface FirstOrder extends Aggregation {
      * 2016.
      */
     record Maximum() implements FirstOrder {
-        static final Words.Rule RULE =
-                new Words.Rule("max", "max", "largest value of each map, first order", a -> new Maximum());
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
+                "max", "max", "largest value of each map, first order", a -> new Maximum());
 
         @Override
         public String text() {
@@ -89,7 +89,7 @@ public sealed interface FirstOrder extends Aggregation {
      * @param prior weights of the positions
      */
     record Sum(Prior prior) implements FirstOrder {
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "sum",
                 "sum[:prior=none|center]",
                 "sum of each feature map, first order; center: centre-weighted",
@@ -176,7 +176,7 @@ public sealed interface FirstOrder extends Aggregation {
         private static final double INITIAL_P = 3; // as published
 
         /** The text form has p always, since {@code gem} alone is the name of a method. */
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "gem",
                 "gem[:p=3,learn=true|false]",
                 "generalized mean of each map: p=1 average, large p maximum; p is learned",
@@ -190,7 +190,7 @@ public sealed interface FirstOrder extends Aggregation {
 
         @Override
         public String text() {
-            return "gem:" + Words.number(p) + (learned ? "" : ",learn=false");
+            return "gem:" + StageRegistry.number(p) + (learned ? "" : ",learn=false");
         }
 
         @Override
@@ -265,7 +265,7 @@ public sealed interface FirstOrder extends Aggregation {
         private static final Normalization ROOT = new Normalization.Root(0);
 
         /** Not {@code crow}, which is the name of a method. */
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "weighted", "weighted", "sum of each map, positions and channels weighted (CroW)", a -> new Weighted());
 
         @Override

@@ -47,7 +47,7 @@ import org.gramian.tensor.Tensor;
  * @param withWeights whether the derivatives with respect to the weights are included
  */
 public record FisherVector(int components, boolean withWeights) implements Codebook {
-    static final Words.Rule RULE = new Words.Rule(
+    static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "fisher",
             "fisher:<components>[,weights=false|true]",
             "Fisher vector of a Gaussian mixture",

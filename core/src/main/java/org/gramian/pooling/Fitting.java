@@ -11,12 +11,12 @@ import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EvenSample;
-import org.gramian.tensor.CachedCheck;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.cuda.CachedCheck;
 
 /** Fits principal axes, kernel widths and codebooks of a pooling to features before training. */
 public final class Fitting {

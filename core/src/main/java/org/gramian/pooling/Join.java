@@ -30,7 +30,8 @@ public record Join(List<Pooling> branches) implements Aggregation {
     /** Largest nesting depth of joins. */
     static final int DEEPEST = 2;
 
-    static final Words.Word WORD = new Words.Word("[", "[A+B+...]", "several poolings, descriptors concatenated");
+    static final PoolingStage.Syntax SYNTAX =
+            new PoolingStage.Syntax("[", "[A+B+...]", "several poolings, descriptors concatenated");
 
     public Join {
         branches = List.copyOf(branches);

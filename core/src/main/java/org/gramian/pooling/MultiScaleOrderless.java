@@ -31,7 +31,7 @@ import org.gramian.tensor.Window.Pair;
  * @param words K of each codebook
  */
 public record MultiScaleOrderless(int words) implements Codebook {
-    static final Words.Rule RULE = new Words.Rule(
+    static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "mop",
             "mop:<words>",
             "the mean, and VLAD of windows of half and a quarter of the side",

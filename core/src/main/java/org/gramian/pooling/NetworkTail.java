@@ -28,7 +28,7 @@ import org.gramian.tensor.Shape;
  * @param tail the layers; empty while the network is unknown
  */
 public record NetworkTail(Optional<Tail> tail) implements Aggregation {
-    static final Words.Rule RULE = new Words.Rule(
+    static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "tail",
             "tail[:network=<name>,layer=<name>[,grid=<name>]]",
             "the remaining layers of the network",
@@ -39,7 +39,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
         this(Optional.empty());
     }
 
-    private static NetworkTail read(WordArguments arguments) {
+    private static NetworkTail read(StageArguments arguments) {
         String network = arguments.text("network", "");
         String layer = LayerChannels.name(arguments.text("layer", ""));
         String grid = LayerChannels.name(arguments.text("grid", ""));

@@ -89,7 +89,7 @@ public sealed interface Normalization extends PoolingStage
         public String text() {
             List<String> arguments = new ArrayList<>();
             if (epsilon != DEFAULT_EPSILON) {
-                arguments.add("eps=" + Words.number(epsilon));
+                arguments.add("eps=" + StageRegistry.number(epsilon));
             }
             if (slope != Slope.EXACT) {
                 arguments.add("gradient=" + slope.text());
@@ -166,9 +166,9 @@ public sealed interface Normalization extends PoolingStage
         /** Reaches a loss near 0 for 1000 classes with unit vectors and unit weights (NormFace, equation 6). */
         public static final double DEFAULT_START = 30;
 
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "scale",
-                "scale[:start=" + Words.number(DEFAULT_START) + "]",
+                "scale[:start=" + StageRegistry.number(DEFAULT_START) + "]",
                 "times a learned factor",
                 a -> new Scale(a.number("start", DEFAULT_START)));
 
@@ -180,7 +180,7 @@ public sealed interface Normalization extends PoolingStage
 
         @Override
         public String text() {
-            return start == DEFAULT_START ? "scale" : "scale:" + Words.number(start);
+            return start == DEFAULT_START ? "scale" : "scale:" + StageRegistry.number(start);
         }
 
         @Override

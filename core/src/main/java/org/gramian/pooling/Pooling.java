@@ -18,7 +18,7 @@ import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.pooling.Reduction.LayerChannels;
-import org.gramian.spd.UpperTriangle.Kernels;
+import org.gramian.spd.layer.UpperTriangle.Kernels;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;

@@ -13,8 +13,8 @@ final class PoolingParser {
     private static final int LONGEST = 1000;
 
     /** Entry of kernel sums in the help. */
-    static final Words.Word SUM =
-            new Words.Word("(", "([<weight>*]A[*B]+...)", "K = weighted sum of element-wise products of kernels");
+    static final PoolingStage.Syntax SUM = new PoolingStage.Syntax(
+            "(", "([<weight>*]A[*B]+...)", "K = weighted sum of element-wise products of kernels");
 
     private final String text;
     private final Fidelity fidelity;
@@ -83,7 +83,7 @@ final class PoolingParser {
             place(part, kernelSum(part));
         } else {
             Object made = make(part);
-            place(word(part), made instanceof Words.PcaWord pca ? pca.at(aggregation != null) : made);
+            place(word(part), made instanceof StageRegistry.PcaStage pca ? pca.at(aggregation != null) : made);
         }
     }
 
@@ -95,7 +95,7 @@ final class PoolingParser {
                 double weight = 1;
                 List<Kernel> factors = new ArrayList<>();
                 for (String text : product) {
-                    if (factors.isEmpty() && WordArguments.isNumber(text)) {
+                    if (factors.isEmpty() && StageArguments.isNumber(text)) {
                         weight *= Double.parseDouble(text);
                     } else if (make(text) instanceof Kernel k) {
                         factors.add(k);
@@ -123,12 +123,12 @@ final class PoolingParser {
     private Object make(String part) {
         int colon = part.indexOf(':');
         String name = word(part);
-        Words.Rule rule = Words.rule(name).orElseThrow(() -> unknown(name));
-        WordArguments arguments =
-                new WordArguments(rule.word(), colon < 0 ? "" : part.substring(colon + 1), fidelity.arguments(name));
+        StageRegistry.SyntaxRule rule = StageRegistry.rule(name).orElseThrow(() -> unknown(name));
+        StageArguments arguments =
+                new StageArguments(rule.syntax(), colon < 0 ? "" : part.substring(colon + 1), fidelity.arguments(name));
         Object made;
         try {
-            made = rule.making().apply(arguments);
+            made = rule.factory().apply(arguments);
         } catch (PoolingSyntaxException syntax) {
             throw syntax;
         } catch (IllegalArgumentException invalid) {
@@ -168,12 +168,12 @@ final class PoolingParser {
 
     private PoolingSyntaxException unknown(String name) {
         boolean alone = name.equals(text); // a method, perhaps
-        List<String> words = new ArrayList<>(Words.names());
+        List<String> words = new ArrayList<>(StageRegistry.names());
         if (alone) {
             words.addAll(Methods.names());
         }
         String near = NearestWord.suggestion(name, words);
-        String all = "; the stages are " + Words.names() + ", and joins as " + Join.WORD.form()
+        String all = "; the stages are " + StageRegistry.names() + ", and joins as " + Join.SYNTAX.form()
                 + (alone ? "; the methods are " + String.join(", ", Methods.names()) : "");
         String listing = alone ? "; all methods: 'gramian methods'" : "; all stages: 'gramian pool --help'";
         return new PoolingSyntaxException(

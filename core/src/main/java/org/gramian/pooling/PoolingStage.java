@@ -1,5 +1,6 @@
 package org.gramian.pooling;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -10,6 +11,20 @@ import org.gramian.tensor.Tensor;
 
 /** One step of a {@link Pooling}: a layer with a text form and a known number of output channels. */
 public interface PoolingStage extends Layer {
+    /**
+     * Syntax of a stage, for help.
+     *
+     * @param name name of the stage, e.g. {@code rbf}
+     * @param form text form with arguments and their defaults
+     * @param meaning what the stage does, in one line
+     */
+    record Syntax(String name, String form, String meaning) {}
+
+    /** Returns the syntax of all stages, in the order of the data flow. */
+    static List<Syntax> all() {
+        return StageRegistry.all();
+    }
+
     /** Returns the text that {@link Pooling#parse} parses, such as {@code conv:512}; default arguments are omitted. */
     String text();
 

@@ -36,7 +36,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     /** 1,024 cells along a side, more than any layer has positions. */
     private static final int MOST_LEVELS = 11;
 
-    static final Words.Rule RULE = new Words.Rule(
+    static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "pyramid",
             "pyramid:<levels>[,of=mean|max]",
             "each feature map over 1x1, 2x2, 4x4, ... cells",

@@ -36,14 +36,14 @@ import org.gramian.tensor.Tensors;
 public record Radam(int encoders) implements Aggregation {
     private static final int DEFAULT_ENCODERS = 4;
 
-    static final Words.Rule RULE = new Words.Rule(
+    static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
             "radam",
             "radam[:encoders=4]",
             "decoders of randomized autoencoders, closed form, untrained",
             a -> new Radam(a.count("encoders", DEFAULT_ENCODERS)));
 
     public Radam {
-        Words.requireSize("radam", encoders);
+        StageRegistry.requireSize("radam", encoders);
     }
 
     @Override

@@ -73,7 +73,7 @@ public sealed interface Reduction extends PoolingStage
             this(channels, initialBias, false);
         }
 
-        static Conv read(WordArguments arguments) {
+        static Conv read(StageArguments arguments) {
             boolean atMost = arguments.text("channels", "").isEmpty()
                     && !arguments.text("atmost", "").isEmpty();
             int channels = atMost ? arguments.count("atmost") : arguments.countOr("channels", "same", SAME);
@@ -88,7 +88,7 @@ public sealed interface Reduction extends PoolingStage
         @Override
         public String text() {
             return "conv:" + (atMost ? "atmost=" : "") + (channels == SAME ? "same" : channels)
-                    + (initialBias == INITIAL_BIAS ? "" : ",bias=" + Words.number(initialBias));
+                    + (initialBias == INITIAL_BIAS ? "" : ",bias=" + StageRegistry.number(initialBias));
         }
 
         @Override
@@ -212,7 +212,7 @@ public sealed interface Reduction extends PoolingStage
      * @param range its channels; empty while the backbone is unknown
      */
     record LayerChannels(String layer, Optional<Range> range) implements Reduction {
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "layer",
                 "layer:<name>[,from=<channel>,to=<channel>]",
                 "channels of one layer of a backbone with several layers",
@@ -246,7 +246,7 @@ public sealed interface Reduction extends PoolingStage
             this(layer, Optional.empty());
         }
 
-        private static LayerChannels read(WordArguments arguments) {
+        private static LayerChannels read(StageArguments arguments) {
             String layer = name(arguments.text("name", ""));
             String from = arguments.text("from", "");
             String to = arguments.text("to", "");

@@ -212,17 +212,18 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
             List<String> arguments = new ArrayList<>();
             switch (kernel) {
                 case Rbf rbf when !(rbf.sigma() instanceof Sigma.Mean) -> arguments.add("sigma=" + sigma(rbf.sigma()));
-                case Laplacian laplacian -> arguments.add("sigma=" + Words.number(laplacian.sigma()));
+                case Laplacian laplacian -> arguments.add("sigma=" + StageRegistry.number(laplacian.sigma()));
                 case Polynomial polynomial -> {
                     arguments.add("degree=" + polynomial.degree());
-                    arguments.add("scale=" + Words.number(polynomial.scale()));
-                    arguments.add("offset=" + Words.number(polynomial.offset()));
+                    arguments.add("scale=" + StageRegistry.number(polynomial.scale()));
+                    arguments.add("offset=" + StageRegistry.number(polynomial.offset()));
                 }
                 case Covariance covariance
-                when covariance.shrinkage() > 0 -> arguments.add("shrinkage=" + Words.number(covariance.shrinkage()));
+                when covariance.shrinkage() > 0 ->
+                    arguments.add("shrinkage=" + StageRegistry.number(covariance.shrinkage()));
                 case Democratic democratic -> {
                     if (democratic.gamma() != Democratic.DEFAULT_GAMMA) {
-                        arguments.add("gamma=" + Words.number(democratic.gamma()));
+                        arguments.add("gamma=" + StageRegistry.number(democratic.gamma()));
                     }
                     if (democratic.iterations() != Democratic.DEFAULT_ITERATIONS) {
                         arguments.add("iterations=" + democratic.iterations());
@@ -230,8 +231,8 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
                 }
                 default -> {}
             }
-            if (kernel.jitter() != Words.defaultJitter(word(kernel))) {
-                arguments.add("jitter=" + Words.number(kernel.jitter()));
+            if (kernel.jitter() != StageRegistry.defaultJitter(word(kernel))) {
+                arguments.add("jitter=" + StageRegistry.number(kernel.jitter()));
             }
             if (kernel instanceof Rbf rbf && rbf.backward() != Backward.EXACT) {
                 arguments.add("gradient=" + rbf.backward().text());
@@ -241,7 +242,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
         private static String of(KernelSum.Term term) {
             String product = term.factors().stream().map(KernelText::of).collect(Collectors.joining("*"));
-            return term.weight() == 1 ? product : Words.number(term.weight()) + "*" + product;
+            return term.weight() == 1 ? product : StageRegistry.number(term.weight()) + "*" + product;
         }
 
         private static String sigma(Sigma sigma) {
@@ -250,7 +251,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
                 case Sigma.MeanFull s -> "mean-full";
                 case Sigma.Estimate s -> "estimate";
                 case Sigma.Learned s -> "learned";
-                case Sigma.Fixed fixed -> Words.number(fixed.value());
+                case Sigma.Fixed fixed -> StageRegistry.number(fixed.value());
             };
         }
     }

@@ -10,12 +10,12 @@ import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
-import org.gramian.spd.Barycenter;
-import org.gramian.spd.NewtonSchulz;
-import org.gramian.spd.SparseInverse;
-import org.gramian.spd.SpdTransform;
 import org.gramian.spd.SpectralFunction;
-import org.gramian.spd.Stiefel;
+import org.gramian.spd.layer.Barycenter;
+import org.gramian.spd.layer.NewtonSchulz;
+import org.gramian.spd.layer.SparseInverse;
+import org.gramian.spd.layer.SpdTransform;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
@@ -60,7 +60,7 @@ public sealed interface Transform extends PoolingStage
      */
     record Spd(int size, Start start) implements Transform {
         public Spd {
-            Words.requireSize("spd", size);
+            StageRegistry.requireSize("spd", size);
         }
 
         /** Creates a transform that is initialized on the manifold. */
@@ -124,16 +124,16 @@ public sealed interface Transform extends PoolingStage
         @Override
         public String text() {
             return switch (function) {
-                case SpectralFunction.ReEig reeig -> "reeig:" + Words.number(reeig.floor());
+                case SpectralFunction.ReEig reeig -> "reeig:" + StageRegistry.number(reeig.floor());
                 case SpectralFunction.Log log -> "log" + floor(":", log.floor());
                 case SpectralFunction.Power power when power.exponent() == 0.5 -> "sqrt" + floor(":", power.floor());
                 case SpectralFunction.Power power ->
-                    "power:" + Words.number(power.exponent()) + floor(",", power.floor());
+                    "power:" + StageRegistry.number(power.exponent()) + floor(",", power.floor());
             };
         }
 
         private static String floor(String before, double floor) {
-            return floor == SpectralFunction.DEFAULT_FLOOR ? "" : before + "floor=" + Words.number(floor);
+            return floor == SpectralFunction.DEFAULT_FLOOR ? "" : before + "floor=" + StageRegistry.number(floor);
         }
 
         @Override
@@ -142,7 +142,7 @@ public sealed interface Transform extends PoolingStage
         }
     }
 
-    /** Square root by Newton–Schulz iteration, see {@link org.gramian.spd.NewtonSchulz}. */
+    /** Square root by Newton–Schulz iteration, see {@link org.gramian.spd.layer.NewtonSchulz}. */
     record Isqrt(int iterations) implements Transform {
         /** Value of the method's authors. */
         static final int DEFAULT_ITERATIONS = 5;
@@ -176,7 +176,7 @@ public sealed interface Transform extends PoolingStage
         private static final double DEFAULT_SPARSITY = 0.01;
         private static final double DEFAULT_RATE = 1;
 
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "isice",
                 "isice[:iterations=5,sparsity=0.01,rate=1]",
                 "sparse inverse covariance by Newton-Schulz",
@@ -198,8 +198,8 @@ public sealed interface Transform extends PoolingStage
         @Override
         public String text() {
             return "isice:" + iterations
-                    + (sparsity == DEFAULT_SPARSITY ? "" : ",sparsity=" + Words.number(sparsity))
-                    + (rate == DEFAULT_RATE ? "" : ",rate=" + Words.number(rate));
+                    + (sparsity == DEFAULT_SPARSITY ? "" : ",sparsity=" + StageRegistry.number(sparsity))
+                    + (rate == DEFAULT_RATE ? "" : ",rate=" + StageRegistry.number(rate));
         }
 
         @Override
@@ -221,7 +221,7 @@ public sealed interface Transform extends PoolingStage
     record RiemannianNorm() implements Transform {
         private static final int FITTED_TO = 200; // images: more hardly move the mean
 
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "rbn",
                 "rbn",
                 "Riemannian batch norm: the barycenter of training images becomes I",
@@ -262,11 +262,11 @@ public sealed interface Transform extends PoolingStage
      * @param size rows of Y; they may be more than those of K
      */
     record Free(int size) implements Transform {
-        static final Words.Rule RULE =
-                new Words.Rule("o2t", "o2t:<size>", "Y = W^T K W, W unconstrained", a -> new Free(a.count("size")));
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
+                "o2t", "o2t:<size>", "Y = W^T K W, W unconstrained", a -> new Free(a.count("size")));
 
         public Free {
-            Words.requireSize("o2t", size);
+            StageRegistry.requireSize("o2t", size);
         }
 
         /** Gaussian of variance 1/C: {@code wᵀKw} is the mean of the diagonal of K on average. */

@@ -10,9 +10,9 @@ import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Transform.Free;
 import org.gramian.spd.Backward;
-import org.gramian.spd.QuadraticForms;
-import org.gramian.spd.TensorSketching;
-import org.gramian.spd.UpperTriangle;
+import org.gramian.spd.layer.QuadraticForms;
+import org.gramian.spd.layer.TensorSketching;
+import org.gramian.spd.layer.UpperTriangle;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -78,11 +78,11 @@ public sealed interface Vectorization extends PoolingStage
      * @param size d
      */
     record Parametric(int size) implements Vectorization {
-        static final Words.Rule RULE =
-                new Words.Rule("pv", "pv:<size>", "v_j = w_j^T Y w_j, W learned", a -> new Parametric(a.count("size")));
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
+                "pv", "pv:<size>", "v_j = w_j^T Y w_j, W learned", a -> new Parametric(a.count("size")));
 
         public Parametric {
-            Words.requireSize("pv", size);
+            StageRegistry.requireSize("pv", size);
         }
 
         @Override
@@ -121,14 +121,14 @@ public sealed interface Vectorization extends PoolingStage
      * @param size d
      */
     record RandomMaclaurin(int size) implements Vectorization {
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "maclaurin",
                 "maclaurin:<size>",
                 "compact bilinear, v_k = w1_k^T K w2_k / sqrt d, random signs",
                 a -> new RandomMaclaurin(a.count("size")));
 
         public RandomMaclaurin {
-            Words.requireSize("maclaurin", size);
+            StageRegistry.requireSize("maclaurin", size);
         }
 
         @Override
@@ -178,14 +178,14 @@ public sealed interface Vectorization extends PoolingStage
      * @param size d
      */
     record TensorSketch(int size) implements Vectorization {
-        static final Words.Rule RULE = new Words.Rule(
+        static final StageRegistry.SyntaxRule RULE = new StageRegistry.SyntaxRule(
                 "sketch",
                 "sketch:<size>",
                 "compact bilinear, K_ij with random signs summed into random bins",
                 a -> new TensorSketch(a.count("size")));
 
         public TensorSketch {
-            Words.requireSize("sketch", size);
+            StageRegistry.requireSize("sketch", size);
         }
 
         @Override

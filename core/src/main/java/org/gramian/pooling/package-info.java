@@ -17,7 +17,7 @@
  * }
  * }</pre>
  *
- * <p>{@link org.gramian.pooling.Words} lists the words of that form with their arguments, {@link
+ * <p>{@link org.gramian.pooling.PoolingStage#all} lists the stages of that form with their arguments, {@link
  * org.gramian.pooling.Methods} the named methods with formula and reference.
  *
  * <p>{@link org.gramian.pooling.Fidelity} determines the defaults of arguments: those of the paper as printed, of its

@@ -17,7 +17,7 @@ import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.train.loop.LearningRateFinder;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 
 /**
  * The files of one fold: model, evaluation, history, and a checkpoint until it is finished.
@@ -95,14 +95,14 @@ record FoldFolder(Path path) {
         }
     }
 
-    /** Returns the table of the race that chose the pooling, if there was one. */
-    Optional<PoolingRace.Result> poolings() throws IOException {
-        Path file = path.resolve(PoolingRace.FILE);
-        return Files.exists(file) ? Optional.of(PoolingRace.Result.read(file)) : Optional.empty();
+    /** Returns the comparison that selected the pooling, if there was one. */
+    Optional<PoolingSelection.Result> poolings() throws IOException {
+        Path file = path.resolve(PoolingSelection.FILE);
+        return Files.exists(file) ? Optional.of(PoolingSelection.Result.read(file)) : Optional.empty();
     }
 
-    void keepPoolings(PoolingRace.Result result) throws IOException {
-        result.write(path.resolve(PoolingRace.FILE));
+    void keepPoolings(PoolingSelection.Result result) throws IOException {
+        result.write(path.resolve(PoolingSelection.FILE));
     }
 
     /** Returns the range tests that chose learning rates, one per stage; none for given learning rates. */

@@ -10,7 +10,8 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
-import org.gramian.image.dataset.protocol.RandomProtocol.Holdout;
+import org.gramian.image.dataset.protocol.Protocol;
+import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.train.loop.TrainingData.Parts;
 
 /**
@@ -42,7 +43,7 @@ public record FoldPlan(String place, String name, Parts parts) {
             return new FoldPlan(placed.place, fold.name(), new Parts(training, validation, test));
         }
         Dataset part = new Dataset(dataset.root(), dataset.classes(), training);
-        Holdout holdout = new Holdout(split.share);
+        Protocol holdout = Protocols.holdout(split.share);
         Duplicates all = split.duplicates.within(train);
         Duplicates copies = holdout.misfit(part, all).isPresent() ? all.with(List.of()) : all;
         if (part.counts().stream().anyMatch(count -> count < LEAST)

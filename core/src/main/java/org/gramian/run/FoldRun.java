@@ -32,7 +32,7 @@ import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.LearningRateFinder;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.RateFound;
@@ -186,12 +186,12 @@ final class FoldRun {
         adopted = true;
     }
 
-    /** Chooses the pooling by a race on the training images, once for a fold: a resumed run keeps its choice. */
+    /** Selects the pooling by a comparison on the training images, once for a fold: a resumed run keeps its choice. */
     private Pooling choosePooling(TrainingContext<TrainEvent> training) throws IOException {
-        Optional<PoolingRace.Result> kept = folder.poolings();
-        PoolingRace.Result result = kept.isPresent()
+        Optional<PoolingSelection.Result> kept = folder.poolings();
+        PoolingSelection.Result result = kept.isPresent()
                 ? kept.get()
-                : new PoolingRace(
+                : new PoolingSelection(
                                 data(),
                                 training,
                                 plan.dataset().classes().size(),

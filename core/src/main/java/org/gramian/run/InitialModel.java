@@ -19,10 +19,10 @@ import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.TensorFileException;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.feature.FrozenBackbone;
 
 /** Creates what training begins with: the pretrained backbone, a model with random new layers on a copy of it, and its provenance. */

@@ -2,7 +2,7 @@ package org.gramian.run;
 
 import org.gramian.evaluate.Evaluation;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent;
 
 /** Events of a run, sent to the listener as they happen. */
@@ -46,11 +46,11 @@ public sealed interface RunEvent {
     record Training(TrainEvent event) implements RunEvent {}
 
     /**
-     * A race chose the pooling of a fold.
+     * A comparison selected the pooling of a fold.
      *
      * @param result accuracy of every pooling on training images, the chosen one first
      */
-    record PoolingChosen(PoolingRace.Result result) implements RunEvent {}
+    record PoolingChosen(PoolingSelection.Result result) implements RunEvent {}
 
     /**
      * The model of a stage was evaluated on the test set.

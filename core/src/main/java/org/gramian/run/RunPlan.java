@@ -23,7 +23,6 @@ import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.image.dataset.protocol.Plan;
 import org.gramian.image.dataset.protocol.Protocol;
-import org.gramian.image.dataset.protocol.RandomProtocol;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.Head;
 import org.gramian.pooling.Pooling;
@@ -163,7 +162,7 @@ public record RunPlan(
         Duplicates identical = all.with(List.of());
         List<List<Integer>> near = all.near();
         Protocol protocol = config.data().protocol();
-        if (!(protocol instanceof RandomProtocol) || near.isEmpty()) {
+        if (!protocol.isRandom() || near.isEmpty()) {
             return identical;
         }
         String counted = near.size() + (near.size() == 1 ? " group" : " groups") + " of near-duplicates ("

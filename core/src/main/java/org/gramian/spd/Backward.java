@@ -6,7 +6,7 @@ import org.gramian.basis.EnumWords;
 public enum Backward {
     /** The derivative, for any upstream gradient. */
     EXACT,
-    /** The formula of the paper, to reproduce it; {@link Rbf} and {@link UpperTriangle} describe how it deviates. */
+    /** The formula of the paper, to reproduce it; {@link Rbf} and {@code docs/mathematics.md} describe how it deviates. */
     PRINTED;
 
     /** Returns the name, such as {@code printed}. */

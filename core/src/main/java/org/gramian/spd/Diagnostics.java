@@ -61,7 +61,7 @@ public final class Diagnostics {
     public static Spectrum spectrum(Tensor matrices) {
         try (Scope _ = Scope.open()) {
             int size = Math.toIntExact(matrices.size(-1));
-            Tensor exact = Stiefel.symmetric(Tensors.to(matrices, DType.F64));
+            Tensor exact = Decompositions.symmetric(Tensors.to(matrices, DType.F64));
             double[] values = Decompositions.symmetricEigen(exact).values().toDoubles();
             double condition = 0;
             for (int start = 0; start < values.length; start += size) {

@@ -31,6 +31,9 @@ public sealed interface Kernel extends Layer
                 Kernel.Covariance,
                 Kernel.Bilinear,
                 Kernel.Gaussian {
+    /** Maps count as equal if their squared distance is below this many rounding errors of their squared norms. */
+    double EQUALITY_MARGIN = 16;
+
     /** Returns ε, added to the diagonal so that equal maps do not make K singular. */
     double jitter();
 

@@ -10,9 +10,8 @@ import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.CachedCheck;
 import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
@@ -21,6 +20,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.cuda.CachedCheck;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -201,7 +201,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         return squares;
     }
 
-    /** Computes {@code dL/dD = factor·g∘K}; the diagonal cancels in {@link SquaredDistances#backward}. */
+    /** Computes {@code dL/dD = factor·g∘K}; the diagonal cancels in {@code SquaredDistances.backward}. */
     private static Tensor scaled(Tensor g, Tensor k, Tensor factor) {
         return Elementwise.mulInPlace(Elementwise.mul(g, k), factor);
     }
@@ -243,18 +243,23 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
             int positions = Math.toIntExact(maps.size(2));
             Tensor x = Tensors.empty(maps.shape(), maps);
             Program.RBF.launch(
-                    "centre", new Grid(Math.ceilDiv(positions, TILE), n, 1, TILE, 16), maps, x, channels, positions);
+                    "centre",
+                    new LaunchConfig(Math.ceilDiv(positions, TILE), n, 1, TILE, 16),
+                    maps,
+                    x,
+                    channels,
+                    positions);
             Tensor k = Products.matmul(x, Views.transpose(x));
             Tensor norms = Tensors.empty(Shape.of(n, channels), maps);
-            Program.RBF.launch("diagonal", Grid.over((long) n * channels), k, norms, channels, n * channels);
-            float keep = given == null
-                    ? (float) (1 - SquaredDistances.EQUALITY_MARGIN * SquaredDistances.epsilon(maps.type()))
-                    : 1;
+            Program.RBF.launch("diagonal", LaunchConfig.over((long) n * channels), k, norms, channels, n * channels);
+            float keep =
+                    given == null ? (float) (1 - EQUALITY_MARGIN * maps.type().epsilon()) : 1;
             Tensor factor = given == null
                     ? meanWidths(k, norms, keep)
                     : Views.contiguous(Views.expand(Views.reshape(given, 1, 1, 1), n, 1, 1));
             Program.RBF.launch(
-                    "gaussian", new Grid(channels, n, 1, 256, 1), k, norms, factor, channels, keep, (float) diagonal);
+                    "gaussian", new LaunchConfig(channels, n, 1, 256, 1), k, norms, factor, channels, keep, (float)
+                            diagonal);
             return Result.of(k, (g, wanted) -> list(backward(Views.contiguous(g), k, factor, x)), x, factor);
         }
 
@@ -263,10 +268,11 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
             int channels = Math.toIntExact(gram.size(1));
             int blocks = Math.ceilDiv(channels, ROWS);
             Tensor parts = Tensors.empty(Shape.of(n, blocks), gram);
-            Program.RBF.launch("distances", new Grid(blocks, n, 1, 32 * ROWS, 1), gram, norms, parts, channels, keep);
+            Program.RBF.launch(
+                    "distances", new LaunchConfig(blocks, n, 1, 32 * ROWS, 1), gram, norms, parts, channels, keep);
             Tensor factor = Tensors.empty(Shape.of(n, 1, 1), gram);
             float pairs = (float) ((double) channels * (channels - 1) / 2);
-            Program.RBF.launch("widths", Grid.over(n), parts, factor, n, blocks, pairs, (float) Sigma.SMALLEST);
+            Program.RBF.launch("widths", LaunchConfig.over(n), parts, factor, n, blocks, pairs, (float) Sigma.SMALLEST);
             return factor;
         }
 
@@ -277,11 +283,18 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
             Tensor t = Tensors.empty(k.shape(), k);
             Tensor rowSums = Tensors.empty(Shape.of(n, tiles, channels), k);
             Program.RBF.launch(
-                    "symmetric_gradient", new Grid(tiles, tiles, n, TILE, 8), g, k, factor, t, rowSums, channels);
+                    "symmetric_gradient",
+                    new LaunchConfig(tiles, tiles, n, TILE, 8),
+                    g,
+                    k,
+                    factor,
+                    t,
+                    rowSums,
+                    channels);
             Tensor tx = Products.matmul(t, x);
             Program.RBF.launch(
                     "maps_gradient",
-                    new Grid(channels, n, 1, 256, 1),
+                    new LaunchConfig(channels, n, 1, 256, 1),
                     tx,
                     x,
                     rowSums,

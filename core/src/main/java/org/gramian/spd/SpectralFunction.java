@@ -1,7 +1,7 @@
 package org.gramian.spd;
 
 import static org.gramian.autodiff.Result.Adjoint.list;
-import static org.gramian.spd.Stiefel.symmetric;
+import static org.gramian.tensor.Decompositions.symmetric;
 
 import java.util.List;
 import org.gramian.autodiff.Result;
@@ -79,7 +79,7 @@ public sealed interface SpectralFunction {
         Tensor row = Views.unsqueeze(eigenvalues, -2);
         Tensor difference = Elementwise.sub(column, row);
         Tensor floors = floors(eigenvalues);
-        double nearness = Math.cbrt(SquaredDistances.epsilon(eigenvalues.type()));
+        double nearness = Math.cbrt(eigenvalues.type().epsilon());
         Tensor reach = Elementwise.mul(Elementwise.add(Elementwise.abs(column), Elementwise.abs(row)), nearness);
         Tensor apart = Elementwise.greater(Elementwise.abs(difference), reach);
         Tensor values = phi(Elementwise.maximum(eigenvalues, floors));
@@ -93,7 +93,7 @@ public sealed interface SpectralFunction {
 
     /** Computes the floor of each matrix, {@code [n, 1]} for eigenvalues {@code [n, C]}. */
     private Tensor floors(Tensor eigenvalues) {
-        double relative = roundings() * SquaredDistances.epsilon(eigenvalues.type());
+        double relative = roundings() * eigenvalues.type().epsilon();
         Tensor largest = Reductions.max(Elementwise.abs(eigenvalues), -1);
         return Elementwise.atLeast(Elementwise.mul(largest, relative), floor());
     }

@@ -1,7 +1,6 @@
 package org.gramian.spd;
 
 import java.util.List;
-import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
@@ -16,10 +15,7 @@ import org.gramian.tensor.Views;
  * <p>The mean map is subtracted first: distances do not change, but in float32 maps far from the origin would lose all
  * digits otherwise. Negative rounding errors are set to 0, and so is the diagonal.
  */
-public final class SquaredDistances {
-    /** Maps count as equal if their squared distance is below this many rounding errors of their squared norms. */
-    public static final double EQUALITY_MARGIN = 16;
-
+final class SquaredDistances {
     private SquaredDistances() {}
 
     /**
@@ -42,7 +38,10 @@ public final class SquaredDistances {
      */
     static Tensor squaredAboveRounding(Tensor centred) {
         Tensor s = squaredNorms(centred);
-        return squared(centred, Elementwise.mulInPlace(s, 1 - EQUALITY_MARGIN * epsilon(centred.type())));
+        return squared(
+                centred,
+                Elementwise.mulInPlace(
+                        s, 1 - Kernel.EQUALITY_MARGIN * centred.type().epsilon()));
     }
 
     private static Tensor squared(Tensor centred, Tensor s) {
@@ -56,8 +55,9 @@ public final class SquaredDistances {
     /** Computes D with the distances of maps that are equal up to rounding, {@code D_ij ≤ 16ε(s_i + s_j)}, set to 0. */
     static Tensor squaredOrZero(Tensor centred) {
         Tensor s = squaredNorms(centred);
-        Tensor noise =
-                Elementwise.mul(Elementwise.add(s, Views.transpose(s)), EQUALITY_MARGIN * epsilon(centred.type()));
+        Tensor noise = Elementwise.mul(
+                Elementwise.add(s, Views.transpose(s)),
+                Kernel.EQUALITY_MARGIN * centred.type().epsilon());
         Tensor d = squared(centred, s);
         return Elementwise.where(Elementwise.greater(d, noise), d, Elementwise.mul(d, 0)); // NaN stays NaN
     }
@@ -95,16 +95,5 @@ public final class SquaredDistances {
 
     private static Tensor squaredNorms(Tensor maps) {
         return Reductions.sum(Elementwise.mul(maps, maps), 2);
-    }
-
-    /** Returns the machine epsilon of a type: the distance from 1 to the next number. */
-    public static double epsilon(DType type) {
-        return switch (type) {
-            case F64 -> 0x1p-52;
-            case F32 -> 0x1p-23;
-            case F16 -> 0x1p-10;
-            case BF16 -> 0x1p-7;
-            default -> throw new IllegalArgumentException("expected a floating-point type, found " + type);
-        };
     }
 }

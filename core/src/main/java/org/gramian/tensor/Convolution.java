@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 import org.gramian.tensor.Window.Pair;
+import org.gramian.tensor.library.Libtorch;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -16,7 +16,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.gramian.tensor.library.Cuda;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
+import org.gramian.tensor.library.NativeErrors;
 
 /**
  * CUDA C++ kernels from a resource beside the class that uses them, compiled by NVRTC on first use. A kernel fuses
@@ -92,15 +95,15 @@ public final class CudaProgram {
      * @param across threads of a block in the first dimension
      * @param down threads of a block in the second dimension
      */
-    public record Grid(int x, int y, int z, int across, int down) {
+    public record LaunchConfig(int x, int y, int z, int across, int down) {
         /** Returns blocks of 256 threads with one thread per element. */
-        public static Grid over(long elements) {
-            return new Grid(Math.toIntExact(Math.ceilDiv(elements, 256L)), 1, 1, 256, 1);
+        public static LaunchConfig over(long elements) {
+            return new LaunchConfig(Math.toIntExact(Math.ceilDiv(elements, 256L)), 1, 1, 256, 1);
         }
 
         /** Returns at most {@code most} blocks of 256 threads, for kernels with a grid-stride loop. */
-        public static Grid over(long elements, int most) {
-            return new Grid(Math.clamp(Math.ceilDiv(elements, 256L), 1, most), 1, 1, 256, 1);
+        public static LaunchConfig over(long elements, int most) {
+            return new LaunchConfig(Math.clamp(Math.ceilDiv(elements, 256L), 1, most), 1, 1, 256, 1);
         }
     }
 
@@ -108,12 +111,12 @@ public final class CudaProgram {
      * Launches a kernel on the current stream.
      *
      * @param kernel name of the {@code __global__} function
-     * @param grid launch configuration
+     * @param config launch configuration
      * @param arguments dense tensors (no gaps, any dimension order), numbers and structs. The first must be a tensor,
      *     whose device is used. {@code Long}, {@code Integer}, {@code Float} and {@code Double} are passed as {@code
      *     long long}, {@code int}, {@code float} and {@code double}; a {@link Struct} is passed by value
      */
-    public void launch(String kernel, Grid grid, Object... arguments) {
+    public void launch(String kernel, LaunchConfig config, Object... arguments) {
         Device device = ((Tensor) arguments[0]).device();
         MemorySegment function = kernels.computeIfAbsent(
                 kernel + "@" + device.index(),
@@ -136,14 +139,14 @@ public final class CudaProgram {
             NativeErrors.check(
                     (int) Cuda.Compiler.LAUNCH.invokeExact(
                             function,
-                            grid.x,
-                            grid.y,
-                            grid.z,
-                            grid.across,
-                            grid.down,
+                            config.x,
+                            config.y,
+                            config.z,
+                            config.across,
+                            config.down,
                             1,
                             0,
-                            Cuda.currentStream(device),
+                            Cuda.currentStream(device.index()),
                             places,
                             MemorySegment.NULL),
                     kernel);

@@ -48,6 +48,21 @@ public enum DType {
         return this == F64 || this == F32 || this == BF16 || this == F16;
     }
 
+    /**
+     * Returns the machine epsilon: the distance from 1 to the next number.
+     *
+     * @throws IllegalArgumentException if this is no floating-point type
+     */
+    public double epsilon() {
+        return switch (this) {
+            case F64 -> 0x1p-52;
+            case F32 -> 0x1p-23;
+            case F16 -> 0x1p-10;
+            case BF16 -> 0x1p-7;
+            default -> throw new IllegalArgumentException("expected a floating-point type, found " + this);
+        };
+    }
+
     static DType ofCode(int code) {
         for (DType type : values()) {
             if (type.code == code) {

@@ -1,6 +1,8 @@
 package org.gramian.tensor;
 
 import java.util.stream.LongStream;
+import org.gramian.tensor.library.CudaGraph;
+import org.gramian.tensor.library.Libtorch;
 
 /** Factorizations of matrices and batches of matrices: QR, Cholesky, eigenvalues, linear systems. */
 public final class Decompositions {
@@ -94,6 +96,11 @@ public final class Decompositions {
         }
         CudaGraph.waited();
         return Operators.SOLVE.call(a, b, true);
+    }
+
+    /** Computes the symmetric part {@code (A + Aᵀ)/2} of matrices {@code [..., n, n]}. */
+    public static Tensor symmetric(Tensor a) {
+        return Elementwise.mulInPlace(Elementwise.add(a, Views.transpose(a)), 0.5);
     }
 
     /**

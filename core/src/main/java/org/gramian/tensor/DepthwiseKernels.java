@@ -3,7 +3,7 @@ package org.gramian.tensor;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -104,7 +104,7 @@ final class DepthwiseKernels {
         program(variant)
                 .launch(
                         "depthwise_input",
-                        walks.grid(maps.at(1), variant),
+                        walks.launch(maps.at(1), variant),
                         upstream,
                         weight,
                         result,
@@ -132,7 +132,7 @@ final class DepthwiseKernels {
         program(variant)
                 .launch(
                         "depthwise",
-                        walks.grid(shape.at(1), variant),
+                        walks.launch(shape.at(1), variant),
                         maps,
                         weight,
                         bias == null ? 0L : bias,
@@ -156,12 +156,12 @@ final class DepthwiseKernels {
         Tensor upstream = Views.channelsLast(gradient);
         Variant variant = variant(weight, convolution);
         Walks walks = new Walks(gradient.size(0), gradient.size(2), gradient.size(3), variant.wide());
-        Grid grid = walks.grid(maps.size(1), variant);
-        Tensor partial = Tensors.empty(Shape.of(grid.x(), weight.shape().elements()), DType.F32, maps.device());
+        LaunchConfig launch = walks.launch(maps.size(1), variant);
+        Tensor partial = Tensors.empty(Shape.of(launch.x(), weight.shape().elements()), DType.F32, maps.device());
         program(variant)
                 .launch(
                         "depthwise_weight",
-                        grid,
+                        launch,
                         upstream,
                         maps,
                         partial,
@@ -190,14 +190,14 @@ final class DepthwiseKernels {
         }
 
         /** Threads over the walks and channels, all blocks with the same number of walks where that is possible. */
-        Grid grid(long channels, Variant variant) {
+        LaunchConfig launch(long channels, Variant variant) {
             int pairs = (int) channels / PAIR;
             int lanes = lanes(pairs);
             int across = pairs / lanes;
             int workers = Math.max(1, THREADS / lanes);
             int most = Math.max(1, (variant.window() <= 3 ? 2 * BLOCKS : BLOCKS) / across);
             int rounds = Math.ceilDiv(count(), workers * most);
-            return new Grid(Math.ceilDiv(count(), workers * rounds), across, 1, lanes, workers);
+            return new LaunchConfig(Math.ceilDiv(count(), workers * rounds), across, 1, lanes, workers);
         }
     }
 

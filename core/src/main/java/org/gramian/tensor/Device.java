@@ -1,6 +1,7 @@
 package org.gramian.tensor;
 
 import java.util.Locale;
+import org.gramian.tensor.library.Libtorch;
 
 /**
  * Device of a tensor: the CPU or a CUDA GPU.
@@ -65,6 +66,13 @@ public record Device(Kind kind, int index) {
             return cuda(index);
         }
         throw new DeviceException("expected device cpu, cuda, cuda:<number> or auto, found '" + text + "'");
+    }
+
+    /** Waits until a GPU has finished all submitted work; returns at once for the CPU. */
+    public void synchronize() {
+        if (kind == Kind.CUDA) {
+            Libtorch.load().synchronize();
+        }
     }
 
     @Override

@@ -14,6 +14,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Collections;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.gramian.tensor.library.Libtorch;
+import org.gramian.tensor.library.NativeErrors;
 import org.jspecify.annotations.Nullable;
 
 /**

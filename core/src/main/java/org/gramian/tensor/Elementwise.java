@@ -1,7 +1,7 @@
 package org.gramian.tensor;
 
 import java.util.Arrays;
-import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 
 /**
  * Element-wise operators. Binary operators broadcast: sizes, aligned at the last dimension, must be equal or 1, and
@@ -303,11 +303,11 @@ public final class Elementwise {
             }
             if (g.type() == DType.F32) {
                 Program.ELEMENTWISE.launch(
-                        "relu_backward", Grid.over(count), upstream, y, result, count, activation.high);
+                        "relu_backward", LaunchConfig.over(count), upstream, y, result, count, activation.high);
             } else {
                 Program.ELEMENTWISE.launch(
                         "relu_backward_bf16",
-                        Grid.over(count / 2),
+                        LaunchConfig.over(count / 2),
                         upstream,
                         y,
                         result,

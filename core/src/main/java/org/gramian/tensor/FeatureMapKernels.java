@@ -1,7 +1,7 @@
 package org.gramian.tensor;
 
 import java.util.Arrays;
-import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 
 /**
  * CUDA kernels for bfloat16 feature maps in channels-last format that need less memory traffic than libtorch's
@@ -72,7 +72,7 @@ final class FeatureMapKernels {
         long count = tensors[2].shape().elements() / VECTOR;
         Program.MAPS.launch(
                 kernel,
-                Grid.over(count),
+                LaunchConfig.over(count),
                 tensors[0],
                 tensors[1],
                 tensors[2],
@@ -118,7 +118,7 @@ final class FeatureMapKernels {
         Tensor partial = Tensors.empty(Shape.of(blocks, channels), DType.F32, g.device());
         Program.MAPS.launch(
                 "relu_backward_sums",
-                new Grid(blocks, 1, 1, THREADS, 1),
+                new LaunchConfig(blocks, 1, 1, THREADS, 1),
                 upstream,
                 y,
                 result,
@@ -135,7 +135,7 @@ final class FeatureMapKernels {
         Tensor sums = Tensors.empty(Shape.of(columns), DType.F32, matrix.device());
         Program.MAPS.launch(
                 "sum_rows",
-                new Grid(Math.ceilDiv(columns, 32), 1, 1, 32, 8),
+                new LaunchConfig(Math.ceilDiv(columns, 32), 1, 1, 32, 8),
                 matrix,
                 sums,
                 Math.toIntExact(matrix.size(0)),
@@ -149,7 +149,7 @@ final class FeatureMapKernels {
         long count = maps.shape().elements() / VECTOR;
         Program.MAPS.launch(
                 "bias_activation",
-                Grid.over(count),
+                LaunchConfig.over(count),
                 maps,
                 bias,
                 count,

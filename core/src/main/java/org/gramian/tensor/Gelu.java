@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.invoke.MethodHandle;
+import org.gramian.tensor.library.Libtorch;
 
 /**
  * Gaussian error linear unit, {@code x·Φ(x)} with the distribution function Φ of the normal distribution (Hendrycks and

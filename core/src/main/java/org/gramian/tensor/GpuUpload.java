@@ -5,12 +5,14 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.gramian.tensor.library.Cuda;
+import org.gramian.tensor.library.NativeErrors;
 
 /**
  * Copies batches from host memory to a tensor of a GPU while the GPU computes: each batch goes to a staging tensor
  * first, and to the target when the work that reads it has finished.
  *
- * <p>Host memory is pinned where the system allows it, since only then the copy is asynchronous. Use inside a {@link
+ * <p>Host memory is pinned where the system allows it, since only then the copy is asynchronous. Use inside a {@code
  * CudaStream} that reads the target.
  */
 public final class GpuUpload implements AutoCloseable {
@@ -44,7 +46,9 @@ public final class GpuUpload implements AutoCloseable {
     private void recordTaken() {
         try {
             NativeErrors.check(
-                    (int) Cuda.Copies.RECORD.invokeExact(taken, Cuda.currentStream(target.device())), "upload");
+                    (int) Cuda.Copies.RECORD.invokeExact(
+                            taken, Cuda.currentStream(target.device().index())),
+                    "upload");
         } catch (Throwable thrown) {
             throw NativeErrors.wrap(thrown);
         }
@@ -81,7 +85,7 @@ public final class GpuUpload implements AutoCloseable {
     /** Makes the current stream copy the last started batch to the target once it has arrived. */
     public void takeOver() {
         try {
-            MemorySegment current = Cuda.currentStream(target.device());
+            MemorySegment current = Cuda.currentStream(target.device().index());
             NativeErrors.check((int) Cuda.Copies.WAIT.invokeExact(current, arrived, 0), "upload");
             target.copyFrom(staging);
         } catch (Throwable thrown) {

@@ -10,6 +10,8 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import org.gramian.tensor.library.Libtorch;
+import org.gramian.tensor.library.NativeErrors;
 
 /**
  * Version-independent functions of libtorch's C ABI on tensor handles.

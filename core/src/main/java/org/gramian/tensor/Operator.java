@@ -11,6 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.util.Optional;
+import org.gramian.tensor.library.Libtorch;
+import org.gramian.tensor.library.NativeErrors;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,7 @@
 package org.gramian.tensor;
 
 import java.util.Optional;
+import org.gramian.tensor.library.NativeErrors;
 
 /** Matrix products. Batches are leading dimensions: {@code [n, a, b] · [n, b, c] = [n, a, c]}. */
 public final class Products {

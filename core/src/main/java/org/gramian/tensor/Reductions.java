@@ -3,6 +3,7 @@ package org.gramian.tensor;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import org.gramian.tensor.library.Libtorch;
 
 /** Reductions: sums, means, maxima. */
 public final class Reductions {

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.DoubleSupplier;
 import java.util.random.RandomGenerator;
+import org.gramian.tensor.library.Libtorch;
 
 /** Creates tensors from numbers, memory or a random generator, and converts type and device. */
 public final class Tensors {

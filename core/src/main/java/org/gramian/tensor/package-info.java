@@ -1,9 +1,8 @@
 /**
  * Tensors on libtorch, called through its C ABI.
  *
- * <p>Start at {@link org.gramian.tensor.Libtorch}: it finds the native libraries (an installed PyTorch, or the Maven
- * artifact unpacked once into a cache), loads them through the foreign-function interface and holds the switches that
- * are global in libtorch: threads, TF32, determinism. A {@link org.gramian.tensor.Tensor} is a handle on native memory
+ * <p>The first tensor finds the native libraries (an installed PyTorch, or the Maven artifact unpacked once into a cache)
+ * and loads them through the foreign-function interface. A {@link org.gramian.tensor.Tensor} is a handle on native memory
  * with a {@link org.gramian.tensor.DType}, a {@link org.gramian.tensor.Shape} and a {@link org.gramian.tensor.Device}.
  * {@link org.gramian.tensor.Tensors} makes them; a {@link org.gramian.tensor.Scope} frees them:
  *
@@ -20,9 +19,8 @@
  * org.gramian.tensor.Convolution}, {@link org.gramian.tensor.Window}, {@link org.gramian.tensor.Decompositions}. Each
  * checks types and shapes before it calls native code, and names itself and both shapes when they do not fit.
  *
- * <p>On a GPU, {@link org.gramian.tensor.CapturedWork} becomes a {@code CudaGraph} inside a {@link
- * org.gramian.tensor.CudaStream}, and a {@link org.gramian.tensor.CudaProgram} holds CUDA kernels that replace several
- * operators by one pass over memory.
+ * <p>On a GPU, a {@link org.gramian.tensor.CudaProgram} holds CUDA kernels that replace several operators by one pass over
+ * memory.
  *
  * <p>Internally, {@code Operator} calls ATen operators by name, and {@code DeviceFunctions} calls per-device C
  * functions for arguments that the dispatcher of libtorch 2.7 does not accept.

@@ -1,7 +1,7 @@
 package org.gramian.train;
 
-import org.gramian.spd.Retraction;
-import org.gramian.spd.Stiefel;
+import org.gramian.spd.layer.Retraction;
+import org.gramian.spd.layer.Stiefel;
 
 /**
  * Constants of {@link AdamW}.

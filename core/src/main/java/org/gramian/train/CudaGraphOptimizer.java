@@ -7,19 +7,19 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.spd.Retraction;
-import org.gramian.spd.Stiefel;
+import org.gramian.spd.layer.Retraction;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.Sgd.StiefelStep;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +43,7 @@ public final class CudaGraphOptimizer {
     /** Blocks of a kernel that goes over all elements: enough for any GPU to be busy. */
     private static final int BLOCKS = 2048;
 
-    private static final Grid ONE_BLOCK = new Grid(1, 1, 1, Launches.THREADS, 1);
+    private static final LaunchConfig ONE_BLOCK = new LaunchConfig(1, 1, 1, Launches.THREADS, 1);
     private static final int ITERATIONS = 3;
 
     /** What the last correction may be: its square is left, about the rounding error of float32. */
@@ -236,7 +236,7 @@ public final class CudaGraphOptimizer {
                 AdamWOptions.EPSILON);
         state.put(AdamW.SECOND_MOMENT, next);
         Tensor start = Tensors.empty(w.shape(), w);
-        launch("along_rate", Grid.over(count, BLOCKS), w, Views.contiguous(first), rate, start, count);
+        launch("along_rate", LaunchConfig.over(count, BLOCKS), w, Views.contiguous(first), rate, start, count);
         return start;
     }
 
@@ -245,7 +245,7 @@ public final class CudaGraphOptimizer {
         long count = w.shape().elements();
         launch(
                 "along",
-                Grid.over(count, BLOCKS),
+                LaunchConfig.over(count, BLOCKS),
                 w,
                 direction,
                 cells.tensor(),
@@ -262,7 +262,7 @@ public final class CudaGraphOptimizer {
         }
         Tensor out = Tensors.empty(gradient.shape(), gradient);
         long count = gradient.shape().elements();
-        launch("clipped", Grid.over(count, BLOCKS), cells.tensor(), gradient, out, count);
+        launch("clipped", LaunchConfig.over(count, BLOCKS), cells.tensor(), gradient, out, count);
         return out;
     }
 
@@ -271,10 +271,16 @@ public final class CudaGraphOptimizer {
         int columns = Math.toIntExact(q.size(1));
         for (int i = 0; i < ITERATIONS; i++) {
             Tensor error = Products.matmul(Views.transpose(q), q);
-            launch("upper_error", new Grid(Math.ceilDiv(columns, 256), columns, 1, 256, 1), error, columns);
+            launch("upper_error", new LaunchConfig(Math.ceilDiv(columns, 256), columns, 1, 256, 1), error, columns);
             if (i == ITERATIONS - 1) {
                 long count = error.shape().elements();
-                launch("check_bound", Grid.over(count, BLOCKS), error, cells.tensor(), count, LARGEST_CORRECTION);
+                launch(
+                        "check_bound",
+                        LaunchConfig.over(count, BLOCKS),
+                        error,
+                        cells.tensor(),
+                        count,
+                        LARGEST_CORRECTION);
             }
             q.copyFrom(Elementwise.sub(q, Products.matmul(q, error)));
         }
@@ -282,10 +288,10 @@ public final class CudaGraphOptimizer {
 
     private void takeOver(Tensor target, Tensor value) {
         long count = target.shape().elements();
-        launch("take_over", Grid.over(count, BLOCKS), target, Views.contiguous(value), cells.tensor(), count);
+        launch("take_over", LaunchConfig.over(count, BLOCKS), target, Views.contiguous(value), cells.tensor(), count);
     }
 
-    private static void launch(String kernel, Grid grid, Object... arguments) {
+    private static void launch(String kernel, LaunchConfig grid, Object... arguments) {
         GpuStepState.PROGRAM.launch(kernel, grid, arguments);
     }
 
@@ -371,9 +377,9 @@ public final class CudaGraphOptimizer {
             return blocks.stream().mapToInt(Integer::intValue).sum();
         }
 
-        void forEach(BiConsumer<Grid, CudaProgram.Struct> launch) {
+        void forEach(BiConsumer<LaunchConfig, CudaProgram.Struct> launch) {
             for (int i = 0; i < tables.size(); i++) {
-                launch.accept(new Grid(blocks.get(i), 1, 1, THREADS, 1), tables.get(i));
+                launch.accept(new LaunchConfig(blocks.get(i), 1, 1, THREADS, 1), tables.get(i));
             }
         }
     }

@@ -1,7 +1,7 @@
 package org.gramian.train;
 
 import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -73,7 +73,7 @@ public final class GpuStepState implements AutoCloseable {
      * @param average decay of averaged weights
      */
     void setStep(double rate, double correction1, double correction2, double average) {
-        PROGRAM.launch("set_step", new Grid(1, 1, 1, 1, 1), cells, rate, correction1, correction2, average);
+        PROGRAM.launch("set_step", new LaunchConfig(1, 1, 1, 1, 1), cells, rate, correction1, correction2, average);
     }
 
     /** Sets the key from which the dropout of the following steps is drawn, below 2^52. */
@@ -92,7 +92,7 @@ public final class GpuStepState implements AutoCloseable {
         Tensor factors = Tensors.empty(Shape.of(places.size(0), columns), DType.F32, places.device());
         PROGRAM.launch(
                 "dropout",
-                new Grid(DROPOUT_BLOCKS, 1, 1, 256, 1),
+                new LaunchConfig(DROPOUT_BLOCKS, 1, 1, 256, 1),
                 cells,
                 places,
                 factors,
@@ -104,7 +104,7 @@ public final class GpuStepState implements AutoCloseable {
     }
 
     private void set(int cell, double value) {
-        PROGRAM.launch("set_cell", new Grid(1, 1, 1, 1, 1), cells, cell, value);
+        PROGRAM.launch("set_cell", new LaunchConfig(1, 1, 1, 1, 1), cells, cell, value);
     }
 
     /** Waits for all steps that were begun. */
@@ -124,7 +124,7 @@ public final class GpuStepState implements AutoCloseable {
      */
     public void nextPlaces(Tensor order, Tensor labels, Tensor places, Tensor batchLabels) {
         int batch = Math.toIntExact(places.size(0));
-        PROGRAM.launch("next_places", Grid.over(batch), cells, order, labels, places, batchLabels, batch);
+        PROGRAM.launch("next_places", LaunchConfig.over(batch), cells, order, labels, places, batchLabels, batch);
     }
 
     /**
@@ -138,7 +138,7 @@ public final class GpuStepState implements AutoCloseable {
         try (Scope _ = Scope.open()) {
             PROGRAM.launch(
                     "observe",
-                    new Grid(1, 1, 1, 256, 1),
+                    new LaunchConfig(1, 1, 1, 256, 1),
                     Views.contiguous(scores),
                     labels,
                     loss,
@@ -150,7 +150,7 @@ public final class GpuStepState implements AutoCloseable {
 
     /** Counts the step to which the batch belongs that was observed last. */
     void count() {
-        PROGRAM.launch("count", new Grid(1, 1, 1, 1, 1), cells);
+        PROGRAM.launch("count", new LaunchConfig(1, 1, 1, 1, 1), cells);
     }
 
     @Override

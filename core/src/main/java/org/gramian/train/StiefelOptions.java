@@ -2,8 +2,8 @@ package org.gramian.train;
 
 import java.util.OptionalDouble;
 import org.gramian.pooling.Fidelity;
-import org.gramian.spd.Retraction;
-import org.gramian.spd.Stiefel;
+import org.gramian.spd.layer.Retraction;
+import org.gramian.spd.layer.Stiefel;
 
 /**
  * Steps of parameters on the Stiefel manifold, matrices with orthonormal columns.

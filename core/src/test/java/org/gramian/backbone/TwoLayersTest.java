@@ -6,10 +6,10 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
 import org.gramian.autodiff.GradientCheck;
-import org.gramian.autodiff.Interpolation;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.Interpolation;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;

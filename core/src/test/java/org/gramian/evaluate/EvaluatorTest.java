@@ -14,9 +14,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.gramian.evaluate.Evaluator.Measurement;
-import org.gramian.image.batch.Prefetch;
+import org.gramian.image.ImageSource;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
@@ -76,8 +77,11 @@ final class EvaluatorTest {
         Dataset dataset = Layouts.open(root);
         Map<String, Logits> expected = new HashMap<>();
         ModelCard card = TinyModel.card(KNOWN, 1, Map.of());
-        new InferencePipeline(Engine.of(model), card.rendering(TinyModel.READER), Prefetch.of(16))
-                .run(dataset.samples(), Engine.Rows.SCORES, (sample, result) -> {
+        List<ImageSource> sources = dataset.samples().stream()
+                .map(sample -> ImageSource.of(sample, TinyModel.READER))
+                .toList();
+        new InferencePipeline(Engine.of(model), card.crops().testing(), card.preprocessing(), 16, 2)
+                .run(sources, Set.of(Engine.Rows.SCORES), (sample, result) -> {
                     float[][] rows =
                             assertInstanceOf(ImageResult.Computed.class, result).of(Engine.Rows.SCORES);
                     assertThat(rows).as("the crops of 'paper' to test").hasDimensions(5, 3);

@@ -3,7 +3,6 @@ package org.gramian.gallery;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.gramian.image.Image;
-import org.gramian.image.Thumbnail;
 
 /** Galleries of few random images. */
 final class TinyGallery {

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -29,9 +30,8 @@ import javax.imageio.ImageIO;
 import org.gramian.image.Image;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult.Problem;
-import org.gramian.image.batch.ImageSource;
-import org.gramian.image.batch.Prefetch;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Tensor;
@@ -100,13 +100,18 @@ final class ClassifierTest {
         Map<Integer, Logits> scored = new HashMap<>();
         ModelCard card = TinyModel.card(crops);
         try (Model model = TinyModel.of(5)) {
+            ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
             new InferencePipeline(
                             Engine.of(model),
-                            card.rendering(new ImageReader(ImageLimits.DEFAULT)::read),
-                            Prefetch.of(InferencePipeline.DEFAULT_BATCH))
+                            card.crops().testing(),
+                            card.preprocessing(),
+                            InferencePipeline.DEFAULT_BATCH,
+                            2)
                     .run(
-                            samples,
-                            Engine.Rows.SCORES,
+                            samples.stream()
+                                    .map(sample -> ImageSource.of(sample, reader::read))
+                                    .toList(),
+                            Set.of(Engine.Rows.SCORES),
                             (sample, result) -> scored.put(
                                     sample,
                                     assertInstanceOf(ImageResult.Computed.class, result)

@@ -12,11 +12,10 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
+import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.batch.ImageSource;
-import org.gramian.image.batch.Prefetch;
 import org.junit.jupiter.api.Test;
 
 class InferencePipelineTest {
@@ -40,7 +39,7 @@ class InferencePipelineTest {
         ModelCard card = TinyModel.card("paper:48");
         try (Model model = TinyModel.of(5)) {
             InferencePipeline pipeline = new InferencePipeline(
-                    Engine.of(model), card.rendering(_ -> BROKEN), Prefetch.of(InferencePipeline.DEFAULT_BATCH));
+                    Engine.of(model), card.crops().testing(), card.preprocessing(), InferencePipeline.DEFAULT_BATCH, 2);
             Map<Integer, Map<Engine.Rows, float[][]>> both = new HashMap<>();
             Map<Integer, Unreadable> problems = new HashMap<>();
             pipeline.run(IMAGES, Set.of(Engine.Rows.values()), collect(both, problems));

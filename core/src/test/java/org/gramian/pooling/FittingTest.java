@@ -22,7 +22,7 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.FirstOrder.Average;
 import org.gramian.pooling.Normalization.Pca;
-import org.gramian.spd.Barycenter;
+import org.gramian.spd.layer.Barycenter;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;

@@ -109,13 +109,14 @@ class PoolingContractTest {
             if (text.contains(PoolingParser.SUM.name())) {
                 used.add(PoolingParser.SUM.name());
             }
-            if (text.contains(Join.WORD.name())) {
-                used.add(Join.WORD.name());
+            if (text.contains(Join.SYNTAX.name())) {
+                used.add(Join.SYNTAX.name());
             }
         });
         assertThat(used)
-                .containsExactlyInAnyOrderElementsOf(
-                        Words.all().stream().map(Words.Word::name).toList());
+                .containsExactlyInAnyOrderElementsOf(PoolingStage.all().stream()
+                        .map(PoolingStage.Syntax::name)
+                        .toList());
     }
 
     @ParameterizedTest

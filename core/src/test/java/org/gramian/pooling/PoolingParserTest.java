@@ -311,7 +311,7 @@ class PoolingParserTest {
 
     @Test
     void everyWordIsExplained() {
-        assertThat(Words.all()).allSatisfy(word -> {
+        assertThat(PoolingStage.all()).allSatisfy(word -> {
             assertThat(word.form()).startsWith(word.name());
             assertThat(word.meaning()).isNotBlank();
         });

@@ -31,7 +31,7 @@ import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.LearningRateFinder;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.Test;
@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The default recipe: a race of poolings, a classifier in closed form, then fine-tuning. */
+/** The default recipe: a comparison of poolings, a classifier in closed form, then fine-tuning. */
 final class FrozenFirstTest {
     @TempDir
     private Path folder = Path.of("");
@@ -86,20 +86,20 @@ final class FrozenFirstTest {
     @Test
     void defaultPoolingIsTheBestOfTheComparison() throws IOException, InterruptedException {
         RunResult result = train(settings(), "run");
-        PoolingRace.Result race = events.stream()
+        PoolingSelection.Result selection = events.stream()
                 .filter(RunEvent.PoolingChosen.class::isInstance)
                 .map(event -> ((RunEvent.PoolingChosen) event).result())
                 .findFirst()
                 .orElseThrow();
-        assertThat(race.entries())
-                .extracting(PoolingRace.Entry::accuracy)
+        assertThat(selection.entries())
+                .extracting(PoolingSelection.Entry::accuracy)
                 .isSortedAccordingTo((a, b) -> Double.compare(b, a));
         assertThat(ModelFile.header(folder.resolve("run").resolve(FoldFolder.MODEL))
                         .head()
                         .pooling()
                         .text())
-                .isEqualTo(Pooling.parse(race.best().pooling()).text());
-        assertThat(new FoldFolder(folder.resolve("run")).poolings()).contains(race);
+                .isEqualTo(Pooling.parse(selection.best().pooling()).text());
+        assertThat(new FoldFolder(folder.resolve("run")).poolings()).contains(selection);
         assertThat(result.folds().getFirst().evaluation().accuracy().value()).isGreaterThan(0.5);
         assertThat(result.folds().getFirst().afterFirst()).isEmpty();
     }
@@ -210,17 +210,17 @@ final class FrozenFirstTest {
     @ValueSource(strings = {"efficientnet-lite4", "squeezenet", "googlenet", "resnet50", "vgg16", "filters"})
     void everyBackboneHasCandidates(String name) {
         Backbone backbone = Backbone.of(name);
-        for (String layers : List.of(backbone.raceLayers(), backbone.fineTunedLayers())) {
+        for (String layers : List.of(backbone.selectionLayers(), backbone.fineTunedLayers())) {
             Backbone cut = backbone.cutAt(layers);
-            assertThat(PoolingRace.candidates(cut))
+            assertThat(PoolingSelection.candidates(cut))
                     .isNotEmpty()
                     .allSatisfy(candidate -> assertThat(candidate.poolings())
                             .allSatisfy(text -> assertThat(Pooling.parse(text)
                                             .settled(cut, 1000)
                                             .descriptorSize(cut.channels()))
                                     .isBetween(1L, 150_000L)));
-            assertThat(PoolingRace.candidates(cut).getFirst().name()).startsWith("average");
-            assertThat(PoolingRace.fineTuned(cut).settled(cut, 1000).descriptorSize(cut.channels()))
+            assertThat(PoolingSelection.candidates(cut).getFirst().name()).startsWith("average");
+            assertThat(PoolingSelection.fineTuned(cut).settled(cut, 1000).descriptorSize(cut.channels()))
                     .isPositive();
         }
     }

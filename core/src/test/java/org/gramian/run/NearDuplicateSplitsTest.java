@@ -30,7 +30,7 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
@@ -233,10 +233,10 @@ final class NearDuplicateSplitsTest {
                     }
                 }))
                 .train(folder.resolve(place));
-        double race = PoolingRace.Result.read(folder.resolve(place).resolve(PoolingRace.FILE))
+        double compared = PoolingSelection.Result.read(folder.resolve(place).resolve(PoolingSelection.FILE))
                 .best()
                 .accuracy();
-        return new double[] {race, solved.getFirst().found().getOrDefault("cv_accuracy", -1.0)};
+        return new double[] {compared, solved.getFirst().found().getOrDefault("cv_accuracy", -1.0)};
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.random.RandomGenerator;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Tape;
 import org.gramian.spd.SpectralFunction.Power;
+import org.gramian.spd.layer.NewtonSchulz;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;

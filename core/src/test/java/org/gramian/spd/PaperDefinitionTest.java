@@ -11,6 +11,8 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Pooling;
 import org.gramian.spd.SampleMatrices.Defect;
+import org.gramian.spd.layer.SpdTransform;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Tape;
+import org.gramian.spd.layer.QuadraticForms;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;

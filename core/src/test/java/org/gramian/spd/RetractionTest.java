@@ -8,6 +8,8 @@ import static org.gramian.testing.Facts.facts;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
+import org.gramian.spd.layer.Retraction;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Elementwise;

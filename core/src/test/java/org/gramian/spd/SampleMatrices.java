@@ -4,7 +4,9 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
@@ -62,7 +64,7 @@ final class SampleMatrices {
             Tensor u = orthogonal(random, values.length);
             Tensor scaled = Elementwise.mul(u, Tensors.of(values, Shape.of(1, values.length), DType.F64));
             Tensor matrix = Products.matmul(scaled, Views.transpose(u));
-            return scope.keep(Views.unsqueeze(Stiefel.symmetric(matrix), 0));
+            return scope.keep(Views.unsqueeze(Decompositions.symmetric(matrix), 0));
         }
     }
 
@@ -80,7 +82,7 @@ final class SampleMatrices {
 
     static Tensor symmetric(RandomGenerator random, long n, long size) {
         try (Scope scope = Scope.open()) {
-            return scope.keep(Stiefel.symmetric(gaussian(random, n, size, size)));
+            return scope.keep(Decompositions.symmetric(gaussian(random, n, size, size)));
         }
     }
 

@@ -1,6 +1,6 @@
 package org.gramian.spd;
 
-import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.Libtorch;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;

@@ -5,6 +5,7 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Arrays;
 import org.gramian.autodiff.Tape;
+import org.gramian.spd.layer.SparseInverse;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;

@@ -8,6 +8,8 @@ import static org.gramian.testing.Facts.facts;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Tape;
+import org.gramian.spd.layer.SpdTransform;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;

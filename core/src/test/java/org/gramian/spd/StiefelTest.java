@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.List;
 import java.util.random.RandomGenerator;
-import org.gramian.spd.Stiefel.Metric;
+import org.gramian.spd.layer.Stiefel;
+import org.gramian.spd.layer.Stiefel.Metric;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
@@ -140,7 +142,7 @@ class StiefelTest {
     /** {@code max |WᵀZ + ZᵀW|}. */
     static double distanceFromTangent(Tensor w, Tensor z) {
         Tensor wz = Products.matmul(Views.transpose(w), z);
-        return Reductions.largestMagnitude(Stiefel.symmetric(wz)) * 2;
+        return Reductions.largestMagnitude(Decompositions.symmetric(wz)) * 2;
     }
 
     private static double inner(Tensor a, Tensor b) {

@@ -15,6 +15,8 @@ import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Rbf.Sigma;
+import org.gramian.spd.layer.SpdTransform;
+import org.gramian.spd.layer.UpperTriangle;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;

@@ -2,6 +2,7 @@ package org.gramian.spd;
 
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -20,7 +21,7 @@ enum Upstream implements GradientCheck.UpstreamChoice {
     SYMMETRIC {
         @Override
         public Tensor choose(Tensor result) {
-            return Stiefel.symmetric(GAUSSIAN.choose(result));
+            return Decompositions.symmetric(GAUSSIAN.choose(result));
         }
     },
     UPPER_TRIANGLE {

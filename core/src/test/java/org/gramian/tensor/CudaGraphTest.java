@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Optional;
+import org.gramian.tensor.cuda.CapturedWork;
+import org.gramian.tensor.cuda.CudaStream;
+import org.gramian.tensor.library.CudaGraph;
 import org.gramian.testing.Gpu;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +24,7 @@ class CudaGraphTest {
                 }
             };
             work.run();
-            try (CudaGraph graph = CudaGraph.record(gpu, work).orElseThrow()) {
+            try (CudaGraph graph = CudaGraph.record(gpu.index(), work).orElseThrow()) {
                 assertThat(sum.toDoubles()[0]).as("recording does nothing").isEqualTo(64);
                 graph.replay();
                 Tensors.fill(x, 2);
@@ -44,7 +47,7 @@ class CudaGraphTest {
                 }
             };
             work.run();
-            try (CudaGraph graph = CudaGraph.record(gpu, work).orElseThrow()) {
+            try (CudaGraph graph = CudaGraph.record(gpu.index(), work).orElseThrow()) {
                 Tensor others = Tensors.full(7, Shape.of(1 << 20), DType.F32, gpu);
                 graph.replay();
                 assertThat(others.toFloats()).containsOnly(7f);
@@ -59,7 +62,7 @@ class CudaGraphTest {
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {
             Tensor x = Tensors.full(2, Shape.of(4), DType.F32, gpu);
-            Optional<CudaGraph> graph = CudaGraph.record(gpu, x::toDoubles);
+            Optional<CudaGraph> graph = CudaGraph.record(gpu.index(), x::toDoubles);
             assertThat(graph).isEmpty();
             assertThat(Elementwise.add(x, 1).toDoubles()).containsOnly(3);
         }
@@ -104,7 +107,8 @@ class CudaGraphTest {
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {
             Tensor x = Tensors.zeros(Shape.of(1), DType.F32, gpu);
-            CudaGraph graph = CudaGraph.record(gpu, () -> Tensors.fill(x, 1)).orElseThrow();
+            CudaGraph graph =
+                    CudaGraph.record(gpu.index(), () -> Tensors.fill(x, 1)).orElseThrow();
             graph.close();
             assertThatThrownBy(graph::replay).isInstanceOf(IllegalStateException.class);
         }

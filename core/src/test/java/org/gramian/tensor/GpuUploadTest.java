@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.gramian.tensor.cuda.CudaStream;
 import org.gramian.testing.Gpu;
 import org.junit.jupiter.api.Test;
 

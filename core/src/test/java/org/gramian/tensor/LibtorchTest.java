@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
+import org.gramian.tensor.library.GpuMath;
+import org.gramian.tensor.library.Libtorch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,7 +48,7 @@ class LibtorchTest {
         assertThat(libtorch.with(GpuMath.EXACT.withTf32(true), libtorch::math))
                 .isEqualTo(new GpuMath(true, true, false));
         assertThat(libtorch.math()).isEqualTo(before);
-        libtorch.synchronize(Device.CPU);
+        Device.CPU.synchronize();
         if (libtorch.cudaDevices() == 0) {
             assertThat(libtorch.cudaMemoryInUse()).isEmpty();
         }

@@ -3,10 +3,10 @@ package org.gramian.testing;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.library.Libtorch;
 
 /** The GPU of tests that need one; without it they are skipped and say so. */
 public final class Gpu {

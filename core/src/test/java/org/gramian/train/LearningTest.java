@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.gramian.autodiff.Parameter;
 import org.gramian.spd.SingleThreaded;
-import org.gramian.spd.Stiefel;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.junit.jupiter.api.Test;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
-import org.gramian.spd.Retraction;
-import org.gramian.spd.Stiefel.Metric;
+import org.gramian.spd.layer.Retraction;
+import org.gramian.spd.layer.Stiefel.Metric;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

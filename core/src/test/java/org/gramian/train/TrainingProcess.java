@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.library.Libtorch;
 
 /**
  * Trains or predicts in a process of its own and measures that process's memory.

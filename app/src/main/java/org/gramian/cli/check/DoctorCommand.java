@@ -19,9 +19,9 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.JsonText;
-import org.gramian.check.CheckResult;
-import org.gramian.check.GoldenCheck;
-import org.gramian.check.LayerCheck;
+import org.gramian.check.doctor.CheckResult;
+import org.gramian.check.doctor.GoldenCheck;
+import org.gramian.check.doctor.LayerCheck;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
@@ -29,12 +29,12 @@ import org.gramian.cli.common.Version;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchFolder;
 import org.gramian.train.Optimizer;
 import org.gramian.train.SgdOptions;
@@ -308,7 +308,7 @@ public final class DoctorCommand implements Callable<Integer> {
             for (int i = -2; i < RUNS; i++) {
                 long start = System.nanoTime();
                 work.run();
-                Libtorch.load().synchronize(device);
+                device.synchronize();
                 if (i >= 0) {
                     seconds[i] = (System.nanoTime() - start) * 1e-9;
                 }

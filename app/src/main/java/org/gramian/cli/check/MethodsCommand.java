@@ -24,7 +24,7 @@ import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
-import org.gramian.pooling.Words;
+import org.gramian.pooling.PoolingStage;
 import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -242,7 +242,7 @@ public final class MethodsCommand implements Callable<Integer> {
             }
             out.printf(line, "", context());
             out.println();
-            for (Words.Word word : words(row.pooling())) {
+            for (PoolingStage.Syntax word : words(row.pooling())) {
                 out.printf(line, word.name(), word.meaning());
                 if (!word.form().equals(word.name())) {
                     out.printf(line, "", "  syntax: " + word.form());
@@ -251,11 +251,11 @@ public final class MethodsCommand implements Callable<Integer> {
         }
 
         /** The words of a pooling's text, each once, in their order. */
-        private static List<Words.Word> words(String text) {
-            List<Words.Word> found = new ArrayList<>();
+        private static List<PoolingStage.Syntax> words(String text) {
+            List<PoolingStage.Syntax> found = new ArrayList<>();
             Matcher matcher = WORD.matcher(text);
             while (matcher.find()) {
-                Words.all().stream()
+                PoolingStage.all().stream()
                         .filter(word -> word.name().equals(matcher.group()) && !found.contains(word))
                         .forEach(found::add);
             }

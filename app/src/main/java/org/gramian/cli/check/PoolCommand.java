@@ -26,7 +26,7 @@ import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
-import org.gramian.pooling.Words;
+import org.gramian.pooling.PoolingStage;
 import org.gramian.spd.Diagnostics;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -203,7 +203,7 @@ public final class PoolCommand implements Callable<Integer> {
     /** The stages and methods, for the end of the help. */
     public static String stages() {
         StringBuilder text = new StringBuilder("\nStages of --pooling:\n");
-        for (Words.Word word : Words.all()) {
+        for (PoolingStage.Syntax word : PoolingStage.all()) {
             text.append("  %-22s %s\n".formatted(word.name(), word.meaning()));
             if (!word.form().equals(word.name())) {
                 text.append("  %-22s   syntax: %s\n".formatted("", folded(word.form())));

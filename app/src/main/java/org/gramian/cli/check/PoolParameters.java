@@ -18,7 +18,7 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.basis.NearestWord;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
-import org.gramian.spd.Stiefel;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;

@@ -58,7 +58,7 @@ public final class Failures {
     }
 
     /** Prints the error message of an exception and returns its exit code; picocli's execution exception handler. */
-    public static int say(Exception exception, CommandLine line, ParseResult parsed) {
+    public static int report(Exception exception, CommandLine line, ParseResult parsed) {
         for (Throwable cause = exception; cause != null; cause = cause.getCause()) {
             if (cause instanceof OutOfMemoryError full) {
                 return outOfMemory(full, line);
@@ -71,7 +71,7 @@ public final class Failures {
             return ExitCode.READER_EXITED;
         }
         trace(exception, line);
-        println(CommandHint.in(said(exception)), line);
+        println(CommandHint.in(message(exception)), line);
         return code(exception);
     }
 
@@ -98,15 +98,15 @@ public final class Failures {
     }
 
     /** Returns the error message of a failure, without the command name. */
-    public static String said(Throwable failed) {
+    public static String message(Throwable failed) {
         return switch (failed) {
             case UncheckedIOException wrapped -> sentence(Objects.requireNonNull(wrapped.getCause()));
             case IOException wrong -> sentence(wrong);
             case OutOfMemoryError full -> full(full);
             case InvalidPathException wrong when !FileNames.isUtf8() -> FileNames.problem(wrong.getInput());
-            case IllegalArgumentException wrong -> message(wrong);
-            case IllegalStateException wrong -> message(wrong);
-            case LibtorchException wrong -> message(wrong);
+            case IllegalArgumentException wrong -> text(wrong);
+            case IllegalStateException wrong -> text(wrong);
+            case LibtorchException wrong -> text(wrong);
             default ->
                 "internal error: " + failed + "; please report it with the command and the output of GRAMIAN_DEBUG=1";
         };
@@ -122,11 +122,11 @@ public final class Failures {
             case FileSystemException other
             when other.getReason() == null ->
                 other.getMessage() + ": " + other.getClass().getSimpleName();
-            default -> message(exception);
+            default -> text(exception);
         };
     }
 
-    private static String message(Exception exception) {
+    private static String text(Exception exception) {
         String message = exception.getMessage();
         return message == null ? exception.toString() : message;
     }

@@ -2,7 +2,7 @@ package org.gramian.cli.common;
 
 import java.nio.file.Path;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.Libtorch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 

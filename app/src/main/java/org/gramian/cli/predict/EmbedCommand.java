@@ -20,7 +20,7 @@ import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Version;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
-import org.gramian.image.batch.ImageSource;
+import org.gramian.image.ImageSource;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.layout.Layouts;

@@ -29,7 +29,7 @@ import org.gramian.gallery.Gallery;
 import org.gramian.gallery.NearestImages;
 import org.gramian.gallery.NearestImages.Match;
 import org.gramian.gallery.Part;
-import org.gramian.image.batch.ImageSource;
+import org.gramian.image.ImageSource;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;

@@ -27,7 +27,7 @@ import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.OutputCheck;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Terminal;
-import org.gramian.image.batch.ImageSource;
+import org.gramian.image.ImageSource;
 import org.gramian.inference.OpenModel;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;

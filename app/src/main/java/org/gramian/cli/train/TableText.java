@@ -79,7 +79,7 @@ final class TableText {
 
     /** Why a row could not be trained. */
     static String reason(Throwable cause) {
-        return (cause instanceof MissingWeightsException ? "not installed: " : "") + Failures.said(cause);
+        return (cause instanceof MissingWeightsException ? "not installed: " : "") + Failures.message(cause);
     }
 
     /**

@@ -17,7 +17,7 @@ import org.gramian.image.audit.AuditReport.UnreadableImage;
 import org.gramian.image.audit.Severity;
 import org.gramian.run.RunEvent;
 import org.gramian.run.StageClock;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.EpochDone;
@@ -202,16 +202,16 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
         }
     }
 
-    private void show(PoolingRace.Result race) {
-        PoolingRace.Entry best = race.best();
+    private void show(PoolingSelection.Result selection) {
+        PoolingSelection.Entry best = selection.best();
         say(String.format(
                 Locale.ROOT,
                 "%spooling %s: %.1f %% leave-one-out accuracy on %d training images, best of %d",
                 fold,
                 best.name(),
                 100 * best.accuracy(),
-                race.images(),
-                race.entries().size()));
+                selection.images(),
+                selection.entries().size()));
     }
 
     private void show(TrainEvent event) {
@@ -289,7 +289,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
 
     private void show(PoolingCompared compared) {
         if (progress != null) {
-            PoolingRace.Entry entry = compared.entry();
+            PoolingSelection.Entry entry = compared.entry();
             progress.remark(String.format(Locale.ROOT, "%s %.1f%%", entry.name(), 100 * entry.accuracy()));
         }
     }

@@ -9,7 +9,7 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.image.audit.Severity;
 import org.gramian.run.RunEvent;
 import org.gramian.run.StageClock;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.EpochDone;
@@ -152,7 +152,7 @@ final class TrainEventJson {
         return values;
     }
 
-    private static Map<String, Object> pooling(PoolingRace.Entry entry) {
+    private static Map<String, Object> pooling(PoolingSelection.Entry entry) {
         return values("name", entry.name(), "pooling", entry.pooling(), "accuracy", entry.accuracy());
     }
 

@@ -12,7 +12,6 @@ import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
-import org.gramian.spd.SquaredDistances;
 import org.gramian.tensor.DType;
 
 /**
@@ -23,7 +22,7 @@ import org.gramian.tensor.DType;
  * @param parameters of the kernel
  */
 record KernelLowering(Algebra algebra, ParameterSet parameters) {
-    private static final double ROUNDING = SquaredDistances.EQUALITY_MARGIN * SquaredDistances.epsilon(DType.F32);
+    private static final double ROUNDING = Kernel.EQUALITY_MARGIN * DType.F32.epsilon();
 
     Value lower(Kernel kernel, Value maps) {
         long positions = maps.at(2);

@@ -9,9 +9,9 @@ import org.gramian.pooling.Vectorization;
 import org.gramian.pooling.Vectorization.Parametric;
 import org.gramian.pooling.Vectorization.RandomMaclaurin;
 import org.gramian.pooling.Vectorization.TensorSketch;
-import org.gramian.spd.NewtonSchulz;
-import org.gramian.spd.SparseInverse;
 import org.gramian.spd.SpectralFunction;
+import org.gramian.spd.layer.NewtonSchulz;
+import org.gramian.spd.layer.SparseInverse;
 
 /**
  * The second-order path as operators: kernel, transforms {@code [n, C, C]} to {@code [n, C', C']}, and vectorization to {@code

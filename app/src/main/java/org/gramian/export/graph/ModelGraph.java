@@ -1,8 +1,8 @@
 package org.gramian.export.graph;
 
 import java.util.List;
-import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.network.BatchNorm;
 import org.gramian.export.proto.OnnxProto;
 import org.gramian.model.Head;
 import org.gramian.model.Model;

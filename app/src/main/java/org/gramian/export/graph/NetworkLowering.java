@@ -5,23 +5,23 @@ import java.util.List;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.Conv;
-import org.gramian.backbone.ConvNext;
-import org.gramian.backbone.ConvolutionKernel;
-import org.gramian.backbone.FilterBank;
-import org.gramian.backbone.NetworkLayer;
-import org.gramian.backbone.NetworkLayer.Branches;
-import org.gramian.backbone.NetworkLayer.Chain;
-import org.gramian.backbone.NetworkLayer.Dense;
-import org.gramian.backbone.NetworkLayer.Pool;
-import org.gramian.backbone.NetworkLayer.Residual;
-import org.gramian.backbone.NetworkLayer.ResponseNormalization;
-import org.gramian.backbone.NetworkLayer.SqueezeExcitation;
-import org.gramian.backbone.NetworkLayer.TopDown;
-import org.gramian.backbone.OnnxStage;
-import org.gramian.backbone.Patches;
-import org.gramian.backbone.VisionTransformer.ClassToken;
-import org.gramian.backbone.VisionTransformer.TokenLayer;
+import org.gramian.backbone.network.Conv;
+import org.gramian.backbone.network.ConvNext;
+import org.gramian.backbone.network.ConvolutionKernel;
+import org.gramian.backbone.network.FilterBank;
+import org.gramian.backbone.network.NetworkLayer;
+import org.gramian.backbone.network.NetworkLayer.Branches;
+import org.gramian.backbone.network.NetworkLayer.Chain;
+import org.gramian.backbone.network.NetworkLayer.Dense;
+import org.gramian.backbone.network.NetworkLayer.Pool;
+import org.gramian.backbone.network.NetworkLayer.Residual;
+import org.gramian.backbone.network.NetworkLayer.ResponseNormalization;
+import org.gramian.backbone.network.NetworkLayer.SqueezeExcitation;
+import org.gramian.backbone.network.NetworkLayer.TopDown;
+import org.gramian.backbone.network.OnnxStage;
+import org.gramian.backbone.network.Patches;
+import org.gramian.backbone.network.VisionTransformer.ClassToken;
+import org.gramian.backbone.network.VisionTransformer.TokenLayer;
 import org.gramian.export.proto.OnnxProto;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
@@ -69,10 +69,10 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
         List<Value> taken = new ArrayList<>();
         Value state = images;
         Shape maps = Shape.of(images.at(1), images.at(2), images.at(3));
-        for (NetworkLayer stage : backbone.stages()) {
+        for (NetworkLayer stage : backbone.stages(NetworkLayer.class)) {
             state = lower(stage, state);
             maps = stage.output(maps);
-            if (backbone.takes(stage)) {
+            if (backbone.cutLayers().contains(stage.name())) {
                 taken.add(stage.passesMaps() ? state : tokens(stage.name()).features(state, maps));
             }
         }

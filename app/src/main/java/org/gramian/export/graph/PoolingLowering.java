@@ -3,8 +3,8 @@ package org.gramian.export.graph;
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.backbone.NetworkLayer;
 import org.gramian.backbone.Tail;
+import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Codebook.BagOfWords;
 import org.gramian.pooling.Codebook.DeepTen;
@@ -85,7 +85,7 @@ record PoolingLowering(Algebra algebra) {
         NetworkLowering network = new NetworkLowering(algebra.graph(), parameters);
         Shape entering = tail.entering(maps.at(2), maps.at(3));
         Value x = new Windows(algebra.graph()).undoResize(maps, entering.at(1), entering.at(2));
-        for (NetworkLayer stage : tail.stages()) {
+        for (NetworkLayer stage : tail.stages(NetworkLayer.class)) {
             x = network.lower(stage, x);
         }
         Value mean = x.at(2) * x.at(3) == 1 ? x : new Windows(algebra.graph()).globalAverage(x);

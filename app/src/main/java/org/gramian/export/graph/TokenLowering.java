@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
-import org.gramian.backbone.ConvNext;
-import org.gramian.backbone.VisionTransformer;
-import org.gramian.backbone.VisionTransformer.Block;
-import org.gramian.backbone.VisionTransformer.Embedding;
-import org.gramian.backbone.VisionTransformer.TokenLayer;
+import org.gramian.backbone.network.ConvNext;
+import org.gramian.backbone.network.VisionTransformer;
+import org.gramian.backbone.network.VisionTransformer.Block;
+import org.gramian.backbone.network.VisionTransformer.Embedding;
+import org.gramian.backbone.network.VisionTransformer.TokenLayer;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 

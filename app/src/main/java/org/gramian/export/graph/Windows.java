@@ -1,7 +1,7 @@
 package org.gramian.export.graph;
 
 import java.util.List;
-import org.gramian.autodiff.Interpolation;
+import org.gramian.autodiff.network.Interpolation;
 import org.gramian.export.proto.OnnxProto;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;

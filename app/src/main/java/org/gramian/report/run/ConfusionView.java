@@ -49,7 +49,7 @@ public record ConfusionView(
      * @param shown some of them
      * @param more number of images not shown
      */
-    public record Popup(String id, String title, List<ShownImage> shown, int more) {}
+    public record Popup(String id, String title, List<TestPrediction> shown, int more) {}
 
     /** Returns the matrix of all predictions; element identifiers start with a prefix. */
     static ConfusionView of(PredictionSet predictions, ImageSheet sheet, String prefix) {
@@ -105,7 +105,7 @@ public record ConfusionView(
                 for (int predicted = 0; predicted < matrix.classes().size(); predicted++) {
                     if (matrix.count(truth, predicted) > 0 && (truth == predicted) == right) {
                         List<ScoredPrediction> all = predictions.cell(truth, predicted);
-                        List<ShownImage> shown = all.stream()
+                        List<TestPrediction> shown = all.stream()
                                 .limit(Math.min(OF_A_CELL, room))
                                 .map(one -> predictions.shown(one, sheet))
                                 .toList();

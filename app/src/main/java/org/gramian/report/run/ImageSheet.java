@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import org.gramian.image.Thumbnail;
+import org.gramian.gallery.Thumbnail;
 import org.gramian.report.run.data.Thumbnails;
 
 /**

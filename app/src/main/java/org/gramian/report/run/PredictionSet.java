@@ -78,9 +78,9 @@ record PredictionSet(List<String> classes, List<ScoredPrediction> predictions, R
     }
 
     /** Returns a prediction with its thumbnail, if the page has room for it. */
-    ShownImage shown(ScoredPrediction scored, ImageSheet sheet) {
+    TestPrediction shown(ScoredPrediction scored, ImageSheet sheet) {
         ImagePrediction prediction = scored.prediction();
-        return new ShownImage(
+        return new TestPrediction(
                 prediction.name(),
                 classes.get(prediction.truth()),
                 classes.get(prediction.predicted()),

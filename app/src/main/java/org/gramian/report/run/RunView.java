@@ -11,7 +11,7 @@ import org.gramian.report.run.data.ConfigRow;
 import org.gramian.report.run.data.FoldData;
 import org.gramian.report.run.data.RunData;
 import org.gramian.report.run.data.RunData.Missing.Part;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 
 /**
  * View of one run.
@@ -35,7 +35,7 @@ public record RunView(
         List<LearningView> learning,
         ConfusionView confusion,
         List<ClassScore> classes,
-        List<ShownImage> mistakes,
+        List<TestPrediction> mistakes,
         List<ReliabilityView> reliability,
         Optional<MapView> map,
         List<SpdView> spd,
@@ -123,7 +123,7 @@ public record RunView(
     }
 
     /** Returns the poolings compared in the first fold, the selected one first; empty if the pooling was given. */
-    public List<PoolingRace.Entry> poolings() {
+    public List<PoolingSelection.Entry> poolings() {
         return data.folds().getFirst().poolings();
     }
 

@@ -9,7 +9,7 @@
  * <ul>
  *   <li>{@link org.gramian.report.run.SummaryView}, {@link org.gramian.report.run.CardView}: metrics and model card;
  *   <li>{@link org.gramian.report.run.ConfusionView}, {@link org.gramian.report.run.ReliabilityView}: from the predictions of all
- *       folds, each image a {@link org.gramian.report.run.ShownImage};
+ *       folds, each image a {@link org.gramian.report.run.TestPrediction};
  *   <li>{@link org.gramian.report.run.LearningView}, {@link org.gramian.report.run.SpdView}: {@linkplain
  *       org.gramian.report.chart charts};
  *   <li>{@link org.gramian.report.run.MapView}: {@linkplain org.gramian.report.embedding embeddings} of the test images.

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import org.gramian.benchmarks.Machine;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
-import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.Libtorch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;

@@ -17,12 +17,12 @@ import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.library.Libtorch;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -137,7 +137,7 @@ final class MemoryWorker {
         }
 
         private static long inUse(Device device) {
-            Libtorch.load().synchronize(device);
+            device.synchronize();
             return Libtorch.load()
                     .cudaMemoryInUse()
                     .orElseThrow(() -> new IllegalStateException("the CUDA runtime does not report its memory usage"));

@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Optional;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
 
 /**
@@ -113,7 +113,7 @@ public final class ResidentImages implements AutoCloseable {
     public Tensor render(Tensor places) {
         int size = renderer.size();
         int rows = Math.toIntExact(places.size(0));
-        Grid grid = new Grid(Math.ceilDiv(size * size, THREADS), rows, 1, THREADS, 1);
+        LaunchConfig grid = new LaunchConfig(Math.ceilDiv(size * size, THREADS), rows, 1, THREADS, 1);
         try (Scope scope = Scope.open()) {
             Tensor crops = Tensors.empty(Shape.of(rows, size, size, 3), table);
             Tensor sums = Tensors.empty(Shape.of(rows, grid.x()), table);

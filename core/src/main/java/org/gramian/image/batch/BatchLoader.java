@@ -13,6 +13,7 @@ import java.util.function.IntFunction;
 import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 import org.gramian.image.Image;
+import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.tensor.Shape;

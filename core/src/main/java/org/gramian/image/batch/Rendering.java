@@ -8,7 +8,6 @@ import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
-import org.gramian.image.crop.Covered;
 import org.gramian.image.crop.Crop;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
@@ -46,8 +45,8 @@ public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preproce
      */
     ObjIntConsumer<MemorySegment> writer(Image image, String name, List<Integer> wanted) {
         List<Crop> all = crops.of(image.width(), image.height(), name);
-        Covered covered = Covered.of(image, wanted.stream().map(all::get).toList());
+        CropRegion region = CropRegion.of(image, wanted.stream().map(all::get).toList());
         return (slot, place) ->
-                preprocessing.write(covered.part(), covered.crops().get(place), slot);
+                preprocessing.write(region.part(), region.crops().get(place), slot);
     }
 }

@@ -12,12 +12,12 @@ import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 
 /**
- * The recipe of a run without options, by situation: a race of poolings on frozen features, a classifier in closed form, the whole
+ * The recipe of a run without options, by situation: a comparison of poolings on frozen features, a classifier in closed form, the whole
  * image as one crop; on a GPU with enough images fine-tuning after it. docs/results.md has the measurements on FMD, dtd10 and
  * cars39 behind each choice.
  *
@@ -107,11 +107,12 @@ final class DefaultRecipe {
         }
         return impliesStage1(given)
                 ? given.orElse(Keys.POOLING, "default", "the head is trained by epochs")
-                : given.orElse(Keys.POOLING, PoolingRace.AUTO, "selected by comparing poolings on the training images");
+                : given.orElse(
+                        Keys.POOLING, PoolingSelection.AUTO, "selected by comparing poolings on the training images");
     }
 
     private static boolean isAuto(Settings settings) {
-        return settings.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent();
+        return settings.find(Keys.POOLING).filter(PoolingSelection.AUTO::equals).isPresent();
     }
 
     /** Fills an unset layer, except with {@code auto}, where it depends on fine-tuning. */
@@ -130,7 +131,7 @@ final class DefaultRecipe {
         }
         return settings.get(Keys.STAGE2_EPOCHS) > 0
                 ? settings.orElse(Keys.LAYER, backbone.fineTunedLayers(), "the default layers for fine-tuning")
-                : settings.orElse(Keys.LAYER, backbone.raceLayers(), "the layers that the pooling auto compares");
+                : settings.orElse(Keys.LAYER, backbone.selectionLayers(), "the layers that the pooling auto compares");
     }
 
     /** Fills an unset classifier with an SVM if the pooling has nothing to train. */

@@ -20,14 +20,14 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
-import org.gramian.spd.Retraction;
-import org.gramian.spd.Stiefel;
+import org.gramian.spd.layer.Retraction;
+import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.loop.LearningRateFinder;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
@@ -481,8 +481,8 @@ public final class Keys {
     }
 
     private static String pooling(String text) {
-        if (text.strip().equalsIgnoreCase(PoolingRace.AUTO)) {
-            return PoolingRace.AUTO;
+        if (text.strip().equalsIgnoreCase(PoolingSelection.AUTO)) {
+            return PoolingSelection.AUTO;
         }
         Pooling.parse(text, Fidelity.CORRECTED);
         return text;

@@ -7,17 +7,17 @@ import org.gramian.backbone.weights.WeightStore;
 import org.gramian.model.Head;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Shape;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 
 /**
  * The model: backbone, pooling and kind of classifier.
  *
  * @param backbone backbone up to a layer
  * @param weights name of installed weights, or a file; empty for a backbone that needs none
- * @param pooling from feature maps to the descriptor; the baseline if a race chooses it
- * @param auto whether a race on the training images chooses the pooling
+ * @param pooling from feature maps to the descriptor; the baseline if a comparison selects it
+ * @param auto whether a comparison on the training images selects the pooling
  * @param fineTuned pooling in fine-tuning, if it differs from that on frozen features; see {@link
- *     PoolingRace#fineTuned}
+ *     PoolingSelection#fineTuned}
  * @param logitNorm whether logits are batch-normalized
  */
 public record NetworkConfig(
@@ -53,23 +53,23 @@ public record NetworkConfig(
                 all.get(Keys.WEIGHTS),
                 pooling(all),
                 isAuto(all),
-                tuned ? Optional.of(PoolingRace.fineTuned(backbone)) : Optional.empty(),
+                tuned ? Optional.of(PoolingSelection.fineTuned(backbone)) : Optional.empty(),
                 all.get(Keys.LOGIT_NORM));
     }
 
-    /** Returns the same model with the pooling that a race chose. */
+    /** Returns the same model with the selected pooling. */
     public NetworkConfig with(Pooling chosen) {
         return new NetworkConfig(backbone, weights, chosen, false, Optional.empty(), logitNorm);
     }
 
     private static boolean isAuto(Settings settings) {
-        return settings.get(Keys.POOLING).equals(PoolingRace.AUTO);
+        return settings.get(Keys.POOLING).equals(PoolingSelection.AUTO);
     }
 
     /** Returns the pooling; the fidelity sets parameters that its text leaves out. For {@code auto} it is the baseline. */
     static Pooling pooling(Settings settings) {
         if (isAuto(settings)) {
-            return PoolingRace.baseline(backbone(settings));
+            return PoolingSelection.baseline(backbone(settings));
         }
         try {
             return Pooling.parse(settings.get(Keys.POOLING), settings.get(Keys.FIDELITY));

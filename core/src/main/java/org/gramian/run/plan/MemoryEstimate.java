@@ -10,7 +10,7 @@ import org.gramian.linear.LinearSolver;
 import org.gramian.run.config.ConfigException;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.feature.FeatureExtractor;
 
 /**

@@ -19,8 +19,6 @@ import org.gramian.model.Model;
 import org.gramian.pooling.Fitting;
 import org.gramian.run.config.RunConfig;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -161,24 +159,18 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
 
     private double seconds(Runnable task) {
         task.run();
-        synchronize();
+        model.device().synchronize();
         double fastest = Double.MAX_VALUE;
         double all = 0;
         for (int i = 0; i < MOST_RUNS && all < ENOUGH_SECONDS; i++) {
             long start = System.nanoTime();
             task.run();
-            synchronize();
+            model.device().synchronize();
             double taken = (System.nanoTime() - start) / 1e9;
             fastest = Math.min(fastest, taken);
             all += taken;
         }
         return fastest;
-    }
-
-    private void synchronize() {
-        if (model.device().kind() == Device.Kind.CUDA) {
-            Libtorch.load().synchronize(model.device());
-        }
     }
 
     /**

@@ -10,7 +10,7 @@ import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
-import org.gramian.pooling.Words;
+import org.gramian.pooling.PoolingStage;
 
 /**
  * Parses rows of the command line: {@code average,bcnn,mine=conv:64/covariance/log/triu}, names of methods, poolings, and
@@ -91,6 +91,6 @@ public final class RowList {
     }
 
     private static List<String> stages() {
-        return Words.all().stream().map(Words.Word::name).toList();
+        return PoolingStage.all().stream().map(PoolingStage.Syntax::name).toList();
     }
 }

@@ -1,8 +1,8 @@
 package org.gramian.train.distill;
 
-import org.gramian.autodiff.Interpolation;
-import org.gramian.autodiff.Interpolation.Bicubic;
 import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.network.Interpolation;
+import org.gramian.autodiff.network.Interpolation.Bicubic;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;

@@ -20,10 +20,10 @@ import java.util.Map;
 import org.gramian.basis.Sha256;
 import org.gramian.image.ImageContent;
 import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageNames;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.DatasetException;
-import org.gramian.image.dataset.layout.ImageNames;
 
 /**
  * Images without labels: all image files below some folders, and those inside of tar archives there, in the order of their paths.

@@ -33,7 +33,7 @@ import org.gramian.image.batch.Work;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Scope;
-import org.gramian.tensor.SingleThreadWorkers;
+import org.gramian.tensor.library.SingleThreadWorkers;
 
 /**
  * Features of the crops of many images, from the cache or computed and then cached.

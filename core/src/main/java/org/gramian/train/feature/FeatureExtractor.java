@@ -9,14 +9,14 @@ import org.gramian.autodiff.Var;
 import org.gramian.image.crop.Crops;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.GpuMath;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.library.GpuMath;
+import org.gramian.tensor.library.Libtorch;
 
 /**
  * Computes features in batches of a fixed size, padded at the end.
@@ -24,7 +24,7 @@ import org.gramian.tensor.Views;
  * <p>On the CPU the bits of a feature depend neither on its position in the batch nor on the other images, but on the batch size and
  * the threads of an operator, which select other kernels. So the batch size, the libtorch version and the kind of device are part of the
  * {@link FeatureRecipe}, and each batch is computed on one thread, several batches at once ({@link
- * org.gramian.tensor.SingleThreadWorkers}): cached and recomputed features are bit-identical on one machine. On a GPU, TF32 is off and
+ * org.gramian.tensor.library.SingleThreadWorkers}): cached and recomputed features are bit-identical on one machine. On a GPU, TF32 is off and
  * cuDNN is deterministic.
  *
  * <p>The GPU model and the CPU's vector instructions are not part of the recipe: in a cache shared by different machines the last bits

@@ -14,12 +14,12 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
 import org.jspecify.annotations.Nullable;
 

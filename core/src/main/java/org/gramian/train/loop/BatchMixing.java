@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 import org.gramian.basis.KeyedRandom;
 import org.gramian.image.augment.CropParameters.Rectangle;
 import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -193,7 +193,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
             Rectangle pasted = draw.pasted;
             Program.MIX.launch(
                     "set_mix",
-                    new Grid(1, 1, 1, 1, 1),
+                    new LaunchConfig(1, 1, 1, 1, 1),
                     cells,
                     (float) draw.pixels,
                     (float) draw.labels,
@@ -211,7 +211,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
             Tensor input = Tensors.empty(images.shape(), images);
             Program.MIX.launch(
                     "mix_images",
-                    Grid.over(count, BLOCKS),
+                    LaunchConfig.over(count, BLOCKS),
                     images,
                     cells,
                     input,
@@ -223,7 +223,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
             Tensor labels = Tensors.empty(plain.labels.shape(), plain.labels);
             Program.MIX.launch(
                     "mix_targets",
-                    Grid.over(targets.shape().elements(), BLOCKS),
+                    LaunchConfig.over(targets.shape().elements(), BLOCKS),
                     Views.contiguous(plain.targets),
                     plain.labels,
                     cells,

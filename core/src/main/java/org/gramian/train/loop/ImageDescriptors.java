@@ -3,11 +3,8 @@ package org.gramian.train.loop;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.gramian.image.batch.Prefetch;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Engine;
-import org.gramian.model.ImageResult;
-import org.gramian.model.InferencePipeline;
 import org.gramian.model.Model;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.recipe.Recipe;
@@ -66,14 +63,8 @@ public record ImageDescriptors(Model model, Recipe recipe, TrainingData data, Tr
     }
 
     private void fromImages(List<Sample> samples, Sink sink) {
-        Prefetch prefetch = new Prefetch(InferencePipeline.DEFAULT_BATCH, context.threads(), 3);
-        InferencePipeline pipeline =
-                new InferencePipeline(Engine.of(model), data.rendering(data.testCrops()), prefetch);
-        pipeline.run(samples, Engine.Rows.DESCRIPTORS, (index, result) -> {
-            switch (result) {
-                case ImageResult.Computed computed -> sink.accept(index, computed.of(Engine.Rows.DESCRIPTORS));
-                case ImageResult.Failed failed -> throw LoadedExamples.missing(samples.get(index), failed.unreadable());
-            }
+        data.compute(model, samples, Engine.Rows.DESCRIPTORS, context.threads(), (computed, index) -> {
+            sink.accept(index, computed.of(Engine.Rows.DESCRIPTORS));
             context.measuring(new TrainEvent.Collecting(TASK, index + 1L, samples.size()));
         });
     }

@@ -8,8 +8,6 @@ import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Engine;
-import org.gramian.model.ImageResult;
-import org.gramian.model.InferencePipeline;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.tensor.Tensor;
@@ -53,15 +51,12 @@ public interface ImageScores {
     }
 
     /** Returns scores from images, through the whole model. */
-    static ImageScores ofImages(InferencePipeline pipeline, List<Sample> samples, LongConsumer progress) {
+    static ImageScores ofImages(
+            Model model, TrainingData data, int threads, List<Sample> samples, LongConsumer progress) {
         return () -> {
             List<Logits> all = new ArrayList<>();
-            pipeline.run(samples, Engine.Rows.SCORES, (index, result) -> {
-                switch (result) {
-                    case ImageResult.Computed computed -> all.add(computed.logits());
-                    case ImageResult.Failed failed ->
-                        throw LoadedExamples.missing(samples.get(index), failed.unreadable());
-                }
+            data.compute(model, samples, Engine.Rows.SCORES, threads, (computed, index) -> {
+                all.add(computed.logits());
                 progress.accept(index + 1L);
             });
             return all;

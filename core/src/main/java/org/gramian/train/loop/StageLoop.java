@@ -3,7 +3,7 @@ package org.gramian.train.loop;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Optional;
-import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.AveragedWeights;
 import org.gramian.train.Optimizer;
 import org.gramian.train.loop.TrainableModel.HeadRates;

@@ -100,7 +100,7 @@ public sealed interface TrainEvent {
      *
      * @param entry its accuracy
      */
-    record PoolingCompared(PoolingRace.Entry entry) implements TrainEvent {}
+    record PoolingCompared(PoolingSelection.Entry entry) implements TrainEvent {}
 
     /**
      * A range test found the learning rate of a stage.

@@ -4,13 +4,20 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.ObjIntConsumer;
 import org.gramian.basis.EvenSample;
 import org.gramian.image.ImageReader;
+import org.gramian.image.ImageSource;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
+import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
+import org.gramian.model.InferencePipeline;
+import org.gramian.model.Model;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureSurvey;
@@ -104,6 +111,36 @@ public record TrainingData(
                 new ImageReader(extraction.limits())::read,
                 crops,
                 extraction.extractor().network().preprocessing());
+    }
+
+    /**
+     * Computes rows of validation or test images through a model, in their order.
+     *
+     * @throws java.io.UncheckedIOException if an image is no longer readable
+     */
+    void compute(
+            Model model,
+            List<Sample> samples,
+            Engine.Rows kind,
+            int threads,
+            ObjIntConsumer<ImageResult.Computed> sink) {
+        ImageReader reader = new ImageReader(extraction.limits());
+        List<ImageSource> sources = samples.stream()
+                .map(sample -> ImageSource.of(sample, reader::read))
+                .toList();
+        new InferencePipeline(
+                        Engine.of(model),
+                        testCrops,
+                        extraction.extractor().network().preprocessing(),
+                        InferencePipeline.DEFAULT_BATCH,
+                        threads)
+                .run(sources, Set.of(kind), (index, result) -> {
+                    switch (result) {
+                        case ImageResult.Computed computed -> sink.accept(computed, index);
+                        case ImageResult.Failed failed ->
+                            throw LoadedExamples.missing(samples.get(index), failed.unreadable());
+                    }
+                });
     }
 
     /** Returns for each sample its index, or that of the first of its near-duplicates. */

@@ -7,12 +7,9 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
-import org.gramian.image.batch.Prefetch;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LinearSolver;
-import org.gramian.model.Engine;
-import org.gramian.model.InferencePipeline;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.pooling.Fitting;
@@ -269,11 +266,12 @@ public final class TwoStageTraining {
     }
 
     private ImageScores imageScores(String task, List<Sample> samples) {
-        Prefetch prefetch = new Prefetch(InferencePipeline.DEFAULT_BATCH, context.threads(), 3);
-        InferencePipeline pipeline =
-                new InferencePipeline(Engine.of(model), data.rendering(data.testCrops()), prefetch);
         return ImageScores.ofImages(
-                pipeline, samples, done -> context.measuring(new TrainEvent.Collecting(task, done, samples.size())));
+                model,
+                data,
+                context.threads(),
+                samples,
+                done -> context.measuring(new TrainEvent.Collecting(task, done, samples.size())));
     }
 
     private @Nullable Validator validator(ImageScores scores) {

@@ -5,9 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
-import org.gramian.image.dataset.layout.Csv;
-import org.gramian.image.dataset.layout.Dtd;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Plan;
@@ -21,7 +18,7 @@ final class SharedDatasetsTest {
     void fmdHasAThousandImagesInThreeGivenFolds() throws IOException {
         Path root = SharedFolder.require("data/fmd");
         Path csv = SharedFolder.require("data/fmd-thirds.csv");
-        Dataset dataset = new Csv(Optional.of(root)).read(csv);
+        Dataset dataset = Layouts.parse("csv:" + root).read(csv);
         assertThat(dataset.counts()).hasSize(10).containsOnly(100);
         assertThat(dataset.notes()).isEmpty();
         assertThat(dataset.samples()).isEqualTo(Layouts.open(root).samples());
@@ -34,7 +31,8 @@ final class SharedDatasetsTest {
     @Test
     void tenClassesOfDtdHaveTheOfficialSplitsAndMissThirtySeven() throws IOException {
         Path root = SharedFolder.require("data/dtd10");
-        Dataset dataset = new Dtd(Optional.of(SharedFolder.require("data/dtd-splits"))).read(root);
+        Dataset dataset =
+                Layouts.parse("dtd:" + SharedFolder.require("data/dtd-splits")).read(root);
         assertThat(dataset.counts()).hasSize(10).containsOnly(120);
         assertThat(dataset.notes()).hasSize(1);
         Note absent = dataset.notes().getFirst();

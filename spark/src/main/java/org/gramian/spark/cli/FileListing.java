@@ -13,10 +13,10 @@ import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.gramian.image.ImageNames;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.layout.ImageNames;
 import org.gramian.image.dataset.layout.Layout.Flat;
 
 /**

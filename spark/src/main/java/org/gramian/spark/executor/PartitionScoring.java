@@ -10,7 +10,7 @@ import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.util.TaskCompletionListener;
-import org.gramian.image.batch.ImageSource;
+import org.gramian.image.ImageSource;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.gramian.model.ModelCard;

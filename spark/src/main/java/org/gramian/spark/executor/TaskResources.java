@@ -5,7 +5,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.resource.ResourceInformation;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.Libtorch;
 
 /**
  * Resources that Spark assigned to a task.

@@ -12,7 +12,7 @@ import org.gramian.image.crop.Crops;
 import org.gramian.run.config.RunConfig;
 import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.ModelContent.SharedModel;
-import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.feature.FeatureRecipe;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.TrainEvent;

@@ -18,7 +18,7 @@ import org.gramian.tensor.Device;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingContext;
 
@@ -83,7 +83,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext<TrainEvent> cont
     private Settings settings(TrainingJob job) throws IOException {
         int images = Math.toIntExact(job.images().count());
         Settings requested = job.requested();
-        if (requested.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
+        if (requested.find(Keys.POOLING).filter(PoolingSelection.AUTO::equals).isPresent()) {
             throw new ConfigException(Keys.POOLING + ": expected a pooling, found auto, which runs on one"
                     + " machine only; run 'gramian train' on some of the images and use the pooling it selects");
         }

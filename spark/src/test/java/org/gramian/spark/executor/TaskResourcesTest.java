@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.util.Map;
 import org.apache.spark.resource.ResourceInformation;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.Libtorch;
 import org.junit.jupiter.api.Test;
 
 class TaskResourcesTest {

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.sql.Row;
-import org.gramian.image.batch.ImageSource;
+import org.gramian.image.ImageSource;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;

@@ -9,7 +9,7 @@ import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelHeader;
 import org.gramian.run.StageResult;
 import org.gramian.train.loop.LearningRateFinder;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
@@ -33,7 +33,7 @@ public record FoldData(
         Optional<Gallery> gallery,
         Optional<ModelData> model,
         Optional<SpdInspection> matrices,
-        List<PoolingRace.Entry> poolings,
+        List<PoolingSelection.Entry> poolings,
         List<LearningRateFinder.Result> rateTests) {
     /**
      * Model file without its parameters.

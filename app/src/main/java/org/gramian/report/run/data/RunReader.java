@@ -21,7 +21,7 @@ import org.gramian.report.run.data.RunData.Missing.Part;
 import org.gramian.run.History;
 import org.gramian.run.StageResult;
 import org.gramian.train.loop.LearningRateFinder;
-import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /** Reads a run folder or an evaluation file; missing or damaged files become {@link Missing} parts. */
@@ -119,9 +119,9 @@ public final class RunReader {
                 rateTests(folder));
     }
 
-    private static List<PoolingRace.Entry> poolings(Path folder) throws IOException {
-        Path file = folder.resolve(PoolingRace.FILE);
-        return Files.exists(file) ? PoolingRace.Result.read(file).entries() : List.of();
+    private static List<PoolingSelection.Entry> poolings(Path folder) throws IOException {
+        Path file = folder.resolve(PoolingSelection.FILE);
+        return Files.exists(file) ? PoolingSelection.Result.read(file).entries() : List.of();
     }
 
     private List<LearningRateFinder.Result> rateTests(Path folder) {

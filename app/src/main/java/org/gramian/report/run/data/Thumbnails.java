@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.gramian.gallery.Gallery;
+import org.gramian.gallery.Thumbnail;
 import org.gramian.image.ReadResult;
-import org.gramian.image.Thumbnail;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 

@@ -30,7 +30,7 @@ import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
  *
  * @param root what paths are relative to, if it is not the CSV's folder
  */
-public record Csv(Optional<Path> root) implements Layout {
+record Csv(Optional<Path> root) implements Layout {
     private static final String NAME = "csv";
 
     /** Paths are relative to the CSV's folder. */

@@ -27,7 +27,7 @@ import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
  *
  * <p>Wah, Branson, Welinder, Perona, Belongie: The Caltech-UCSD Birds-200-2011 Dataset, CNS-TR-2011-001.
  */
-public record Cub2002011() implements Layout {
+record Cub2002011() implements Layout {
     private static final String IMAGES = "images";
     private static final String PATHS = "images.txt";
     private static final String LABELS = "image_class_labels.txt";

@@ -12,6 +12,7 @@ import java.util.SortedMap;
 import java.util.StringJoiner;
 import java.util.TreeMap;
 import org.gramian.basis.FileNames;
+import org.gramian.image.ImageNames;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Dataset;

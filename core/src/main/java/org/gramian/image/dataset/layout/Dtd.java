@@ -36,7 +36,7 @@ import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
  *
  * @param lists the folder of the lists, if it is not {@code labels}
  */
-public record Dtd(Optional<Path> lists) implements Layout {
+record Dtd(Optional<Path> lists) implements Layout {
     private static final String IMAGES = "images";
     private static final String LABELS = "labels";
 

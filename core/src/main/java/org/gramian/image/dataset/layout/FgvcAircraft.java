@@ -26,7 +26,7 @@ import org.gramian.image.dataset.Part;
  *
  * @param level the level of the classes
  */
-public record FgvcAircraft(Level level) implements Layout {
+record FgvcAircraft(Level level) implements Layout {
     /** Class levels, from fine to coarse. */
     public enum Level {
         VARIANT,

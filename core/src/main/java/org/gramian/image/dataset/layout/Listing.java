@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.basis.FileNames;
+import org.gramian.image.ImageNames;
 import org.gramian.image.dataset.DatasetException;
 
 /**

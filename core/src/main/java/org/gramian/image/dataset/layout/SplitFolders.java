@@ -28,7 +28,7 @@ import org.gramian.image.dataset.Part;
  *
  * <p>A class missing in one part is an error. Without {@code test}, {@code val} becomes the test set, and a note reports it.
  */
-public record SplitFolders() implements Layout {
+record SplitFolders() implements Layout {
     private static final Map<String, Part> PARTS = Map.of(
             "train", Part.TRAIN,
             "val", Part.VALIDATION,

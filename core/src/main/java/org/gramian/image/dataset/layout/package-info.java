@@ -7,7 +7,7 @@
  * <pre>{@code
  * Dataset photos = Layouts.open(Path.of("photos"));
  * Dataset makers = Layouts.parse("fgvc-aircraft:manufacturer").read(Path.of("fgvc-aircraft-2013b"));
- * Dataset part = new Dtd(Optional.of(Path.of("dtd-splits"))).read(Path.of("dtd10"));
+ * Dataset part = Layouts.parse("dtd:dtd-splits").read(Path.of("dtd10"));
  * }</pre>
  *
  * <p>Every layout is a record. It fills a {@code DatasetBuilder} with images and notes; {@code Listing} lists one folder, {@code

@@ -15,7 +15,12 @@ import org.gramian.image.dataset.Split;
  * A protocol that takes its folds from the dataset. Identical files on both sides of such a split are not moved, so that
  * results stay comparable with published ones; the plan's notes name them.
  */
-public sealed interface OfficialProtocol extends Protocol {
+sealed interface OfficialProtocol extends Protocol {
+    @Override
+    default boolean isRandom() {
+        return false;
+    }
+
     /** Returns the folds; no seed is needed. */
     List<Fold> folds(Dataset dataset);
 

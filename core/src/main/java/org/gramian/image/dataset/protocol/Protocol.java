@@ -8,11 +8,14 @@ import org.gramian.image.dataset.Dataset;
  * A named way to split a dataset into folds of train, validation and test sets. A result is comparable only with others under
  * the same protocol.
  *
- * <p>{@link RandomProtocol} protocols draw the folds at random, {@link OfficialProtocol} ones take them from the dataset.
+ * <p>A protocol draws the folds at random, or takes the official ones of the dataset. {@link Protocols} lists all.
  */
 public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
     /** Returns the protocol as text, such as {@code kfold:5}; {@link Protocols#parse} reads it back. */
     String text();
+
+    /** Returns whether it draws the folds at random; else it takes them from the dataset. */
+    boolean isRandom();
 
     /** Returns why the protocol cannot split this dataset, as the end of a sentence; empty if it can. */
     Optional<String> misfit(Dataset dataset, Duplicates duplicates);
@@ -24,7 +27,7 @@ public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
      * Splits a dataset.
      *
      * @param duplicates samples that must stay together, see {@link Duplicates#of}
-     * @param seed used by {@link RandomProtocol}s
+     * @param seed used if it {@linkplain #isRandom draws} the folds
      * @throws IllegalArgumentException if the protocol does not fit the dataset; the message names protocols that do
      */
     default Plan plan(Dataset dataset, Duplicates duplicates, long seed) {

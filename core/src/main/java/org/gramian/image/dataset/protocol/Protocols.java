@@ -107,6 +107,15 @@ public final class Protocols {
     }
 
     /**
+     * Returns {@code holdout:share}: one fold whose test set is a random fraction of every class.
+     *
+     * @param share test fraction, above 0 and below 1
+     */
+    public static Protocol holdout(double share) {
+        return new Holdout(share);
+    }
+
+    /**
      * Returns the default protocol of a dataset: the official one, else the folds that come with the data, else {@code thirds:3}
      * for FMD and {@code holdout:0.2} for other images.
      */

@@ -11,9 +11,14 @@ import java.util.stream.IntStream;
 import org.gramian.image.dataset.Dataset;
 
 /** A protocol that draws stratified folds at random; the same seed gives the same folds. */
-public sealed interface RandomProtocol extends Protocol {
+sealed interface RandomProtocol extends Protocol {
     /** Returns the number of parts that every class is split into; each part needs an image of it. */
     int parts();
+
+    @Override
+    default boolean isRandom() {
+        return true;
+    }
 
     @Override
     default Optional<String> misfit(Dataset dataset, Duplicates duplicates) {

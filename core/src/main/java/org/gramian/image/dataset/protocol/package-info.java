@@ -12,9 +12,9 @@
  * plan.fingerprint().brief();                  // 3f2a90c41b7d
  * }</pre>
  *
- * <p>There are two families. {@link org.gramian.image.dataset.protocol.RandomProtocol}s split every class at random ({@code
- * Stratification}) and keep {@link org.gramian.image.dataset.protocol.Duplicates} together. {@link
- * org.gramian.image.dataset.protocol.OfficialProtocol}s take the folds of the dataset as they are, and note identical files that
+ * <p>There are two families. {@code RandomProtocol}s split every class at random ({@code
+ * Stratification}) and keep {@link org.gramian.image.dataset.protocol.Duplicates} together. {@code
+ * OfficialProtocol}s take the folds of the dataset as they are, and note identical files that
  * they separate.
  */
 @NullMarked

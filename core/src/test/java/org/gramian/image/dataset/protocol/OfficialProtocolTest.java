@@ -9,11 +9,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.layout.Dtd;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.OfficialProtocol.DtdOfficial;
 import org.gramian.testing.Facts;
@@ -60,7 +58,7 @@ final class OfficialProtocolTest {
                 Files.delete(lists.resolve(part + split + ".txt"));
             }
         }
-        Dataset dataset = new Dtd(Optional.of(lists)).read(root);
+        Dataset dataset = Layouts.parse("dtd:" + lists).read(root);
         assertThat(Protocols.usual(dataset).text()).isEqualTo("dtd-official:1..3");
         assertMisfit(
                 "dtd-official:2..5",

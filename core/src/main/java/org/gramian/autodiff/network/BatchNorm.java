@@ -1,0 +1,193 @@
+package org.gramian.autodiff.network;
+
+import static org.gramian.autodiff.Result.Adjoint.list;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.FeatureMaps.Filters;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.BatchNormKernels;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+
+/**
+ * Batch normalization, {@code y = γ·(x − μ)/√(v + ε) + β} per channel (dimension 1).
+ *
+ * <p>In training, μ and v are mean and biased variance over all other dimensions, and gradients flow through them:
+ * {@code dx = γ/√(v+ε)·(g − mean(g) − x̂·mean(g∘x̂))}. In inference they are the running statistics, which are
+ * constants. A single value per channel has no variance: in training it is normalized by the running statistics, which
+ * stay unchanged. Shapes: x {@code [n, c, ...]}, all others {@code [c]}. Reference: Ioffe and Szegedy, "Batch
+ * Normalization", ICML 2015.
+ *
+ * @param epsilon ε, added to the variance
+ * @param momentum weight of the new batch in the running statistics
+ */
+public record BatchNorm(double epsilon, double momentum) {
+    /** PyTorch's defaults. */
+    public static final BatchNorm STANDARD = new BatchNorm(1e-5, 0.1);
+
+    /** Running mean and variance {@code [c]}, updated in place by training. */
+    public record Statistics(Tensor mean, Tensor variance) {}
+
+    /** Normalizes by the statistics of the batch and updates the running statistics. */
+    public Var train(Var x, Var gamma, Var beta, Statistics running) {
+        requireChannels(x, gamma, beta);
+        int[] others = others(x);
+        Shape perChannel = perChannel(x);
+        double count = x.shape().elements() / (double) x.shape().at(1);
+        if (count == 1) {
+            return predict(x, gamma, beta, running);
+        }
+        return x.tape().apply(List.of(x, gamma, beta), () -> {
+            Tensor mean = Elementwise.mul(Reductions.sum(x.value(), others), 1 / count);
+            Tensor centred = Elementwise.sub(x.value(), mean);
+            Tensor variance = Elementwise.mul(Reductions.sum(Elementwise.mul(centred, centred), others), 1 / count);
+            move(running.mean(), mean);
+            move(running.variance(), Elementwise.mul(variance, count / (count - 1)));
+            Tensor inverse = Elementwise.pow(Elementwise.add(variance, epsilon), -0.5);
+            Tensor normal = Elementwise.mul(centred, inverse);
+            return Result.of(
+                    affine(normal, gamma, beta, perChannel),
+                    (g, wanted) -> {
+                        Tensor sumG = Reductions.sum(g, others);
+                        Tensor sumGn = Reductions.sum(Elementwise.mul(g, normal), others);
+                        Tensor share = Elementwise.add(sumG, Elementwise.mul(normal, sumGn));
+                        Tensor dx = Elementwise.mul(
+                                Elementwise.addScaled(g, share, -1 / count),
+                                Elementwise.mul(Views.reshape(gamma.value(), perChannel.sizes()), inverse));
+                        return list(dx, flat(sumGn, gamma), flat(sumG, beta));
+                    },
+                    normal,
+                    inverse);
+        });
+    }
+
+    /**
+     * Normalizes by the statistics of the batch, updates the running statistics, and applies an activation: what {@link
+     * #train(Var, Var, Var, Statistics)} and {@link Arithmetic#activate} compute. On a GPU it is one node of fused kernels,
+     * which takes maps in {@link DType#BF16} with float32 parameters.
+     */
+    public Var train(Var x, Var gamma, Var beta, Statistics running, Activation activation) {
+        requireChannels(x, gamma, beta);
+        DType type = x.value().type();
+        if (x.shape().elements() == x.shape().at(1)) {
+            return Arithmetic.activate(train(x, gamma, beta, running), activation); // nothing to measure
+        }
+        if (!BatchNormKernels.suits(x.value())) {
+            Var exact = Arithmetic.cast(x, gamma.value().type());
+            return Arithmetic.cast(Arithmetic.activate(train(exact, gamma, beta, running), activation), type);
+        }
+        if (activation.needsInput()) {
+            return Arithmetic.activate(train(x, gamma, beta, running, Activation.NONE), activation);
+        }
+        double count = x.shape().elements() / (double) x.shape().at(1);
+        return x.tape().apply(List.of(x, gamma, beta), () -> {
+            Tensor maps = Views.forTensorCores(x.value());
+            BatchNormKernels.Statistics statistics = BatchNormKernels.statistics(maps, epsilon);
+            move(running.mean(), statistics.mean());
+            Tensor biased = Elementwise.add(Elementwise.pow(statistics.inverse(), -2), -epsilon);
+            move(running.variance(), Elementwise.atLeast(Elementwise.mul(biased, count / (count - 1)), 0));
+            Tensor normal = BatchNormKernels.normalize(maps, gamma.value(), beta.value(), statistics, epsilon);
+            Tensor y = activation == Activation.NONE ? normal : activation.inPlace(normal);
+            return Result.of(
+                    y,
+                    (g, wanted) -> {
+                        Tensor upstream = Views.forTensorCores(activation.backward(Views.forTensorCores(g), y));
+                        BatchNormKernels.Gradients gradients =
+                                BatchNormKernels.backward(upstream, maps, gamma.value(), statistics);
+                        return list(gradients.maps(), gradients.gamma(), gradients.beta());
+                    },
+                    maps,
+                    statistics.mean(),
+                    statistics.inverse());
+        });
+    }
+
+    /** Normalizes by fixed statistics. */
+    public Var predict(Var x, Var gamma, Var beta, Statistics running) {
+        requireChannels(x, gamma, beta);
+        int[] others = others(x);
+        Shape perChannel = perChannel(x);
+        return x.tape().apply(List.of(x, gamma, beta), () -> {
+            Tensor inverse = Views.reshape(
+                    Elementwise.pow(Elementwise.add(running.variance(), epsilon), -0.5), perChannel.sizes());
+            Tensor centred = Elementwise.sub(x.value(), Views.reshape(running.mean(), perChannel.sizes()));
+            Tensor normal = Elementwise.mul(centred, inverse);
+            return Result.of(
+                    affine(normal, gamma, beta, perChannel),
+                    (g, wanted) -> {
+                        Tensor scale = Elementwise.mul(Views.reshape(gamma.value(), perChannel.sizes()), inverse);
+                        Tensor sumGn = Reductions.sum(Elementwise.mul(g, normal), others);
+                        return list(
+                                Elementwise.mul(g, scale), flat(sumGn, gamma), flat(Reductions.sum(g, others), beta));
+                    },
+                    normal,
+                    inverse);
+        });
+    }
+
+    /**
+     * Folds this norm with fixed statistics into a preceding convolution without bias: weights {@code W·s} and biases
+     * {@code β − μ·s} with {@code s = γ/√(v + ε)} per output channel. Gradients reach W, γ and β; no activation is kept
+     * for the norm.
+     *
+     * @param weight W {@code [k, c, s, t]}; all others {@code [k]}
+     */
+    public Filters fold(Var weight, Var gamma, Var beta, Statistics running) {
+        Shape perFilter = Shape.of(weight.shape().at(0));
+        if (!gamma.shape().equals(perFilter) || !beta.shape().equals(perFilter)) {
+            throw new IllegalArgumentException("batch norm: expected one scale and one offset per filter of "
+                    + weight.value() + ", found " + gamma.value() + " and " + beta.value());
+        }
+        Tape tape = weight.tape();
+        Var scale = tape.apply(List.of(gamma), () -> {
+            Tensor inverse = Elementwise.pow(Elementwise.add(running.variance(), epsilon), -0.5);
+            return Result.of(
+                    Elementwise.mul(gamma.value(), inverse), (g, wanted) -> list(Elementwise.mul(g, inverse)), inverse);
+        });
+        Var bias = Arithmetic.sub(beta, Arithmetic.mul(scale, tape.constant(running.mean())));
+        return new Filters(Arithmetic.mul(weight, Shapes.reshape(scale, perFilter.at(0), 1, 1, 1)), bias);
+    }
+
+    private void move(Tensor running, Tensor batch) {
+        Tensor flat = Views.reshape(batch, running.shape().sizes());
+        running.copyFrom(Elementwise.addScaled(Elementwise.mul(running, 1 - momentum), flat, momentum));
+    }
+
+    private static Tensor affine(Tensor normal, Var gamma, Var beta, Shape perChannel) {
+        Tensor scaled = Elementwise.mul(normal, Views.reshape(gamma.value(), perChannel.sizes()));
+        return Elementwise.add(scaled, Views.reshape(beta.value(), perChannel.sizes()));
+    }
+
+    private static Tensor flat(Tensor sums, Var like) {
+        return Views.reshape(sums, like.shape().sizes());
+    }
+
+    private static int[] others(Var x) {
+        return IntStream.range(0, x.shape().rank()).filter(i -> i != 1).toArray();
+    }
+
+    private static Shape perChannel(Var x) {
+        long[] sizes = new long[x.shape().rank()];
+        Arrays.fill(sizes, 1);
+        return Shape.of(sizes).with(1, x.shape().at(1));
+    }
+
+    private static void requireChannels(Var x, Var gamma, Var beta) {
+        Shape wanted = Shape.of(x.shape().rank() < 2 ? 0 : x.shape().at(1));
+        if (!gamma.shape().equals(wanted) || !beta.shape().equals(wanted)) {
+            throw new IllegalArgumentException("batch norm: expected one scale and one offset per channel of "
+                    + x.value() + ", found " + gamma.value() + " and " + beta.value());
+        }
+    }
+}

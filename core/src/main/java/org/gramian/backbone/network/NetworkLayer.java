@@ -1,0 +1,498 @@
+package org.gramian.backbone.network;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.FeatureMaps.ResponseNorm;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.Interpolation;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Window;
+
+/**
+ * Layer of a network, from feature maps {@code [n, c, h, w]} to feature maps {@code [n, c', h', w']}.
+ *
+ * <p>A layer may pass on another state than feature maps, such as the tokens {@code [n, t, d]} of a transformer;
+ * {@link #features} then extracts the feature maps.
+ *
+ * <p>The interface is sealed, so that an exporter can handle all kinds in an exhaustive switch.
+ */
+public sealed interface NetworkLayer
+        permits Conv,
+                FilterBank,
+                Patches,
+                VisionTransformer.TokenLayer,
+                VisionTransformer.ClassToken,
+                ConvNext.Block,
+                ConvNext.ChannelNorm,
+                OnnxStage,
+                NetworkLayer.Pool,
+                NetworkLayer.Dense,
+                NetworkLayer.ResponseNormalization,
+                NetworkLayer.Chain,
+                NetworkLayer.Branches,
+                NetworkLayer.Residual,
+                NetworkLayer.TopDown,
+                NetworkLayer.SqueezeExcitation {
+    /** Last layer of every network with class scores. */
+    String LOGITS = "logits";
+
+    /** Channels of an image. */
+    int COLOURS = 3;
+
+    /** Returns the name, unique in the network. */
+    String name();
+
+    /**
+     * Returns the number of output channels c'.
+     *
+     * @param entering number of input channels c
+     */
+    long channels(long entering);
+
+    /**
+     * Returns the parameters under their full names.
+     *
+     * @param entering number of input channels c
+     */
+    default List<ParameterSpec> parameters(long entering) {
+        return List.of();
+    }
+
+    /**
+     * Returns the shape {@code [c', h', w']} of the feature maps of the output; a side is 0 if the input is too small.
+     *
+     * @param maps shape of the feature maps of the input, {@code [c, h, w]}
+     */
+    Shape output(Shape maps);
+
+    /**
+     * Applies the layer.
+     *
+     * @param state output of the layer before: {@code [n, c, h, w]}, or the tokens that this layer expects
+     * @param parameters variables under their full names
+     * @return {@code [n, c', h', w']}, or tokens
+     */
+    Var apply(Var state, Bindings parameters);
+
+    /**
+     * Returns the feature maps of an output of this layer, without copying.
+     *
+     * @param state output of {@link #apply}
+     * @param maps result of {@link #output}
+     * @return {@code [n, c', h', w']}
+     */
+    default Var features(Var state, Shape maps) {
+        return state;
+    }
+
+    /**
+     * Estimates the number of elements that training keeps of one image: by default the output, as many intermediate
+     * values and a gradient.
+     *
+     * @param maps shape of the feature maps of the input, {@code [c, h, w]}
+     */
+    default long activations(Shape maps) {
+        return 3 * output(maps).elements();
+    }
+
+    /** Returns the convolutions of this layer and of its parts. */
+    default Stream<Conv> convolutions() {
+        return Stream.empty();
+    }
+
+    /** Returns whether the output is feature maps, so that they determine the layers that follow. */
+    default boolean passesMaps() {
+        return true;
+    }
+
+    /**
+     * Maximum pooling over windows, or global average pooling.
+     *
+     * @param name name of the layer
+     * @param kind maximum or mean
+     * @param window sliding window; unused for the global mean
+     */
+    record Pool(String name, Kind kind, Window window) implements NetworkLayer {
+        /** Kind of pooling. */
+        public enum Kind {
+            MAX,
+            GLOBAL_AVERAGE
+        }
+
+        /** Returns maximum pooling without padding. */
+        public static Pool max(String name, int size, int stride) {
+            return new Pool(name, Kind.MAX, Window.of(size, stride));
+        }
+
+        /** Returns global average pooling. */
+        public static Pool globalAverage(String name) {
+            return new Pool(name, Kind.GLOBAL_AVERAGE, Window.of(1, 1));
+        }
+
+        /** Returns this pooling with padding on every side. */
+        public Pool padded(int border) {
+            return new Pool(name, kind, window.padded(border, border));
+        }
+
+        /** Returns this pooling with incomplete windows at the end included, as in Caffe. */
+        Pool roundedUp() {
+            return new Pool(name, kind, window.roundedUp());
+        }
+
+        @Override
+        public long channels(long entering) {
+            return entering;
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            return switch (kind) {
+                case MAX -> window.outputs(maps);
+                case GLOBAL_AVERAGE -> Shape.of(maps.at(0), 1, 1);
+            };
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            return switch (kind) {
+                case MAX -> FeatureMaps.maxPool(maps, window);
+                case GLOBAL_AVERAGE -> FeatureMaps.globalAveragePool(maps);
+            };
+        }
+    }
+
+    /**
+     * Fully connected layer, {@code f(W·vec(x) + b)} with an activation f; the output is {@code [n, k, 1, 1]}.
+     *
+     * <p>Parameters: {@code name.weight [k, c·side·side]} and {@code name.bias [k]}. The input must be {@code side ×
+     * side}. Sums are computed in the type of the parameters: reading the weights dominates the time.
+     *
+     * @param name name of the layer and prefix of its parameters
+     * @param channels number of outputs k
+     * @param side rows and columns of the input
+     * @param activation activation f
+     */
+    record Dense(String name, int channels, int side, Activation activation) implements NetworkLayer {
+        @Override
+        public long channels(long entering) {
+            return channels;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return List.of(
+                    new ParameterSpec(
+                            name + ".weight",
+                            Shape.of(channels, entering * side * side),
+                            Role.WEIGHT,
+                            Initializer.he()),
+                    new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initializer.constant(0)));
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            boolean fits = maps.at(1) == side && maps.at(2) == side;
+            return fits ? Shape.of(channels, 1, 1) : Shape.of(channels, 0, 0);
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            long images = maps.shape().at(0);
+            Bindings own = parameters.under(name);
+            Var weight = own.get("weight");
+            Var rows = Arithmetic.cast(
+                    Shapes.reshape(maps, images, maps.shape().elements() / images),
+                    weight.value().type());
+            Var sums = Matrices.linear(rows, weight, own.get("bias"));
+            return Shapes.reshape(Arithmetic.activate(sums, activation), images, channels, 1, 1);
+        }
+    }
+
+    /**
+     * Local response normalization across channels.
+     *
+     * @param name name of the layer
+     * @param norm constants
+     */
+    record ResponseNormalization(String name, ResponseNorm norm) implements NetworkLayer {
+        @Override
+        public long channels(long entering) {
+            return entering;
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            return maps;
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            return FeatureMaps.localResponseNorm(maps, norm);
+        }
+    }
+
+    /**
+     * Layers in sequence, as one layer.
+     *
+     * @param name name of the layer
+     * @param stages parts in order
+     */
+    record Chain(String name, List<NetworkLayer> stages) implements NetworkLayer {
+        public Chain {
+            stages = List.copyOf(stages);
+        }
+
+        public static Chain of(String name, NetworkLayer... stages) {
+            return new Chain(name, List.of(stages));
+        }
+
+        @Override
+        public long channels(long entering) {
+            long channels = entering;
+            for (NetworkLayer stage : stages) {
+                channels = stage.channels(channels);
+            }
+            return channels;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            List<ParameterSpec> all = new ArrayList<>();
+            long channels = entering;
+            for (NetworkLayer stage : stages) {
+                all.addAll(stage.parameters(channels));
+                channels = stage.channels(channels);
+            }
+            return List.copyOf(all);
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            Shape shape = maps;
+            for (NetworkLayer stage : stages) {
+                shape = shape.elements() == 0 ? shape : stage.output(shape);
+            }
+            return shape;
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            Var result = maps;
+            for (NetworkLayer stage : stages) {
+                result = stage.apply(result, parameters);
+            }
+            return result;
+        }
+
+        @Override
+        public Var features(Var state, Shape maps) {
+            return stages.isEmpty() ? state : stages.getLast().features(state, maps);
+        }
+
+        @Override
+        public long activations(Shape maps) {
+            int last = stages.size() - 1;
+            Shape entering = last < 0 ? maps : new Chain(name, stages.subList(0, last)).output(maps);
+            return last < 0 || entering.elements() == 0 ? 0 : stages.get(last).activations(entering);
+        }
+
+        @Override
+        public Stream<Conv> convolutions() {
+            return stages.stream().flatMap(NetworkLayer::convolutions);
+        }
+
+        @Override
+        public boolean passesMaps() {
+            return stages.isEmpty() || stages.getLast().passesMaps();
+        }
+    }
+
+    /**
+     * Layers in parallel on the same input, concatenated along channels.
+     *
+     * @param name name of the layer
+     * @param branches parts in the order of their channels
+     */
+    record Branches(String name, List<NetworkLayer> branches) implements NetworkLayer {
+        public Branches {
+            branches = List.copyOf(branches);
+        }
+
+        public static Branches of(String name, NetworkLayer... branches) {
+            return new Branches(name, List.of(branches));
+        }
+
+        @Override
+        public long channels(long entering) {
+            return branches.stream()
+                    .mapToLong(branch -> branch.channels(entering))
+                    .sum();
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return branches.stream()
+                    .flatMap(branch -> branch.parameters(entering).stream())
+                    .toList();
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            return branches.getFirst().output(maps).with(0, channels(maps.at(0)));
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            return Shapes.concat(
+                    branches.stream()
+                            .map(branch -> branch.apply(maps, parameters))
+                            .toList(),
+                    1);
+        }
+
+        @Override
+        public Stream<Conv> convolutions() {
+            return branches.stream().flatMap(NetworkLayer::convolutions);
+        }
+    }
+
+    /**
+     * Residual block, {@code activation(body(x) + shortcut(x))} (He et al., "Deep Residual Learning for Image
+     * Recognition", CVPR 2016).
+     *
+     * @param name name of the layer
+     * @param body residual branch
+     * @param shortcut shortcut; an empty chain is the identity
+     * @param activation activation of the sum
+     */
+    record Residual(String name, Chain body, Chain shortcut, Activation activation) implements NetworkLayer {
+        @Override
+        public long channels(long entering) {
+            return body.channels(entering);
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return Stream.of(body, shortcut)
+                    .flatMap(way -> way.parameters(entering).stream())
+                    .toList();
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            return body.output(maps);
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            return FeatureMaps.add(body.apply(maps, parameters), shortcut.apply(maps, parameters), activation);
+        }
+
+        @Override
+        public Stream<Conv> convolutions() {
+            return Stream.of(body, shortcut).flatMap(NetworkLayer::convolutions);
+        }
+    }
+
+    /**
+     * Adds the features of coarser feature maps, {@code activation(resize(body(x)) + x)}, where {@code resize} enlarges
+     * bilinearly to the size of x (Lin et al., "Feature Pyramid Networks for Object Detection", CVPR 2017).
+     *
+     * @param name name of the layer
+     * @param body layers of smaller maps, with as many output as input channels
+     * @param activation activation of the sum
+     */
+    record TopDown(String name, Chain body, Activation activation) implements NetworkLayer {
+        @Override
+        public long channels(long entering) {
+            if (body.channels(entering) != entering) {
+                throw new IllegalArgumentException(name + ": expected " + entering
+                        + " channels, as many as enter, found " + body.channels(entering));
+            }
+            return entering;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return body.parameters(entering);
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            Shape coarse = body.output(maps);
+            return coarse.elements() == 0 ? coarse : maps;
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            Shape shape = maps.shape();
+            Var coarse = body.apply(maps, parameters);
+            return FeatureMaps.add(Interpolation.resize(coarse, shape.at(2), shape.at(3)), maps, activation);
+        }
+
+        @Override
+        public Stream<Conv> convolutions() {
+            return body.convolutions();
+        }
+    }
+
+    /**
+     * Squeeze-and-excitation, {@code x·g(x)} with a factor per channel {@code g(x) = gate(W₂·f(W₁·mean(x) + b₁) + b₂)}
+     * (Hu, Shen and Sun, "Squeeze-and-Excitation Networks", CVPR 2018).
+     *
+     * <p>Parameters, under torchvision's names: {@code name.fc1.weight [s, c, 1, 1]}, {@code name.fc1.bias [s]}, {@code
+     * name.fc2.weight [c, s, 1, 1]} and {@code name.fc2.bias [c]}.
+     *
+     * @param name name of the layer and prefix of its parameters
+     * @param gate g: global average pooling and two 1×1 convolutions, {@code [n, c, h, w]} to {@code [n, c, 1, 1]}
+     */
+    record SqueezeExcitation(String name, Chain gate) implements NetworkLayer {
+        /**
+         * Returns squeeze-and-excitation of a number of channels c.
+         *
+         * @param squeezed number of channels s between the two convolutions
+         * @param inner activation f of the first convolution
+         * @param outer activation of the second: sigmoid or hard sigmoid
+         */
+        public static SqueezeExcitation of(
+                String name, int channels, int squeezed, Activation inner, Activation outer) {
+            return new SqueezeExcitation(
+                    name,
+                    Chain.of(
+                            name + ".gate",
+                            Pool.globalAverage(name + ".avgpool"),
+                            Conv.of(name + ".fc1", squeezed, 1).activation(inner),
+                            Conv.of(name + ".fc2", channels, 1).activation(outer)));
+        }
+
+        @Override
+        public long channels(long entering) {
+            return gate.channels(entering);
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return gate.parameters(entering);
+        }
+
+        @Override
+        public Shape output(Shape maps) {
+            return maps;
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            return Arithmetic.mul(maps, gate.apply(maps, parameters));
+        }
+    }
+}

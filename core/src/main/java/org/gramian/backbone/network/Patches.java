@@ -1,0 +1,61 @@
+package org.gramian.backbone.network;
+
+import java.util.List;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.Shape;
+
+/**
+ * Convolution over patches that do not overlap: {@code [n, c, h, w]} to {@code [n, k, ⌊h/p⌋, ⌊w/p⌋]}. Rows and columns
+ * after the last whole patch are ignored.
+ *
+ * <p>Parameters: {@code name.weight [k, c, p, p]} and {@code name.bias [k]}.
+ *
+ * @param name name of the layer and prefix of its parameters
+ * @param channels number of filters k
+ * @param size rows and columns p of a patch
+ */
+public record Patches(String name, int channels, int size) implements NetworkLayer {
+    @Override
+    public long channels(long entering) {
+        return channels;
+    }
+
+    @Override
+    public List<ParameterSpec> parameters(long entering) {
+        return List.of(
+                new ParameterSpec(
+                        name + ".weight", Shape.of(channels, entering, size, size), Role.WEIGHT, Initializer.he()),
+                new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initializer.constant(0)));
+    }
+
+    @Override
+    public Shape output(Shape maps) {
+        return Shape.of(channels, maps.at(1) / size, maps.at(2) / size);
+    }
+
+    @Override
+    public Var apply(Var maps, Bindings parameters) {
+        Bindings own = parameters.under(name);
+        return FeatureMaps.convolve(maps, own.get("weight"), own.get("bias"), new Convolution(size, 0, 1));
+    }
+
+    /** Returns the parameters {@code weight [k, d]} and {@code bias [k]} of a linear layer. */
+    static List<ParameterSpec> linear(String name, long leaving, long entering) {
+        return List.of(
+                new ParameterSpec(name + ".weight", Shape.of(leaving, entering), Role.WEIGHT, Initializer.he()),
+                new ParameterSpec(name + ".bias", Shape.of(leaving), Role.BIAS, Initializer.constant(0)));
+    }
+
+    /** Returns the parameters {@code weight [d]} and {@code bias [d]} of a layer norm. */
+    static List<ParameterSpec> norm(String name, long channels) {
+        return List.of(
+                new ParameterSpec(name + ".weight", Shape.of(channels), Role.BIAS, Initializer.constant(1)),
+                new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initializer.constant(0)));
+    }
+}

@@ -1,0 +1,265 @@
+package org.gramian.check.doctor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.FeatureMaps.Filters;
+import org.gramian.autodiff.FeatureMaps.ResponseNorm;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.BatchNorm;
+import org.gramian.check.PoolingCheck;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Window;
+import org.gramian.tensor.Window.Pair;
+import org.gramian.tensor.library.Libtorch;
+
+/** Checks the gradient of every differentiable function by central differences, on one device. */
+public final class LayerCheck {
+    /** Poolings that together use every stage. */
+    private static final List<String> POOLINGS = List.of(
+            "conv:6/rbf/spd:4/relu/triu/root/l2",
+            "rbf:sigma=mean-full/flat",
+            "rbf:sigma=learned/spd:4/spd:3/triu",
+            "rbf:sigma=2/reeig:0.5/triu",
+            "rbf:sigma=estimate/triu",
+            "laplacian:sigma=3/triu",
+            "polynomial:degree=2,scale=0.5,offset=1/triu/root",
+            "covariance:jitter=0.1/isqrt:5/triu",
+            "covariance/isice:4/triu",
+            "covariance:jitter=0.1/rbn/log/triu",
+            "dropcov/covariance/triu",
+            "democratic:gamma=0.3/triu",
+            "(rbf+0.5*covariance*laplacian:sigma=3)/triu",
+            "(rbf:sigma=learned*bilinear+rbf:sigma=mean-full)/flat",
+            "democratic:gamma=0/flat",
+            "covariance:jitter=0.1/log/triu",
+            "bilinear:jitter=0.1/sqrt/triu",
+            "bilinear:jitter=0.1/power:0.3/triu/l2",
+            "pca:4/bilinear/triu",
+            "average/root/l2",
+            "max/l2",
+            "sum",
+            "sum:prior=center/l2",
+            "gem:3/l2",
+            "gem:2.5,learn=false",
+            "pyramid:3/l2",
+            "pyramid:2,of=max",
+            "radam:3",
+            "sot:2,size=3,iterations=2",
+            "weighted/l2",
+            "fisher:3,weights=true/l2",
+            "netvlad:3/l2",
+            "netvlad:3,unit=false/l2",
+            "conv:6/deepten:3/l2",
+            "vlad:2/l2",
+            "mop:2/l2",
+            "average/pca:1",
+            "bilinear/sketch:9/root/l2",
+            "bilinear/maclaurin:6/l2",
+            "covariance/o2t:4/o2t:7/pv:3",
+            "gaussian:jitter=0.1/sqrt/triu",
+            "covariance:shrinkage=0.3/log/triu");
+
+    private final RandomGenerator random = new SplittableRandom(5);
+    private final List<CheckResult> outcomes = new ArrayList<>();
+    private final Device device;
+    private final int elements;
+
+    private LayerCheck(Device device, int elements) {
+        this.device = device;
+        this.elements = elements;
+    }
+
+    /**
+     * Checks everything.
+     *
+     * @param elements number of random elements of each input that are compared, if it has more; 10 take seconds, all take
+     *     half a minute
+     */
+    public static List<CheckResult> run(Device device, int elements) {
+        Libtorch libtorch = Libtorch.load();
+        int threads = libtorch.threads();
+        libtorch.setThreads(1); // synchronizing threads would take most of the time of thousands of tiny operators
+        try (Scope _ = Scope.open()) {
+            LayerCheck check = new LayerCheck(device, elements);
+            check.arithmetic();
+            check.matrices();
+            check.maps();
+            check.classification();
+            for (String pooling : POOLINGS) {
+                PoolingCheck.of(Pooling.parse(pooling), device, elements).inputs().stream()
+                        .map(input -> new CheckResult(
+                                pooling + ": " + input.subject(), input.fromStated(), input.tolerance()))
+                        .forEach(check.outcomes::add);
+            }
+            return check.outcomes;
+        } finally {
+            libtorch.setThreads(threads);
+        }
+    }
+
+    private void arithmetic() {
+        Tensor a = gaussian(3, 4);
+        Tensor row = gaussian(1, 4);
+        Tensor positive = Elementwise.add(Elementwise.abs(gaussian(3, 4)), 0.5);
+        check("add", x -> Arithmetic.add(x.get(0), x.get(1)), a, row);
+        check("sub", x -> Arithmetic.sub(x.get(0), x.get(1)), a, row);
+        check("mul", x -> Arithmetic.mul(x.get(0), x.get(1)), a, row);
+        check("div", x -> Arithmetic.div(x.get(0), x.get(1)), a, positive);
+        check("exp", x -> Arithmetic.exp(x.getFirst()), a);
+        check("log", x -> Arithmetic.log(x.getFirst()), positive);
+        check("sqrt", x -> Arithmetic.sqrt(x.getFirst()), positive);
+        check("pow", x -> Arithmetic.pow(x.getFirst(), 1.7), positive);
+        check("relu", x -> Arithmetic.relu(x.getFirst()), a);
+        check("erf", x -> Arithmetic.erf(x.getFirst()), a);
+        check("tanh", x -> Arithmetic.tanh(x.getFirst()), a);
+        check("abs", x -> Arithmetic.abs(x.getFirst()), a);
+        check("clip", x -> Arithmetic.clip(x.getFirst(), -0.7, 0.6), a);
+        check("leaky relu", x -> Arithmetic.leakyRelu(x.getFirst(), 0.1), a);
+        Tensor condition = Elementwise.greater(a, 0);
+        check("where", x -> Arithmetic.where(condition, x.get(0), x.get(1)), a, row);
+        check("sum", x -> Arithmetic.sum(x.getFirst(), 0), a);
+        check("mean", x -> Arithmetic.mean(x.getFirst()), a);
+        check("reshape", x -> Shapes.reshape(x.getFirst(), 2, 6), a);
+        check("transpose", x -> Shapes.transpose(x.getFirst(), 0, 1), a);
+        check("slice", x -> Shapes.slice(x.getFirst(), 1, 1, 3), a);
+        check("concat", x -> Shapes.concat(x, 0), a, row);
+        check("zeros before", x -> Shapes.zerosBefore(x.getFirst(), 1, 2), a);
+        check("padding", x -> Shapes.pad(x.getFirst(), 1, 2, 1, 0.5), a);
+        check("expand", x -> Shapes.expand(Shapes.reshape(x.getFirst(), 3, 1, 4), 3, 2, 4), a);
+        Tensor places = Tensors.to(Tensors.ofLongs(new long[] {2, 0, 2}, Shape.of(3)), device);
+        check("select", x -> Shapes.select(x.getFirst(), 0, places, false), a);
+        Tensor distinct = Tensors.to(Tensors.ofLongs(new long[] {2, 0}, Shape.of(2)), device);
+        check("select of distinct entries", x -> Shapes.select(x.getFirst(), 1, distinct, true), a);
+    }
+
+    private void matrices() {
+        check("matmul", x -> Matrices.matmul(x.get(0), x.get(1)), gaussian(3, 4), gaussian(4, 2));
+        check("bmm", x -> Matrices.matmul(x.get(0), x.get(1)), gaussian(2, 3, 4), gaussian(2, 4, 5));
+        check(
+                "matmul of a matrix and a batch",
+                x -> Matrices.matmul(x.get(0), x.get(1)),
+                gaussian(3, 4),
+                gaussian(2, 4, 5));
+        check(
+                "matmul of a batch and a matrix",
+                x -> Matrices.matmul(x.get(0), x.get(1)),
+                gaussian(2, 3, 4),
+                gaussian(4, 5));
+        check(
+                "linear",
+                x -> Matrices.linear(x.get(0), x.get(1), x.get(2)),
+                gaussian(3, 4),
+                gaussian(2, 4),
+                gaussian(2));
+    }
+
+    private void maps() {
+        Tensor maps = gaussian(2, 4, 5, 6);
+        Convolution strided = new Convolution(2, 1, 1);
+        Convolution grouped = new Convolution(1, 1, 2);
+        Function<Convolution, Function<List<Var>, Var>> convolve =
+                geometry -> x -> FeatureMaps.convolve(x.get(0), x.get(1), x.get(2), geometry);
+        check("conv2d", convolve.apply(strided), maps, gaussian(3, 4, 3, 3), gaussian(3));
+        Convolution dilated = new Convolution(new Pair(1, 2), new Pair(2, 1), new Pair(2, 1), 2);
+        check(
+                "conv2d with dilation and unequal sides",
+                convolve.apply(dilated),
+                maps,
+                gaussian(4, 2, 3, 2),
+                gaussian(4));
+        check("conv2d in groups", convolve.apply(grouped), maps, gaussian(4, 2, 3, 3), gaussian(4));
+        for (Activation activation : Activation.values()) {
+            String name = activation.name().toLowerCase(Locale.ROOT);
+            check(name, x -> Arithmetic.activate(Arithmetic.scale(x.getFirst(), 3), activation), maps);
+            check(
+                    "conv2d and " + name,
+                    x -> FeatureMaps.convolve(x.get(0), new Filters(x.get(1), x.get(2)), strided, activation),
+                    maps,
+                    gaussian(3, 4, 3, 3),
+                    gaussian(3));
+            check(
+                    "sum of maps and " + name,
+                    x -> FeatureMaps.add(x.get(0), x.get(1), activation),
+                    maps,
+                    gaussian(2, 4, 5, 6));
+        }
+        check(
+                "conv2d without bias",
+                x -> FeatureMaps.convolve(x.get(0), new Filters(x.get(1), null), strided, Activation.RELU),
+                maps,
+                gaussian(3, 4, 3, 3));
+        check("global average pooling", x -> FeatureMaps.globalAveragePool(x.getFirst()), maps);
+        Window window = Window.of(3, 2).padded(1, 1);
+        check("max pooling", x -> FeatureMaps.maxPool(x.getFirst(), window), maps);
+        check(
+                "max pooling, rounded up",
+                x -> FeatureMaps.maxPool(x.getFirst(), Window.of(3, 2).roundedUp()),
+                maps);
+        check("average pooling", x -> FeatureMaps.averagePool(x.getFirst(), window), maps);
+        ResponseNorm norm = new ResponseNorm(3, 0.5, 0.75, 1);
+        check("local response norm", x -> FeatureMaps.localResponseNorm(x.getFirst(), norm), maps);
+        BatchNorm batchNorm = BatchNorm.STANDARD;
+        check(
+                "batch norm, training",
+                x -> batchNorm.train(x.get(0), x.get(1), x.get(2), statistics()),
+                maps,
+                gaussian(4),
+                gaussian(4));
+        check(
+                "batch norm, predicting",
+                x -> batchNorm.predict(x.get(0), x.get(1), x.get(2), statistics()),
+                maps,
+                gaussian(4),
+                gaussian(4));
+        check(
+                "batch norm folded into conv2d",
+                x -> FeatureMaps.convolve(
+                        x.get(0), batchNorm.fold(x.get(1), x.get(2), x.get(3), statistics()), grouped, Activation.NONE),
+                maps,
+                gaussian(4, 2, 3, 3),
+                gaussian(4),
+                gaussian(4));
+    }
+
+    private BatchNorm.Statistics statistics() {
+        return new BatchNorm.Statistics(
+                Tensors.full(0.3, Shape.of(4), DType.F64, device), Tensors.full(1.7, Shape.of(4), DType.F64, device));
+    }
+
+    private void classification() {
+        Tensor targets = Tensors.to(Classification.oneHot(new long[] {1, 0, 4}, 5, DType.F64), device);
+        check("softmax", x -> Classification.softmax(x.getFirst()), gaussian(3, 5));
+        check("log-softmax", x -> Classification.logSoftmax(x.getFirst()), gaussian(3, 5));
+        check("cross-entropy", x -> Classification.crossEntropy(x.getFirst(), targets), gaussian(3, 5));
+    }
+
+    private Tensor gaussian(long... sizes) {
+        return Tensors.to(Tensors.gaussian(random, Shape.of(sizes), DType.F64), device);
+    }
+
+    private void check(String name, Function<List<Var>, Var> function, Tensor... inputs) {
+        outcomes.add(new CheckResult(
+                name,
+                GradientCheck.of(function).withAtMost(elements).check(inputs).worst(),
+                PoolingCheck.TOLERANCE));
+    }
+}

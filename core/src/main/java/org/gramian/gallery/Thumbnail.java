@@ -1,0 +1,68 @@
+package org.gramian.gallery;
+
+import java.awt.image.BufferedImage;
+import java.awt.image.DataBufferByte;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Base64;
+import javax.imageio.IIOImage;
+import javax.imageio.ImageIO;
+import javax.imageio.ImageWriteParam;
+import javax.imageio.ImageWriter;
+import javax.imageio.stream.MemoryCacheImageOutputStream;
+import org.gramian.image.Image;
+import org.gramian.image.Resize;
+
+/** JPEG thumbnails with a long side of at most {@value #SIDE} pixels. */
+public final class Thumbnail {
+    /** Long side: two fit side by side on a phone. */
+    public static final int SIDE = 96;
+
+    /** Block artifacts are visible below this. */
+    private static final float QUALITY = 0.8f;
+
+    private Thumbnail() {}
+
+    /** Returns the image as a JPEG file, reduced to fit, never enlarged. */
+    public static byte[] of(Image image) {
+        double scale = Math.min(1, (double) SIDE / Math.max(image.width(), image.height()));
+        int width = (int) Math.max(1, Math.round(image.width() * scale));
+        int height = (int) Math.max(1, Math.round(image.height() * scale));
+        return jpeg(scale == 1 ? image : Resize.to(image, width, height));
+    }
+
+    /** Returns a JPEG as a data URL. */
+    public static String source(byte[] jpeg) {
+        return "data:image/jpeg;base64," + Base64.getEncoder().encodeToString(jpeg);
+    }
+
+    private static byte[] jpeg(Image image) {
+        ImageWriter writer = ImageIO.getImageWritersByFormatName("jpeg").next();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (MemoryCacheImageOutputStream out = new MemoryCacheImageOutputStream(bytes)) {
+            ImageWriteParam parameters = writer.getDefaultWriteParam();
+            parameters.setCompressionMode(ImageWriteParam.MODE_EXPLICIT);
+            parameters.setCompressionQuality(QUALITY);
+            writer.setOutput(out);
+            writer.write(null, new IIOImage(buffered(image), null, null), parameters);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible); // writes to memory
+        } finally {
+            writer.dispose();
+        }
+        return bytes.toByteArray();
+    }
+
+    private static BufferedImage buffered(Image image) {
+        BufferedImage buffered = new BufferedImage(image.width(), image.height(), BufferedImage.TYPE_3BYTE_BGR);
+        byte[] bgr = ((DataBufferByte) buffered.getRaster().getDataBuffer()).getData();
+        byte[] rgb = image.rgb();
+        for (int i = 0; i < rgb.length; i += 3) {
+            bgr[i] = rgb[i + 2];
+            bgr[i + 1] = rgb[i + 1];
+            bgr[i + 2] = rgb[i];
+        }
+        return buffered;
+    }
+}

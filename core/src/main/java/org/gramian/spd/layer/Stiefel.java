@@ -1,0 +1,116 @@
+package org.gramian.spd.layer;
+
+import java.util.random.RandomGenerator;
+import org.gramian.basis.EnumWords;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * Stiefel manifold of matrices {@code W [C, C']} with orthonormal columns, {@code WᵀW = I}.
+ *
+ * <p>Tangent vectors Z at W satisfy {@code WᵀZ + ZᵀW = 0}. Reference: Edelman, Arias, Smith, "The Geometry of
+ * Algorithms with Orthogonality Constraints", SIAM J. Matrix Anal. Appl. 20, 1998.
+ */
+public final class Stiefel {
+    private Stiefel() {}
+
+    /** Riemannian metric, which determines the Riemannian gradient for a Euclidean gradient F. */
+    public enum Metric {
+        /** {@code F − W Fᵀ W}, as in the paper. */
+        CANONICAL,
+        /** {@code F − W·sym(WᵀF)}, as in the authors' code; the two differ by up to a factor of 2. */
+        EUCLIDEAN;
+
+        /** Returns the lower-case name, such as {@code canonical}. */
+        public String text() {
+            return EnumWords.text(this);
+        }
+
+        /** Parses the result of {@link #text}. */
+        public static Metric parse(String text) {
+            return EnumWords.parse(Metric.class, "the metric", text);
+        }
+    }
+
+    /**
+     * Draws a uniformly distributed point: the Q factor of a Gaussian matrix with fixed signs.
+     *
+     * @param shape {@code [C, C']} with {@code C' ≤ C}
+     * @return {@code W [C, C']}
+     */
+    public static Tensor random(RandomGenerator random, Shape shape, DType type) {
+        try (Scope scope = Scope.open()) {
+            Tensor gaussian = Tensors.gaussian(random, shape, DType.F64);
+            return scope.keep(Tensors.to(Decompositions.orthonormalColumns(gaussian, true), type));
+        }
+    }
+
+    /**
+     * Draws uniform values in {@code ±√(3/C)}, as Caffe's {@code xavier} does for a square W.
+     *
+     * <p>The columns have about unit length but are not orthogonal; the first retraction moves W onto the manifold.
+     *
+     * @param shape {@code [C, C']}
+     * @return {@code W [C, C']}
+     */
+    public static Tensor xavier(RandomGenerator random, Shape shape, DType type) {
+        double bound = Math.sqrt(3.0 / shape.at(0));
+        return Tensors.uniform(random, -bound, bound, shape, type);
+    }
+
+    /**
+     * Computes the Riemannian gradient from the Euclidean gradient.
+     *
+     * @param w point W {@code [C, C']}
+     * @param f Euclidean gradient F {@code [C, C']}
+     * @param metric Riemannian metric
+     * @return tangent vector at W {@code [C, C']}
+     */
+    public static Tensor gradient(Tensor w, Tensor f, Metric metric) {
+        if (metric == Metric.EUCLIDEAN) {
+            return project(w, f);
+        }
+        try (Scope scope = Scope.open()) {
+            Tensor wfw = Products.matmul(w, Products.matmul(Views.transpose(f), w));
+            return scope.keep(Elementwise.sub(f, wfw));
+        }
+    }
+
+    /**
+     * Projects a matrix onto the tangent space at W: {@code Z − W·sym(WᵀZ)}. Transports momentum from one point to the
+     * next.
+     *
+     * <p>The projection is idempotent, unlike the canonical gradient formula.
+     *
+     * @param w point W {@code [C, C']}
+     * @param z any matrix {@code [C, C']}
+     * @return tangent vector at W {@code [C, C']}
+     */
+    public static Tensor project(Tensor w, Tensor z) {
+        try (Scope scope = Scope.open()) {
+            Tensor wz = Products.matmul(Views.transpose(w), z);
+            return scope.keep(Elementwise.sub(z, Products.matmul(w, Decompositions.symmetric(wz))));
+        }
+    }
+
+    /**
+     * Computes {@code max |WᵀW − I|}, which is 0 on the manifold.
+     *
+     * @param w matrix {@code [C, C']}
+     */
+    public static double orthogonalityError(Tensor w) {
+        try (Scope _ = Scope.open()) {
+            Tensor gram = Products.matmul(Views.transpose(w), w);
+            Tensor identity = Tensors.identity(w.size(1), w.type(), w.device());
+            return Reductions.largestMagnitude(Elementwise.sub(gram, identity));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package org.gramian.spd.layer;
+
+import static org.gramian.autodiff.Result.Adjoint.list;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Var;
+import org.gramian.spd.Backward;
+import org.gramian.tensor.CudaProgram;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * Vectorization of symmetric matrices: the upper triangle in row-major order, off-diagonal elements times √2, so that
+ * {@code ‖v‖₂ = ‖Y‖_F}; {@code [n, C, C]} to {@code [n, C(C+1)/2]}.
+ *
+ * <p>Backward: {@code E_ii = g_k}, {@code E_ij = E_ji = g_k·√2/2}. The paper prints √2 on both sides, which doubles the
+ * off-diagonal gradient: {@link Backward#PRINTED}.
+ */
+public final class UpperTriangle {
+    private record Key(long size, DType type, Device device, Backward backward) {}
+
+    /** Indices from vector to flattened matrix and back, and the factors of both directions. */
+    private record Layout(Tensor toVector, Tensor toMatrix, Tensor factors, Tensor gradientFactors) {}
+
+    /** Layouts by size; a process uses few sizes. */
+    private static final Map<Key, Layout> LAYOUTS = new ConcurrentHashMap<>();
+
+    private UpperTriangle() {}
+
+    /** Returns the length {@code C(C+1)/2} of the vector for matrices of size C. */
+    public static long length(long size) {
+        return size * (size + 1) / 2;
+    }
+
+    /**
+     * Vectorizes with the derivative as backward pass.
+     *
+     * @param matrices {@code [n, C, C]}
+     * @return {@code [n, C(C+1)/2]}
+     */
+    public static Var vectorize(Var matrices) {
+        return vectorize(matrices, Backward.EXACT);
+    }
+
+    /**
+     * Vectorizes with the derivative or the paper's formula as backward pass.
+     *
+     * @param matrices {@code [n, C, C]}
+     * @return {@code [n, C(C+1)/2]}
+     */
+    public static Var vectorize(Var matrices, Backward backward) {
+        Tensor y = matrices.value();
+        if (y.shape().rank() != 3 || y.size(1) != y.size(2)) {
+            throw new IllegalArgumentException("triu: expected matrices [n, C, C], found " + y);
+        }
+        long n = y.size(0);
+        long size = y.size(1);
+        Layout layout = LAYOUTS.computeIfAbsent(new Key(size, y.type(), y.device(), backward), UpperTriangle::layout);
+        return matrices.tape().apply(List.of(matrices), () -> {
+            Tensor elements = Views.select(Views.reshape(y, n, size * size), 1, layout.toVector());
+            return Result.of(Elementwise.mulInPlace(elements, layout.factors()), (g, wanted) -> {
+                Tensor half = Elementwise.mul(g, layout.gradientFactors());
+                return list(Views.reshape(Views.select(half, 1, layout.toMatrix()), n, size, size));
+            });
+        });
+    }
+
+    private static Layout layout(Key key) {
+        int size = Math.toIntExact(key.size());
+        int length = Math.toIntExact(length(size));
+        long[] toVector = new long[length];
+        long[] toMatrix = new long[size * size];
+        double[] factors = new double[length];
+        double[] gradientFactors = new double[length];
+        double ofBoth = key.backward() == Backward.EXACT ? Math.sqrt(2) / 2 : Math.sqrt(2);
+        int k = 0;
+        for (int i = 0; i < size; i++) {
+            for (int j = i; j < size; j++, k++) {
+                toVector[k] = (long) i * size + j;
+                toMatrix[i * size + j] = k;
+                toMatrix[j * size + i] = k;
+                factors[k] = i == j ? 1 : Math.sqrt(2);
+                gradientFactors[k] = i == j ? 1 : ofBoth;
+            }
+        }
+        Shape shape = Shape.of(length);
+        try (Scope _ = Scope.open()) {
+            return new Layout(
+                    detached(Tensors.ofLongs(toVector, shape), key.device()),
+                    detached(Tensors.ofLongs(toMatrix, Shape.of((long) size * size)), key.device()),
+                    detached(Tensors.of(factors, shape, key.type()), key.device()),
+                    detached(Tensors.of(gradientFactors, shape, key.type()), key.device()));
+        }
+    }
+
+    private static Tensor detached(Tensor made, Device device) {
+        Tensor there = Tensors.to(made, device);
+        Scope.detach(there);
+        return there;
+    }
+
+    /**
+     * CUDA kernels that fuse {@link UpperTriangle}, the smoothed root {@code v/(√(|v|+ε) + √ε)} and L2 normalization,
+     * reading the triangle in place and writing the vector once.
+     */
+    public static final class Kernels {
+        private static final class Program {
+            static final CudaProgram TRIANGLE = CudaProgram.beside(Kernels.class, "triangle.cu");
+        }
+
+        private static final int TILE = 32;
+
+        private Kernels() {}
+
+        /** Returns whether the kernels can process the matrices. */
+        public static boolean suit(Var matrices) {
+            return CudaProgram.suits(matrices.value());
+        }
+
+        /**
+         * Computes unit vectors {@code [n, C(C+1)/2]} of symmetric matrices {@code [n, C, C]}.
+         *
+         * @param epsilon ε > 0
+         * @param smallest lower bound of the norm
+         */
+        public static Var unitRoots(Var matrices, double epsilon, double smallest) {
+            return matrices.tape().apply(List.of(matrices), () -> apply(matrices.value(), epsilon, smallest));
+        }
+
+        private static Result apply(Tensor y, double epsilon, double smallest) {
+            int n = Math.toIntExact(y.size(0));
+            int size = Math.toIntExact(y.size(1));
+            long length = UpperTriangle.length(size);
+            float margin = (float) epsilon;
+            float rootOfMargin = (float) Math.sqrt(epsilon);
+            LaunchConfig rows = new LaunchConfig(size, n, 1, 256, 1);
+            LaunchConfig images = new LaunchConfig(n, 1, 1, 256, 1);
+            Tensor parts = Tensors.empty(Shape.of(n, size), y);
+            Program.TRIANGLE.launch("squares", rows, y, parts, size, margin, rootOfMargin);
+            Tensor norms = Tensors.empty(Shape.of(n, 1), y);
+            Program.TRIANGLE.launch("totals", images, parts, norms, size, 1, (float) smallest);
+            Tensor u = Tensors.empty(Shape.of(n, length), y);
+            Program.TRIANGLE.launch("unit_vectors", rows, y, norms, u, size, length, margin, rootOfMargin);
+            return Result.of(
+                    u,
+                    (upstream, wanted) -> {
+                        Tensor g = Views.contiguous(upstream);
+                        Program.TRIANGLE.launch("along", rows, u, g, parts, size, length);
+                        Tensor dots = Tensors.empty(Shape.of(n, 1), y);
+                        Program.TRIANGLE.launch("totals", images, parts, dots, size, 0, 0f);
+                        Tensor e = Tensors.empty(y.shape(), y);
+                        int tiles = Math.ceilDiv(size, TILE);
+                        Program.TRIANGLE.launch(
+                                "matrix_gradient",
+                                new LaunchConfig(tiles, tiles, n, TILE, 8),
+                                y,
+                                u,
+                                g,
+                                norms,
+                                dots,
+                                e,
+                                size,
+                                length,
+                                margin);
+                        return list(e);
+                    },
+                    norms,
+                    parts);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package org.gramian.tensor.cuda;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.library.Cuda;
+import org.gramian.tensor.library.NativeErrors;
+
+/**
+ * CUDA stream of the current thread: while it is open, the thread submits work to it instead of the default stream,
+ * which cannot be captured into a CUDA graph.
+ *
+ * <p>Work submitted before it was opened is finished before its own work starts, and all its work is finished when it
+ * is closed. It does nothing on the CPU. Tensors created inside may be used outside and vice versa, by this thread.
+ */
+public final class CudaStream implements AutoCloseable {
+    /**
+     * {@code cudaStreamNonBlocking}: no implicit synchronization with the default stream, which would invalidate a
+     * capture.
+     */
+    private static final int ON_ITS_OWN = 1;
+
+    /** One stream per GPU for the life of the process: libtorch caches memory by stream. */
+    private static final Map<Integer, MemorySegment> STREAMS = new ConcurrentHashMap<>();
+
+    private final MemorySegment stream;
+    private final MemorySegment guard;
+
+    private CudaStream(MemorySegment stream, MemorySegment guard) {
+        this.stream = stream;
+        this.guard = guard;
+    }
+
+    /** Opens the stream of a GPU on this thread. */
+    public static CudaStream open(Device device) {
+        if (device.kind() != Device.Kind.CUDA) {
+            return new CudaStream(MemorySegment.NULL, MemorySegment.NULL);
+        }
+        device.synchronize();
+        MemorySegment stream = STREAMS.computeIfAbsent(
+                device.index(),
+                index -> Cuda.pointer("a stream", word -> (int) Cuda.NEW_STREAM.invokeExact(word, ON_ITS_OWN)));
+        MemorySegment guard = Cuda.pointer(
+                "switch of the stream", word -> (int) Cuda.NEW_GUARD.invokeExact(stream, device.index(), word));
+        return new CudaStream(stream, guard);
+    }
+
+    @Override
+    public void close() {
+        if (!guard.equals(MemorySegment.NULL)) {
+            try {
+                int code = (int) Cuda.SYNCHRONIZE.invokeExact(stream);
+                NativeErrors.check((int) Cuda.DELETE_GUARD.invokeExact(guard), "switch of the stream");
+                NativeErrors.check(code, "work on the GPU");
+            } catch (Throwable thrown) {
+                throw NativeErrors.wrap(thrown);
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package org.gramian.tensor.library;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * Captured GPU work that is replayed as a whole, with one call for any number of operators.
+ *
+ * <p>Captured work reads and writes the same memory at every replay. Inputs must be written to tensors that existed at
+ * capture, and results must be copied to such tensors; temporaries live in memory of the graph. The work must not wait
+ * for the GPU or read from it, as most decompositions do.
+ *
+ * <p>The work is captured twice. The first capture is a trial with CUDA's own functions, which return an error code if
+ * an operator cannot be captured. libtorch's functions, which manage the memory, would abort the process in that case.
+ */
+public final class CudaGraph implements AutoCloseable {
+    /** {@code cudaStreamCaptureModeRelaxed}: other threads may allocate during a capture. */
+    private static final int RELAXED = 2;
+
+    /** More than {@code sizeof(at::cuda::CUDAGraph)} of any version: about 200 bytes now. */
+    private static final long OBJECT_BYTES = 4096;
+
+    private static final ThreadLocal<long[]> WAITS = ThreadLocal.withInitial(() -> new long[1]);
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment graph = arena.allocate(OBJECT_BYTES, 64);
+    private boolean closed;
+
+    private CudaGraph() {}
+
+    /** Counts an operator that waits for the GPU: capturing it would print an error to stderr. */
+    public static void waited() {
+        WAITS.get()[0]++;
+    }
+
+    /** Returns the number of such operators that this thread has run. */
+    public static long waits() {
+        return WAITS.get()[0];
+    }
+
+    /** Returns whether this libtorch can capture work of a GPU. */
+    public static boolean isAvailable() {
+        return Libtorch.load().cudaDevices() > 0 && Cuda.Graphs.exist();
+    }
+
+    /**
+     * Captures work inside a {@code CudaStream} without executing it.
+     *
+     * @param device index of the GPU
+     * @param work submits work to the GPU; called twice, and once before by the caller, so that all lazy initialization
+     *     is done
+     * @return empty if the work cannot be captured
+     */
+    public static Optional<CudaGraph> record(int device, Runnable work) {
+        MemorySegment stream = Cuda.currentStream(device);
+        if (!isAvailable() || stream.equals(MemorySegment.NULL) || !rehearse(stream, work)) {
+            return Optional.empty();
+        }
+        CudaGraph graph = new CudaGraph();
+        try {
+            Cuda.Graphs.construct(graph.graph);
+            Cuda.Graphs.BEGIN.invokeExact(graph.graph, 0L, 0L, RELAXED);
+            try {
+                work.run();
+            } catch (LibtorchException outOfMemory) { // the only failure left after the trial capture
+                endCapture(stream);
+                return Optional.empty(); // the graph object leaks: its destructor expects a finished capture
+            }
+            Cuda.Graphs.END.invokeExact(graph.graph);
+            return Optional.of(graph);
+        } catch (Throwable thrown) {
+            throw NativeErrors.wrap(thrown);
+        }
+    }
+
+    private static boolean rehearse(MemorySegment stream, Runnable work) {
+        try {
+            NativeErrors.check((int) Cuda.BEGIN_CAPTURE.invokeExact(stream, RELAXED), "recording");
+            boolean possible = true;
+            try {
+                work.run();
+            } catch (LibtorchException impossible) {
+                possible = false;
+            } finally {
+                possible &= endCapture(stream);
+            }
+            return possible;
+        } catch (Throwable thrown) {
+            throw NativeErrors.wrap(thrown);
+        }
+    }
+
+    /** Ends and discards a capture; returns whether it was valid. */
+    private static boolean endCapture(MemorySegment stream) throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment word = arena.allocate(ADDRESS);
+            boolean good = (int) Cuda.END_CAPTURE.invokeExact(stream, word) == 0;
+            MemorySegment made = word.get(ADDRESS, 0);
+            if (!made.equals(MemorySegment.NULL)) {
+                NativeErrors.check((int) Cuda.DESTROY_GRAPH.invokeExact(made), "recording");
+            }
+            int _ = (int) Cuda.LAST_ERROR.invokeExact(); // clears the error of the failed capture
+            return good;
+        }
+    }
+
+    /** Submits the captured work to the current stream; does not wait for it. */
+    public void replay() {
+        if (closed) {
+            throw new IllegalStateException("this graph has been freed");
+        }
+        try {
+            Cuda.Graphs.REPLAY.invokeExact(graph);
+        } catch (Throwable thrown) {
+            throw NativeErrors.wrap(thrown);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            try {
+                Cuda.Graphs.DESTROY.invokeExact(graph);
+            } catch (Throwable thrown) {
+                throw NativeErrors.wrap(thrown);
+            }
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package org.gramian.tensor.library;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Worker threads whose libtorch operators run on one thread each: several batches in parallel instead of one batch on
+ * all threads.
+ *
+ * <p>Operators of small networks are short, and their threads wait for each other at the end of each; batches are
+ * independent. Results do not depend on the number of cores.
+ *
+ * <p>The number of threads of an operator belongs to the calling thread (OpenMP's {@code nthreads-var}). A new thread
+ * copies the process-wide number at its first operator, which {@code at::set_num_threads} changes too: workers trigger
+ * the copy, then set their own number, and the opening thread restores the process-wide one.
+ */
+public final class SingleThreadWorkers implements AutoCloseable {
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    private final ExecutorService pool;
+    private final int count;
+
+    private SingleThreadWorkers(ExecutorService pool, int count) {
+        this.pool = pool;
+        this.count = count;
+    }
+
+    /**
+     * Starts workers.
+     *
+     * @param count at least 1
+     */
+    public static SingleThreadWorkers open(int count) {
+        ExecutorService pool = Executors.newFixedThreadPool(
+                count,
+                task -> Thread.ofPlatform()
+                        .name("gramian-operators-" + NUMBER.incrementAndGet())
+                        .daemon()
+                        .unstarted(task));
+        SingleThreadWorkers workers = new SingleThreadWorkers(pool, count);
+        Libtorch libtorch = Libtorch.load();
+        synchronized (SingleThreadWorkers.class) { // the process-wide number is changed and restored by one at a time
+            int before = libtorch.threads();
+            CountDownLatch ready = new CountDownLatch(count);
+            List<Future<Integer>> started = new ArrayList<>();
+            try {
+                for (int i = 0; i < count; i++) {
+                    started.add(pool.submit(() -> {
+                        libtorch.threads(); // takes the process-wide number
+                        libtorch.setThreads(1);
+                        ready.countDown();
+                        ready.await(); // so that every worker gets one of these tasks
+                        return libtorch.threads();
+                    }));
+                }
+                started.forEach(SingleThreadWorkers::get);
+            } catch (RuntimeException | Error failed) {
+                pool.shutdownNow();
+                throw failed;
+            } finally {
+                libtorch.setThreads(before);
+            }
+        }
+        return workers;
+    }
+
+    /** Returns the number of workers. */
+    public int count() {
+        return count;
+    }
+
+    /** Runs a task on the next free worker. */
+    public <T> Future<T> submit(Callable<T> task) {
+        return pool.submit(task);
+    }
+
+    /**
+     * Waits for a task and returns its result or throws its exception.
+     *
+     * @throws IllegalStateException if this thread is interrupted
+     */
+    public static <T> T get(Future<T> task) {
+        try {
+            return task.get();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a batch was computed", interrupted);
+        } catch (ExecutionException failed) {
+            switch (failed.getCause()) {
+                case RuntimeException exception -> throw exception;
+                case Error error -> throw error;
+                case null, default -> throw new IllegalStateException("a batch could not be computed", failed);
+            }
+        }
+    }
+
+    /** Cancels queued tasks and waits for running ones, which read memory that the caller frees afterwards. */
+    @Override
+    public void close() {
+        pool.shutdownNow();
+        pool.close();
+    }
+}

@@ -1,0 +1,230 @@
+package org.gramian.autodiff.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.SplittableRandom;
+import org.assertj.core.data.Offset;
+import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.FeatureMaps.Filters;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Activation;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.testing.Gpu;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BatchNormTest {
+    private static final BatchNorm NORM = new BatchNorm(1e-3, 0.25);
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static BatchNorm.Statistics start() {
+        return new BatchNorm.Statistics(
+                Tensors.full(0.5, Shape.of(3), DType.F64, Device.CPU),
+                Tensors.full(2, Shape.of(3), DType.F64, Device.CPU));
+    }
+
+    /** Mean and biased variance of each channel of {@code [n, 3, h, w]}, in plain loops. */
+    private static double[][] moments(Grid x) {
+        double count = x.shape().elements() / 3.0;
+        double[] mean = new double[3];
+        double[] variance = new double[3];
+        Grid.make(x.shape(), p -> mean[p[1]] += x.at(p) / count);
+        Grid.make(x.shape(), p -> variance[p[1]] += Math.pow(x.at(p) - mean[p[1]], 2) / count);
+        return new double[][] {mean, variance};
+    }
+
+    @RandomTest
+    void trainingNormalizesByTheBatchAndMovesTheRunningStatistics(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Shape.of(2, 3, 2, 2), DType.F64);
+        Tensor gamma = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        Tensor beta = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        BatchNorm.Statistics running = start();
+        Grid grid = Grid.of(x);
+        double[][] moments = moments(grid);
+        double[] g = gamma.toDoubles();
+        double[] b = beta.toDoubles();
+        try (Tape tape = Tape.inference()) {
+            Var y = NORM.train(tape.constant(x), tape.constant(gamma), tape.constant(beta), running);
+            assertTensor(y.value())
+                    .isCloseTo(
+                            Grid.make(
+                                    x.shape(),
+                                    p -> g[p[1]] * (grid.at(p) - moments[0][p[1]]) / Math.sqrt(moments[1][p[1]] + 1e-3)
+                                            + b[p[1]]),
+                            1e-13);
+        }
+        for (int c = 0; c < 3; c++) {
+            assertThat(running.mean().toDoubles()[c])
+                    .isCloseTo(0.75 * 0.5 + 0.25 * moments[0][c], Offset.offset(1e-14));
+            double unbiased = moments[1][c] * 8 / 7;
+            assertThat(running.variance().toDoubles()[c]).isCloseTo(0.75 * 2 + 0.25 * unbiased, Offset.offset(1e-14));
+        }
+    }
+
+    @RandomTest
+    void aSingleValuePerChannelTeachesTheStatisticsNothingAndIsNormalizedByThem(Seed seed) {
+        Tensor x = seed.gaussian(1, 3);
+        BatchNorm.Statistics running = start();
+        try (Tape tape = Tape.recording()) {
+            Var trained = tape.variable(x);
+            Var gamma = tape.variable(seed.gaussian(3));
+            Var beta = tape.variable(seed.gaussian(3));
+            Var y = NORM.train(trained, gamma, beta, running);
+            assertTensor(y.value())
+                    .isCloseTo(NORM.predict(trained, gamma, beta, start()).value(), 1e-15);
+            try (Gradients gradients = tape.backward(y, Tensors.full(1, y.shape(), DType.F64, Device.CPU))) {
+                assertThat(gradients.of(trained).toDoubles()).doesNotContain(0);
+            }
+        }
+        assertThat(running.mean().toDoubles()).containsOnly(0.5);
+        assertThat(running.variance().toDoubles()).containsOnly(2);
+    }
+
+    @RandomTest
+    void predictionUsesTheRunningStatisticsAndLeavesThemAlone(Seed seed) {
+        Tensor x = seed.gaussian(2, 3);
+        BatchNorm.Statistics running = start();
+        Grid grid = Grid.of(x);
+        try (Tape tape = Tape.inference()) {
+            Var ones = tape.constant(Tensors.full(1, Shape.of(3), DType.F64, Device.CPU));
+            Var zeros = tape.constant(Tensors.zeros(Shape.of(3), DType.F64, Device.CPU));
+            Var y = NORM.predict(tape.constant(x), ones, zeros, running);
+            assertTensor(y.value()).isCloseTo(Grid.make(x.shape(), p -> (grid.at(p) - 0.5) / Math.sqrt(2.001)), 1e-14);
+        }
+        assertThat(running.mean().toDoubles()).containsOnly(0.5);
+        assertThat(running.variance().toDoubles()).containsOnly(2);
+    }
+
+    @RandomTest
+    void foldedIntoAConvolutionItIsTheConvolutionAndThenTheNorm(Seed seed) {
+        SplittableRandom random = seed.random();
+        Convolution geometry = new Convolution(1 + random.nextInt(2), random.nextInt(2), 1);
+        Tensor maps = Tensors.gaussian(random, Shape.of(2, 2, 5, 4), DType.F64);
+        Tensor weights = Tensors.gaussian(random, Shape.of(3, 2, 3, 3), DType.F64);
+        Tensor scales = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        Tensor offsets = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        BatchNorm.Statistics running = new BatchNorm.Statistics(
+                Tensors.gaussian(random, Shape.of(3), DType.F64),
+                Tensors.uniform(random, 0.1, 2, Shape.of(3), DType.F64));
+        try (Tape tape = Tape.inference()) {
+            Var x = tape.constant(maps);
+            Var w = tape.constant(weights);
+            Var gamma = tape.constant(scales);
+            Var beta = tape.constant(offsets);
+            Var plain = FeatureMaps.convolve(x, new Filters(w, null), geometry, Activation.NONE);
+            Var folded = FeatureMaps.convolve(x, NORM.fold(w, gamma, beta, running), geometry, Activation.NONE);
+            assertTensor(folded.value())
+                    .isCloseTo(NORM.predict(plain, gamma, beta, running).value(), 1e-13);
+        }
+    }
+
+    @RandomTest(times = 5)
+    void theRunningStatisticsConvergeToThoseOfTheData(Seed seed) {
+        Tensor x = seed.gaussian(8, 3);
+        double[][] moments = moments(Grid.of(x));
+        BatchNorm.Statistics running = start();
+        try (Tape tape = Tape.inference()) {
+            Var ones = tape.constant(Tensors.full(1, Shape.of(3), DType.F64, Device.CPU));
+            for (int i = 0; i < 100; i++) {
+                NORM.train(tape.constant(x), ones, ones, running);
+            }
+        }
+        assertThat(running.mean().toDoubles()).containsExactly(moments[0], Offset.offset(1e-10));
+    }
+
+    @RandomTest(times = 5)
+    void gradientsOfTrainingWithAnActivationAreCentralDifferences(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Shape.of(3, 3, 2, 2), DType.F64);
+        Tensor gamma = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        Tensor beta = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        for (Activation activation : new Activation[] {Activation.NONE, Activation.SILU}) {
+            GradientCheck check = GradientCheck.of(
+                    inputs -> NORM.train(inputs.get(0), inputs.get(1), inputs.get(2), start(), activation));
+            assertThat(check.check(x, gamma, beta).worst()).isLessThan(1e-6);
+        }
+    }
+
+    @RandomTest(times = 3)
+    void theFusedKernelsOfAGpuComputeTheSame(Seed seed) {
+        Device gpu = Gpu.required();
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Shape.of(4, 8, 5, 6), DType.F32);
+        Tensor gamma = Tensors.gaussian(random, Shape.of(8), DType.F32);
+        Tensor beta = Tensors.gaussian(random, Shape.of(8), DType.F32);
+        Tensor upstream = Tensors.gaussian(random, x.shape(), DType.F32);
+        for (DType type : new DType[] {DType.F32, DType.BF16}) {
+            double tolerance = type == DType.F32 ? 1e-4 : 0.1;
+            Tensor[] expected = trained(x, gamma, beta, upstream, DType.F32, Device.CPU);
+            Tensor[] found = trained(x, gamma, beta, upstream, type, gpu);
+            for (int i = 0; i < expected.length; i++) {
+                assertTensor(found[i]).isCloseTo(expected[i], i < 2 ? tolerance : 10 * tolerance);
+            }
+        }
+    }
+
+    /** Returns the value, dx, dγ, dβ and the running statistics, in float32 on the CPU. */
+    private static Tensor[] trained(Tensor x, Tensor gamma, Tensor beta, Tensor upstream, DType type, Device device) {
+        BatchNorm.Statistics running = new BatchNorm.Statistics(
+                Tensors.full(0.5, Shape.of(8), DType.F32, device), Tensors.full(2, Shape.of(8), DType.F32, device));
+        try (Tape tape = Tape.recording()) {
+            Var maps = tape.variable(Tensors.to(Tensors.to(x, device), type));
+            Var scale = tape.variable(Tensors.to(gamma, device));
+            Var offset = tape.variable(Tensors.to(beta, device));
+            Var y = NORM.train(maps, scale, offset, running, Activation.RELU);
+            Tensor value = host(y.value());
+            try (Gradients gradients = tape.backward(y, Tensors.to(Tensors.to(upstream, device), type))) {
+                return new Tensor[] {
+                    value,
+                    host(gradients.of(maps)),
+                    host(gradients.of(scale)),
+                    host(gradients.of(offset)),
+                    host(running.mean()),
+                    host(running.variance())
+                };
+            }
+        }
+    }
+
+    private static Tensor host(Tensor tensor) {
+        return Tensors.copy(Tensors.to(Tensors.to(tensor, DType.F32), Device.CPU));
+    }
+
+    @Test
+    void scalesOfAnotherNumberOfChannelsAreRefused() {
+        try (Tape tape = Tape.inference()) {
+            Var x = tape.constant(Tensors.zeros(Shape.of(2, 4), DType.F64, Device.CPU));
+            Var three = tape.constant(Tensors.zeros(Shape.of(3), DType.F64, Device.CPU));
+            assertThatThrownBy(() -> NORM.train(x, three, three, start()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("batch norm")
+                    .hasMessageContaining("F64[2, 4]")
+                    .hasMessageContaining("F64[3]");
+            Var filters = tape.constant(Tensors.zeros(Shape.of(4, 2, 3, 3), DType.F64, Device.CPU));
+            assertThatThrownBy(() -> NORM.fold(filters, three, three, start()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("batch norm", "F64[4, 2, 3, 3]", "F64[3]");
+        }
+    }
+}

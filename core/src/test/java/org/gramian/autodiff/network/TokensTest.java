@@ -1,0 +1,227 @@
+package org.gramian.autodiff.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Gelu;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Functions of tokens against their formulas, and their gradients against differences. */
+class TokensTest {
+    private final Scope scope = Scope.open();
+    private final SplittableRandom random = new SplittableRandom(5);
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private Tensor drawn(long... sizes) {
+        return Tensors.gaussian(random, Shape.of(sizes), DType.F64);
+    }
+
+    private static double worst(Function<List<Var>, Var> function, Tensor... inputs) {
+        return GradientCheck.of(function).check(inputs).worst();
+    }
+
+    private static Tensor value(Function<List<Var>, Var> function, Tensor... inputs) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(
+                    function.apply(List.of(inputs).stream().map(tape::constant).toList())
+                            .value());
+        }
+    }
+
+    @Test
+    void layerNormHasMeanAndVarianceOfItsParameters() {
+        Tensor x = drawn(2, 3, 7);
+        double[] found = value(v -> norm(v), x, Tensors.full(2, Shape.of(7), DType.F64, x.device()), ones(7))
+                .toDoubles();
+        for (int row = 0; row < 6; row++) {
+            double mean = 0;
+            double square = 0;
+            for (int i = 0; i < 7; i++) {
+                mean += found[row * 7 + i] / 7;
+                square += found[row * 7 + i] * found[row * 7 + i] / 7;
+            }
+            assertThat(mean).isCloseTo(1, within(1e-12));
+            assertThat(square - mean * mean).isCloseTo(4, within(1e-4));
+        }
+    }
+
+    private static Tensor ones(long size) {
+        return Tensors.full(1, Shape.of(size), DType.F64, Device.CPU);
+    }
+
+    private static Var norm(List<Var> v) {
+        return Tokens.layerNorm(v.get(0), v.get(1), v.get(2), 1e-6);
+    }
+
+    @Test
+    void gradientOfLayerNorm() {
+        assertThat(worst(TokensTest::norm, drawn(2, 3, 7), drawn(7), drawn(7))).isLessThan(1e-6);
+    }
+
+    @Test
+    void layerNormOfChannelsNormalizesEachPosition() {
+        Tensor maps = drawn(2, 5, 3, 4);
+        Tensor gamma = drawn(5);
+        Tensor beta = drawn(5);
+        Function<List<Var>, Var> ofChannels = v -> Tokens.layerNormOfChannels(v.get(0), v.get(1), v.get(2), 1e-6);
+        Function<List<Var>, Var> ofRows = v -> Shapes.reshape(
+                Shapes.transpose(
+                        norm(List.of(Shapes.transpose(Shapes.reshape(v.get(0), 2, 5, 12), 1, 2), v.get(1), v.get(2))),
+                        1,
+                        2),
+                2,
+                5,
+                3,
+                4);
+        assertTensor(value(ofChannels, maps, gamma, beta)).isCloseTo(value(ofRows, maps, gamma, beta), 1e-12);
+        assertThat(worst(ofChannels, maps, gamma, beta)).isLessThan(1e-6);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void gradientOfGelu(Gelu form) {
+        assertThat(worst(v -> Tokens.gelu(v.getFirst(), form), drawn(3, 11))).isLessThan(1e-6);
+    }
+
+    /** Both formulas, computed with {@code math.erf} and {@code math.tanh} of Python. */
+    @Test
+    void geluIsItsFormula() {
+        Tensor x = Tensors.of(new double[] {-3, -1, 0, 0.5, 2}, Shape.of(5), DType.F64);
+        double[] erf = {-0.0040496941, -0.1586552539, 0, 0.3457312306, 1.9544997361};
+        double[] tanh = {-0.0036373921, -0.1588080094, 0, 0.3457140098, 1.9545976941};
+        assertTensor(value(v -> Tokens.gelu(v.getFirst(), Gelu.ERF), x))
+                .isCloseTo(Tensors.of(erf, Shape.of(5), DType.F64), 1e-8);
+        assertTensor(value(v -> Tokens.gelu(v.getFirst(), Gelu.TANH), x))
+                .isCloseTo(Tensors.of(tanh, Shape.of(5), DType.F64), 1e-8);
+    }
+
+    @Test
+    void gradientOfSoftmaxAndLinearAndMatrixProducts() {
+        assertThat(worst(v -> Tokens.softmax(v.getFirst()), drawn(2, 3, 5))).isLessThan(1e-6);
+        assertThat(worst(v -> Tokens.linear(v.get(0), v.get(1), v.get(2)), drawn(2, 3, 5), drawn(4, 5), drawn(4)))
+                .isLessThan(1e-6);
+        assertThat(worst(
+                        v -> Tokens.linearTransposed(v.get(0), v.get(1), v.get(2)),
+                        drawn(2, 3, 5),
+                        drawn(5, 4),
+                        drawn(4)))
+                .isLessThan(1e-6);
+        assertThat(worst(v -> Matrices.matmul(v.get(0), v.get(1)), drawn(2, 3, 4, 5), drawn(2, 3, 5, 2)))
+                .isLessThan(1e-6);
+    }
+
+    /** Gradients of parts meet in one tensor, also with one of the whole before, between and after them. */
+    @Test
+    void gradientOfOverlappingPartsAndTheWhole() {
+        assertThat(worst(
+                        v -> {
+                            Var x = Arithmetic.scale(v.getFirst(), 2);
+                            Var first = Shapes.slice(x, 1, 0, 3);
+                            Var second = Shapes.slice(x, 1, 2, 5);
+                            Var whole = Arithmetic.sum(Arithmetic.mul(x, x));
+                            Var third = Shapes.slice(x, 1, 4, 7);
+                            Var parts = Arithmetic.mul(Arithmetic.mul(first, second), third);
+                            return Arithmetic.add(Arithmetic.add(Arithmetic.sum(parts), whole), Arithmetic.sum(x));
+                        },
+                        drawn(2, 7, 3)))
+                .isLessThan(1e-6);
+    }
+
+    @Test
+    void gradientOfViews() {
+        assertThat(worst(v -> Shapes.permute(v.getFirst(), 2, 0, 1), drawn(2, 3, 4)))
+                .isLessThan(1e-6);
+        assertThat(worst(
+                        v -> Shapes.permute(Shapes.split(Shapes.slice(v.getFirst(), 1, 1, 7), 1, 2, 3), 0, 3, 1, 2),
+                        drawn(2, 7, 4)))
+                .isLessThan(1e-6);
+    }
+
+    private static Var composed(List<Var> v, double scale) {
+        Var scores = Arithmetic.scale(Matrices.matmul(v.get(0), Shapes.transpose(v.get(1), 2, 3)), scale);
+        return Matrices.matmul(Tokens.softmax(scores), v.get(2));
+    }
+
+    @Test
+    void attentionIsItsFormula() {
+        Tensor[] inputs = {drawn(2, 3, 5, 4), drawn(2, 3, 6, 4), drawn(2, 3, 6, 4)};
+        Function<List<Var>, Var> fused = v -> Tokens.attention(v.get(0), v.get(1), v.get(2), 0.3);
+        assertTensor(value(fused, inputs)).isCloseTo(value(v -> composed(v, 0.3), inputs), 1e-12);
+        assertThat(worst(fused, inputs)).isLessThan(1e-6);
+    }
+
+    @Test
+    void selfAttentionSplitsItsInputIntoHeads() {
+        Tensor joint = drawn(2, 5, 3 * 2 * 4);
+        Function<List<Var>, Var> fused = v -> Tokens.selfAttention(v.getFirst(), 2);
+        Function<List<Var>, Var> parts = v -> {
+            List<Var> heads = List.of(0, 8, 16).stream()
+                    .map(start -> Shapes.slice(v.getFirst(), 2, start, start + 8))
+                    .map(part -> Shapes.permute(Shapes.split(part, 2, 2, 4), 0, 2, 1, 3))
+                    .toList();
+            return Shapes.reshape(Shapes.permute(composed(heads, 0.5), 0, 2, 1, 3), 2, 5, 8);
+        };
+        assertTensor(value(fused, joint)).isCloseTo(value(parts, joint), 1e-12);
+        assertThat(worst(fused, joint)).isLessThan(1e-6);
+    }
+
+    /** Parameters stay float32 and get float32 gradients; the values are rounded to 8 bits. */
+    @Test
+    void tokensInBfloat16UseFloat32Parameters() {
+        Tensor x = Tensors.to(drawn(2, 5, 12), DType.BF16);
+        Tensor weight = Tensors.to(drawn(24, 12), DType.F32);
+        Tensor bias = Tensors.to(drawn(24), DType.F32);
+        Tensor gamma = Tensors.to(drawn(12), DType.F32);
+        try (Tape tape = Tape.recording()) {
+            Var w = tape.variable(weight);
+            Var g = tape.variable(gamma);
+            Var b = tape.variable(bias);
+            Var normal = Tokens.layerNorm(tape.constant(x), g, tape.constant(gamma), 1e-6);
+            Var y = Tokens.gelu(Tokens.linear(normal, w, b), Gelu.ERF);
+            assertThat(y.value().type()).isEqualTo(DType.BF16);
+            try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
+                assertThat(List.of(gradients.of(w), gradients.of(g), gradients.of(b)))
+                        .extracting(Tensor::type)
+                        .containsOnly(DType.F32);
+            }
+        }
+    }
+
+    @Test
+    void wrongShapesAreNamed() {
+        Tensor x = drawn(2, 5, 12);
+        assertThatThrownBy(() -> value(v -> Tokens.selfAttention(v.getFirst(), 5), x))
+                .hasMessageContaining("expected [n, t, 3·5·e], found F64[2, 5, 12]");
+        assertThatThrownBy(() -> value(v -> Tokens.linear(v.get(0), v.get(1), v.get(2)), x, drawn(4, 11), drawn(4)))
+                .hasMessageContaining("expected [.., d], weights [k, d] and a bias [k]");
+        assertThatThrownBy(() -> value(TokensTest::norm, x, drawn(12), drawn(11)))
+                .hasMessageContaining("one scale and one offset per column");
+        assertThatThrownBy(() -> value(v -> Shapes.permute(v.getFirst(), 0, 1, 1), x))
+                .hasMessageContaining("each dimension");
+    }
+}

@@ -29,6 +29,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
@@ -90,7 +91,8 @@ class PretrainedBackbonesTest {
         try (ParameterSet parameters = read.load(whole, DType.F32, Device.CPU)) {
             Tensor logits = apply(whole, parameters, images, false);
             assertLogits(logits, golden.get("logits").toTensor());
-            assertSameClass(apply(whole, parameters, Tensors.to(images, DType.BF16), false), logits);
+            Tensor first = Tensors.to(Views.slice(images, 0, 0, 1), DType.BF16); // BF16 is slow on a CPU
+            assertSameClass(apply(whole, parameters, first, false), Views.slice(logits, 0, 0, 1));
             for (Map.Entry<String, String> layer : means.entrySet()) {
                 Tensor found = apply(whole.cutAt(layer.getKey()), parameters, images, true);
                 Tensor expected = golden.get(layer.getValue()).toTensor();

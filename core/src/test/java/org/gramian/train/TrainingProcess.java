@@ -20,8 +20,8 @@ import org.gramian.tensor.library.Libtorch;
  */
 final class TrainingProcess {
     static final Path STATUS = Path.of("/proc/self/status");
-    static final int WARM_UP = 500;
-    static final int STEPS = 2000;
+    static final int WARM_UP = 300;
+    static final int STEPS = 1000;
 
     /**
      * What the process found.

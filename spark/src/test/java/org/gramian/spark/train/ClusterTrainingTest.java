@@ -77,7 +77,8 @@ class ClusterTrainingTest {
                         .isLessThan(3 * furthest(nudged, alone));
                 assertThat(last(losses, 5))
                         .as("learned something")
-                        .isLessThan(0.8 * Arrays.stream(losses).limit(5).average().orElseThrow());
+                        .isLessThan(
+                                0.8 * Arrays.stream(losses).limit(5).average().orElseThrow());
             }
 
             LostStep lost = new LostStep(cluster, spark.sparkContext());

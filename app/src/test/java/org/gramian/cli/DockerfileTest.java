@@ -38,10 +38,8 @@ class DockerfileTest {
     @Test
     void itContainsTheDistributionAndNothingElse() throws IOException {
         assertThat(instructions("COPY"))
-                .containsExactly(
-                        "target/gramian-*-linux-*.tar.gz /tmp/", "--from=unpack /opt/gramian /opt/gramian");
-        assertThat(Files.readAllLines(ROOT.resolve(".dockerignore")))
-                .contains("*", "!target/gramian-*-linux-*.tar.gz");
+                .containsExactly("target/gramian-*-linux-*.tar.gz /tmp/", "--from=unpack /opt/gramian /opt/gramian");
+        assertThat(Files.readAllLines(ROOT.resolve(".dockerignore"))).contains("*", "!target/gramian-*-linux-*.tar.gz");
         assertThat(ROOT.resolve("scripts/build-distribution"))
                 .content()
                 .contains("name=gramian-$version-$platform\n", "out=$home/target\n", "linux-x86_64", "linux-aarch64");

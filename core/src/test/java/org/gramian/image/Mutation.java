@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /** Ways to damage a file, by accident or on purpose. */
-enum Mutation {
+public enum Mutation {
     FLIPPED_BITS {
         @Override
-        byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
+        public byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
             byte[] mutant = file.clone();
             for (int count = 1 << random.nextInt(5); count > 0; count--) {
                 mutant[place(mutant, random)] ^= (byte) (1 << random.nextInt(8));
@@ -18,13 +18,13 @@ enum Mutation {
     },
     CUT_SHORT {
         @Override
-        byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
+        public byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
             return Arrays.copyOf(file, random.nextInt(file.length));
         }
     },
     FOREIGN_HEADER {
         @Override
-        byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
+        public byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
             byte[] other = others.get(random.nextInt(others.size()));
             byte[] mutant = file.clone();
             int length = Math.min(4 + random.nextInt(60), Math.min(file.length, other.length));
@@ -35,7 +35,7 @@ enum Mutation {
     /** Fields of two or four bytes get extreme values: sizes, lengths, offsets, counts. */
     LYING_FIELDS {
         @Override
-        byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
+        public byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
             byte[] mutant = file.clone();
             for (int count = 1 + random.nextInt(3); count > 0; count--) {
                 int[] extremes = {0, 1, 0x7fff, 0xffff, 0x7fffffff, -1, 0x01000000, 0x00ffff00, 2000, random.nextInt()};
@@ -53,7 +53,7 @@ enum Mutation {
     /** A part is repeated, dropped or moved. */
     SHUFFLED_PARTS {
         @Override
-        byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
+        public byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random) {
             int from = place(file, random);
             int to = from + random.nextInt(file.length - from);
             int at = place(file, random);
@@ -67,7 +67,7 @@ enum Mutation {
         }
     };
 
-    abstract byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random);
+    public abstract byte[] apply(byte[] file, List<byte[]> others, RandomGenerator random);
 
     /** Any place, but the first bytes, where the headers are, every second time. */
     private static int place(byte[] file, RandomGenerator random) {

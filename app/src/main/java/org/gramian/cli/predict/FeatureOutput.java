@@ -12,7 +12,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -31,6 +30,7 @@ import org.gramian.basis.AtomicFile;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.CsvText;
+import org.gramian.basis.DiskSpace;
 import org.gramian.export.ParquetFile;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
@@ -92,8 +92,12 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
     }
 
     /** Whether a folder shares its free space with this file. */
-    static boolean onSameDisk(Path path, Path other) throws IOException {
-        return Files.getFileStore(folder(path)).equals(Files.getFileStore(other));
+    static boolean onSameDisk(Path path, Path other) {
+        try {
+            return Files.getFileStore(folder(path)).equals(Files.getFileStore(other));
+        } catch (IOException e) {
+            return true; // in a chroot the mount point is not visible
+        }
     }
 
     /**
@@ -103,9 +107,7 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
      * @param cache bytes by which the feature cache will grow on the same disk
      */
     static void requireSpace(Path path, long bytes, long cache) throws IOException {
-        FileStore store = Files.getFileStore(folder(path));
-        // Some network file systems know no sizes and answer zero to everything.
-        requireSpace(path, bytes, cache, store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace());
+        requireSpace(path, bytes, cache, DiskSpace.usable(folder(path)));
     }
 
     static void requireSpace(Path path, long bytes, long cache, long free) {

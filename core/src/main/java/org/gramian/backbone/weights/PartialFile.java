@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 import org.gramian.backbone.weights.DownloadException.Kind;
+import org.gramian.basis.DiskSpace;
 
 /**
  * Partial download with the version of the file it belongs to, so that parts of two versions are never joined.
@@ -53,10 +54,8 @@ record PartialFile(Path path) {
     /** Checks the free space for the rest of the file and its converted copy. */
     void requireSpace(long total) throws IOException {
         Path folder = path.toAbsolutePath().getParent();
-        long usable =
-                folder == null ? Long.MAX_VALUE : Files.getFileStore(folder).getUsableSpace();
-        // Some network file systems report 0 bytes of free space.
-        if (total > 0 && usable > 0 && usable < 2 * total - size()) {
+        long usable = folder == null ? Long.MAX_VALUE : DiskSpace.usable(folder);
+        if (total > 0 && usable < 2 * total - size()) {
             throw new DownloadException(
                     Kind.OTHER,
                     "%s has %d MiB of free space; the file and its converted copy need %d MiB"

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
+import org.gramian.basis.DiskSpace;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Readable;
@@ -230,7 +231,7 @@ public final class ImageStore implements AutoCloseable {
                 file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
                 channel = file;
             }
-            if (Files.getFileStore(options.folder).getUsableSpace() < bytes) {
+            if (DiskSpace.usable(options.folder) < bytes) {
                 throw new IOException("the disk is full"); // a mapping beyond its end would fail on the first write
             }
             return new Slab(file.map(FileChannel.MapMode.READ_WRITE, file.size(), bytes, arena));

@@ -7,7 +7,6 @@ import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -22,6 +21,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.gramian.basis.DiskSpace;
 import org.gramian.basis.ProcessLock;
 import org.gramian.basis.SharedFolderLock;
 import org.jspecify.annotations.Nullable;
@@ -51,10 +51,8 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         /** The disk of the operating system. */
         Disk REAL = new Disk() {
             @Override
-            public long usableSpace(Path folder) throws IOException {
-                FileStore store = Files.getFileStore(folder);
-                // Some network file systems report 0 bytes of free space.
-                return store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace();
+            public long usableSpace(Path folder) {
+                return DiskSpace.usable(folder);
             }
 
             @Override

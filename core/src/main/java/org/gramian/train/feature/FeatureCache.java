@@ -3,7 +3,6 @@ package org.gramian.train.feature;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +15,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.DiskSpace;
 import org.gramian.basis.SharedFolderLock;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureSegment.Location;
@@ -217,9 +217,7 @@ public final class FeatureCache implements AutoCloseable {
      * @throws IOException if fewer bytes are free
      */
     public void requireSpace(long bytes) throws IOException {
-        FileStore store = Files.getFileStore(folder);
-        // some network file systems report zero
-        requireSpace(bytes, store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace());
+        requireSpace(bytes, DiskSpace.usable(folder));
     }
 
     void requireSpace(long bytes, long free) throws IOException {

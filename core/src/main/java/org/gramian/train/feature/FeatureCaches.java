@@ -2,7 +2,6 @@ package org.gramian.train.feature;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -17,6 +16,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.basis.ByteSize;
+import org.gramian.basis.DiskSpace;
 import org.gramian.basis.SharedFolderLock;
 
 /**
@@ -166,13 +166,12 @@ public final class FeatureCaches {
         if (size != null && !size.isBlank()) {
             return limit(size.strip());
         }
-        FileStore store = Files.getFileStore(root);
-        // some network file systems report zero
-        if (store.getTotalSpace() == 0) {
+        long usable = DiskSpace.usable(root);
+        if (usable == Long.MAX_VALUE) {
             return DEFAULT_LIMIT;
         }
         long kept = stored(root).stream().mapToLong(Stored::bytes).sum();
-        return Math.min(DEFAULT_LIMIT, (store.getUsableSpace() + kept) / DISK_SHARE);
+        return Math.min(DEFAULT_LIMIT, (usable + kept) / DISK_SHARE);
     }
 
     static long limit(String size) {

@@ -41,23 +41,14 @@ public final class Tokens {
      * @return {@code [.., k]}
      */
     public static Var linear(Var x, Var weight, Var bias) {
-        return linear(x, weight, bias, false);
-    }
-
-    /** Computes {@code x·W + b}, for files that store W as {@code [d, k]}; its gradient has that layout too. */
-    public static Var linearTransposed(Var x, Var weight, Var bias) {
-        return linear(x, weight, bias, true);
-    }
-
-    private static Var linear(Var x, Var weight, Var bias, boolean transposed) {
         DType exact = weight.value().type();
         return x.tape().apply(List.of(x, weight, bias), () -> {
             DType type = x.value().type();
-            Tensor stored = Tensors.to(weight.value(), type);
-            Tensor w = transposed ? Views.transpose(stored) : stored;
-            Tensor y = Products.linear(x.value(), w, Tensors.to(bias.value(), type));
+            Tensor w = Tensors.to(weight.value(), type);
+            // rows: of a view with permuted dimensions libtorch would make one product per index of the first
+            Tensor y = Products.linear(rows(x.value()), w, Tensors.to(bias.value(), type));
             return Result.of(
-                    y,
+                    Views.reshape(y, x.shape().with(-1, y.size(1)).sizes()),
                     (g, wanted) -> {
                         Tensor rows = rows(g);
                         Tensor of = wanted[1] ? rows(x.value()) : rows;
@@ -67,13 +58,7 @@ public final class Tokens {
                                                 Products.matmul(rows, w),
                                                 x.shape().sizes())
                                         : null,
-                                wanted[1]
-                                        ? Tensors.to(
-                                                transposed
-                                                        ? Products.matmul(Views.transpose(of), rows)
-                                                        : Products.matmul(Views.transpose(rows), of),
-                                                exact)
-                                        : null,
+                                wanted[1] ? Tensors.to(Products.matmul(Views.transpose(rows), of), exact) : null,
                                 wanted[2] ? Tensors.to(columnSums(rows), exact) : null);
                     },
                     w);

@@ -323,10 +323,8 @@ final class Operators {
                 && at.in(2).size(0) == result.size(1);
         return new Planned(List.of(result), in -> {
             if (plain) {
-                return List.of(
-                        transposed
-                                ? Tokens.linear(in.get(0), in.get(1), in.get(2))
-                                : Tokens.linearTransposed(in.get(0), in.get(1), in.get(2)));
+                Var weight = transposed ? in.get(1) : Shapes.transpose(in.get(1), 0, 1);
+                return List.of(Tokens.linear(in.get(0), weight, in.get(2)));
             }
             Var cast = in.like(1, in.get(0));
             Var weight = transposed ? Shapes.transpose(cast, 0, 1) : cast;
@@ -347,7 +345,8 @@ final class Operators {
                             + b.shape());
         }
         Operand result = x.to(x.shape().with(-1, w.size(1)));
-        return new Planned(List.of(result), in -> List.of(Tokens.linearTransposed(in.get(0), in.get(1), in.get(2))));
+        return new Planned(
+                List.of(result), in -> List.of(Tokens.linear(in.get(0), Shapes.transpose(in.get(1), 0, 1), in.get(2))));
     }
 
     /** Attention of heads {@code [n, h, t, e]} or {@code [n, t, e]}. */

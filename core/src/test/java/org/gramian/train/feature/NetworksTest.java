@@ -62,8 +62,8 @@ class NetworksTest {
     /** Under {@code ./verify --full} all: the largest take longest, and have the layers of smaller ones. */
     static List<String> names() {
         return Backbones.names().stream()
-                .filter(name -> Boolean.getBoolean("gramian.full")
-                        || Backbone.of(name).parameterCount() < 30_000_000)
+                .filter(name ->
+                        Boolean.getBoolean("gramian.full") || Backbone.of(name).parameterCount() < 30_000_000)
                 .toList();
     }
 

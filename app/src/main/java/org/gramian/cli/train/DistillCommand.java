@@ -35,8 +35,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFileException;
-import org.gramian.tensor.library.GpuMath;
-import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.distill.DistillEvent;
 import org.gramian.train.distill.DistillHistory;
 import org.gramian.train.distill.DistillOptions;
@@ -45,7 +43,6 @@ import org.gramian.train.distill.LinearProbe;
 import org.gramian.train.distill.Teacher;
 import org.gramian.train.distill.UnlabelledImages;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.recipe.Recipe.Precision;
@@ -256,27 +253,14 @@ public final class DistillCommand implements Callable<Integer> {
             description = "epochs between two probes (default: ${DEFAULT-VALUE})")
     private int probeEvery;
 
-    @Option(
-            names = "--keep-every",
-            paramLabel = "TIME",
-            converter = Durations.class,
-            description = "time between checkpoints (default: 1m)")
-    private Duration keepEvery = Checkpointing.DEFAULT_INTERVAL;
-
-    @Option(
-            names = {"--decode-threads", "--workers"},
-            paramLabel = "N",
-            description = "worker threads that decode images (default: all cores)")
-    private int threads = Runtime.getRuntime().availableProcessors();
+    @Mixin
+    private final ContextOptions training = new ContextOptions();
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "0", description = "random seed (default: 0)")
     private long seed;
 
     @Option(names = "--no-report", description = "do not write report.html")
     private boolean noReport;
-
-    @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
-    private boolean deterministic;
 
     @Mixin
     private final InputOptions network = new InputOptions();
@@ -290,9 +274,6 @@ public final class DistillCommand implements Callable<Integer> {
         if (budget != null && budget.isZero()) {
             throw new IllegalArgumentException("--time-budget: expected a time above 0, found 0s");
         }
-        if (threads < 1) {
-            throw new IllegalArgumentException("--decode-threads: expected at least 1, found " + threads);
-        }
         if (stopAfter != null) {
             Duration time = stopAfter;
             Thread.ofVirtual().name("gramian-stop").start(() -> cancelAfter(time, cancellation));
@@ -301,10 +282,7 @@ public final class DistillCommand implements Callable<Integer> {
         requireUnused();
         UnlabelledImages unlabelled = UnlabelledImages.of(images);
         console.say(unlabelled.files().size() + " images without labels");
-        Device device = torch.prepare();
-        if (deterministic) {
-            Libtorch.load().setMath(GpuMath.EXACT);
-        }
+        Device device = training.prepare(torch);
         DistillOptions options = options(device);
         List<Teacher> opened = new ArrayList<>();
         try (Interruption interruption = new Interruption(cancellation, console::warn);
@@ -312,10 +290,9 @@ public final class DistillCommand implements Callable<Integer> {
             for (String teacher : teachers) {
                 opened.add(teacher(teacher, device, options));
             }
-            interruption.keeps(keepEvery);
+            interruption.keeps(training.keepEvery());
             try (LinearProbe labelled = probe(trained, options, device)) {
-                TrainingContext<DistillEvent> context =
-                        new TrainingContext<>(device, threads, display, cancellation, Checkpointing.every(keepEvery));
+                TrainingContext<DistillEvent> context = training.context(device, display, cancellation);
                 return report(new Distillation(trained, opened, unlabelled, labelled, options, out, context));
             }
         } catch (InterruptedTrainingException stopped) {
@@ -448,7 +425,8 @@ public final class DistillCommand implements Callable<Integer> {
             return null;
         }
         try (Progress progress = console.progress("decoding images of the probe", 0)) {
-            LinearProbe opened = LinearProbe.open(probe, trained, options.imageSize(), seed, device, threads, progress);
+            LinearProbe opened =
+                    LinearProbe.open(probe, trained, options.imageSize(), seed, device, training.threads(), progress);
             console.say("linear probe: " + opened.text());
             return opened;
         }

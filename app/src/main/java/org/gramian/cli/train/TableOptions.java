@@ -1,28 +1,25 @@
 package org.gramian.cli.train;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
-import org.gramian.cli.common.Durations;
 import org.gramian.report.table.TableFormat;
 import org.gramian.run.config.Settings;
 import org.gramian.run.table.RowList;
 import org.gramian.run.table.TablePlan;
 import org.gramian.run.table.TablePreset;
 import org.gramian.run.table.TableRow;
-import org.gramian.train.loop.Checkpointing;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of a table of methods: its rows, what of it is trained, and where it goes. */
@@ -72,21 +69,8 @@ final class TableOptions {
     @Option(names = "--dry-run", description = "show rows, sizes and estimated time; do not train")
     private boolean dry;
 
-    @Option(
-            names = "--keep-every",
-            paramLabel = "TIME",
-            converter = Durations.class,
-            description = "time between checkpoints (default: 1m)")
-    private @Nullable Duration keepEvery;
-
-    @Option(
-            names = {"--decode-threads", "--workers"},
-            paramLabel = "N",
-            description = "worker threads that decode images (default: all cores)")
-    private @Nullable Integer threads;
-
-    @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
-    private boolean deterministic;
+    @Mixin
+    private final ContextOptions training = new ContextOptions();
 
     /** Returns whether a table is to be trained. */
     boolean wanted() {
@@ -102,9 +86,7 @@ final class TableOptions {
         add(names, "--out", out != null);
         add(names, "--format", format != null);
         add(names, "--dry-run", dry);
-        add(names, "--keep-every", keepEvery != null);
-        add(names, "--decode-threads", threads != null);
-        add(names, "--deterministic", deterministic);
+        names.addAll(training.given());
         return names;
     }
 
@@ -126,16 +108,8 @@ final class TableOptions {
         return dry;
     }
 
-    boolean deterministic() {
-        return deterministic;
-    }
-
-    Duration keepEvery() {
-        return Objects.requireNonNullElse(keepEvery, Checkpointing.DEFAULT_INTERVAL);
-    }
-
-    int threads() {
-        return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
+    ContextOptions training() {
+        return training;
     }
 
     /** Returns the folder: the same for the same rows and images, so that the same command resumes. */

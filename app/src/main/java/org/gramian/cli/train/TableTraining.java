@@ -26,10 +26,8 @@ import org.gramian.run.table.TableEntry;
 import org.gramian.run.table.TablePlan;
 import org.gramian.run.table.TableRun;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 
@@ -62,20 +60,12 @@ final class TableTraining {
                 .forEach(note -> console.say(one.name() + ": " + note.text())));
         Path folder = TableFiles.requireUsable(
                 options.out(data.stream().map(TableData::name).toList()));
-        Device device = torch.prepare();
-        if (options.deterministic()) {
-            Libtorch.load().setMath(GpuMath.EXACT);
-        }
+        Device device = options.training().prepare(torch);
         TableRun run = new TableRun(plan, data, folder, training.store(), cache);
         TableFiles files = new TableFiles(
                 run, folder, table -> new TableReport(table, command, machine(device), TableText::reason));
         try (TrainDisplay display = new TrainDisplay(console)) {
-            TrainingContext<RunEvent> context = new TrainingContext<>(
-                    device,
-                    options.threads(),
-                    display,
-                    Cancellation.onRequest(),
-                    Checkpointing.every(options.keepEvery()));
+            TrainingContext<RunEvent> context = options.training().context(device, display, Cancellation.onRequest());
             return options.dry() ? show(run, context) : train(files, display, context);
         }
     }
@@ -94,7 +84,7 @@ final class TableTraining {
         try (Interruption interruption = new Interruption(context.cancellation(), console::warn)) {
             files.run().prepare(context);
             TableDisplay shown = new TableDisplay(console, display, files, announced(files, context));
-            interruption.keeps(options.keepEvery());
+            interruption.keeps(options.training().keepEvery());
             Optional<Cancellation.Reason> early = files.run().train(context, shown);
             files.write();
             return ended(files, early);

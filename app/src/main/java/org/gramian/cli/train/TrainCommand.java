@@ -41,10 +41,7 @@ import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.library.GpuMath;
-import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 import org.jspecify.annotations.Nullable;
@@ -106,24 +103,11 @@ public final class TrainCommand implements Callable<Integer> {
             description = "time for the whole run, e.g. 30m or 1h30m; keeps the best checkpoint")
     private @Nullable Duration budget;
 
-    @Option(
-            names = "--keep-every",
-            paramLabel = "TIME",
-            converter = Durations.class,
-            description = "time between checkpoints (default: 1m)")
-    private Duration keepEvery = Checkpointing.DEFAULT_INTERVAL;
-
-    @Option(
-            names = {"--decode-threads", "--workers"},
-            paramLabel = "N",
-            description = "worker threads that decode images (default: all cores)")
-    private int threads = Runtime.getRuntime().availableProcessors();
+    @Mixin
+    private final ContextOptions training = new ContextOptions();
 
     @Option(names = "--no-report", description = "do not write report.html")
     private boolean noReport;
-
-    @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
-    private boolean deterministic;
 
     @Mixin
     private final TrainOptions options = new TrainOptions();
@@ -144,13 +128,9 @@ public final class TrainCommand implements Callable<Integer> {
         dataset.notes().stream()
                 .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
                 .forEach(note -> console.say(note.text()));
-        Device device = torch.prepare();
-        if (deterministic) {
-            Libtorch.load().setMath(GpuMath.EXACT);
-        }
+        Device device = training.prepare(torch);
         try (TrainDisplay display = new TrainDisplay(console)) {
-            TrainingContext<RunEvent> context =
-                    new TrainingContext<>(device, threads, display, breaks, Checkpointing.every(keepEvery));
+            TrainingContext<RunEvent> context = training.context(device, display, breaks);
             TrainingRun trainer = new TrainingRun(dataset, requested, options.store(), caching.root(), context);
             if (dry) { // nothing to save: Ctrl-C may end the process at once
                 RunPlan plan = plan(trainer, trainer.audit(), folder);
@@ -194,7 +174,7 @@ public final class TrainCommand implements Callable<Integer> {
         if (budget != null) {
             reserve(trainer, plan, budget);
         }
-        interruption.keeps(keepEvery);
+        interruption.keeps(training.keepEvery());
         int code = train(trainer, plan, audit, folder, display);
         if (resumed != null && !display.trained()) {
             console.say("the run was already finished");

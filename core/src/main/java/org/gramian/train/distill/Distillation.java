@@ -358,23 +358,18 @@ public record Distillation(
 
         private OptionalDouble probed() {
             try (AveragedWeights _ =
-                    new AveragedWeights(optimizer, trained.backbone().all())) {
-                trained.exchangeAverages();
-                try {
-                    return probe == null ? OptionalDouble.empty() : probe.accuracy(trained);
-                } finally {
-                    trained.exchangeAverages();
-                }
+                            new AveragedWeights(optimizer, trained.backbone().all());
+                    Student.Averages _ = trained.withAverages()) {
+                return probe == null ? OptionalDouble.empty() : probe.accuracy(trained);
             }
         }
 
         /** Writes the averaged weights and removes the checkpoint. */
         private void write() throws IOException {
             try (AveragedWeights _ =
-                    new AveragedWeights(optimizer, trained.backbone().all())) {
-                trained.exchangeAverages();
+                            new AveragedWeights(optimizer, trained.backbone().all());
+                    Student.Averages _ = trained.withAverages()) {
                 StudentFile.write(weightFile(), trained, DType.F32, metadata());
-                trained.exchangeAverages();
             }
             checkpoint.remove();
         }

@@ -3,6 +3,7 @@ package org.gramian.train.distill;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -33,6 +34,7 @@ import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
 import org.gramian.linear.SolverListener;
 import org.gramian.linear.Svm;
+import org.gramian.model.Logits;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Products;
@@ -171,10 +173,8 @@ public final class LinearProbe implements AutoCloseable {
             int classes = dataset.classes().size();
             int correct = 0;
             for (int i = 0; i < testing.labels.length; i++) {
-                int top = 0;
-                for (int c = 1; c < classes; c++) {
-                    top = scores[i * classes + c] > scores[i * classes + top] ? c : top;
-                }
+                int top = Logits.of(Arrays.copyOfRange(scores, i * classes, (i + 1) * classes))
+                        .top();
                 correct += top == testing.labels[i] ? 1 : 0;
             }
             return OptionalDouble.of((double) correct / testing.labels.length);

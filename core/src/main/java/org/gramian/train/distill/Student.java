@@ -164,8 +164,21 @@ final class Student implements AutoCloseable {
         });
     }
 
+    /** Time during which the averages of the statistics take their place. */
+    @FunctionalInterface
+    interface Averages extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /** Puts the averages of the statistics in their place until the result is closed. */
+    Averages withAverages() {
+        exchangeAverages();
+        return this::exchangeAverages;
+    }
+
     /** Exchanges statistics and their averages; a second call restores both. */
-    void exchangeAverages() {
+    private void exchangeAverages() {
         averages.forEach((parameter, average) -> {
             try (Scope _ = Scope.open()) {
                 Tensor present = Tensors.copy(parameter.value());

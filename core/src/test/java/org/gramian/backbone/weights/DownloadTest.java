@@ -294,7 +294,7 @@ final class DownloadTest {
                     new Download(Optional.of(cutting.base()), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
             assertThat(Files.readAllBytes(download.fetch(published, folder).path()))
                     .isEqualTo(large);
-            assertThat(cutting.ranges()).hasSizeGreaterThan(6); // what a cut swallows is asked for again
+            assertThat(cutting.ranges()).hasSizeGreaterThan(6); // what a cut swallows is offered for again
         }
     }
 
@@ -374,19 +374,19 @@ final class DownloadTest {
             PublicFile known = new PublicFile(
                     "squeezenet-zoo", URI.create("https://server.example/net.onnx"), sha256, 0.1, "a test", "BSD");
             Path target = store().folder().resolve("squeezenet-zoo.safetensors");
-            List<String> asked = new ArrayList<>();
+            List<String> offered = new ArrayList<>();
             WeightInstaller installer = new WeightInstaller(
                     store(),
                     new Download(Optional.of(zoo.base()), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add),
                     (name, path, source) -> {
                         assertThat(Files.readAllBytes(path)).isEqualTo(content);
-                        asked.add(name + " " + source);
+                        offered.add(name + " " + source);
                         return target;
                     },
                     remarks::add);
             assertThat(installer.get(WeightName.parse("squeezenet-zoo"), known, blueprint))
                     .isEqualTo(target);
-            assertThat(asked).containsExactly("squeezenet-zoo net.onnx");
+            assertThat(offered).containsExactly("squeezenet-zoo net.onnx");
         }
     }
 

@@ -1,0 +1,82 @@
+package org.gramian.cli.train;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.gramian.cli.common.Durations;
+import org.gramian.cli.common.TorchOptions;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.library.GpuMath;
+import org.gramian.tensor.library.Libtorch;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Checkpointing;
+import org.gramian.train.loop.TrainingContext;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of every command that trains: checkpoints, decoding threads, determinism. */
+final class ContextOptions {
+    @Option(
+            names = "--keep-every",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            description = "time between checkpoints (default: 1m)")
+    private @Nullable Duration keepEvery;
+
+    @Option(
+            names = {"--decode-threads", "--workers"},
+            paramLabel = "N",
+            description = "worker threads that decode images (default: all cores)")
+    private @Nullable Integer threads;
+
+    @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
+    private boolean deterministic;
+
+    /** Returns the names of the given options. */
+    List<String> given() {
+        List<String> names = new ArrayList<>();
+        if (keepEvery != null) {
+            names.add("--keep-every");
+        }
+        if (threads != null) {
+            names.add("--decode-threads");
+        }
+        if (deterministic) {
+            names.add("--deterministic");
+        }
+        return names;
+    }
+
+    /** Returns the time between checkpoints. */
+    Duration keepEvery() {
+        return Objects.requireNonNullElse(keepEvery, Checkpointing.DEFAULT_INTERVAL);
+    }
+
+    /** Returns the number of threads that decode images. */
+    int threads() {
+        return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
+    }
+
+    /**
+     * Loads libtorch, makes it deterministic if requested, and returns the device.
+     *
+     * @throws IllegalArgumentException if the number of threads is not positive
+     */
+    Device prepare(TorchOptions torch) {
+        if (threads() < 1) {
+            throw new IllegalArgumentException("--decode-threads: expected at least 1, found " + threads());
+        }
+        Device device = torch.prepare();
+        if (deterministic) {
+            Libtorch.load().setMath(GpuMath.EXACT);
+        }
+        return device;
+    }
+
+    /** Returns the context of a training. */
+    <E> TrainingContext<E> context(Device device, Consumer<E> listener, Cancellation cancellation) {
+        return new TrainingContext<>(device, threads(), listener, cancellation, Checkpointing.every(keepEvery()));
+    }
+}

@@ -17,6 +17,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.cli.common.CommandHint;
@@ -70,6 +71,9 @@ public final class DistillCommand implements Callable<Integer> {
         SQUARED
     }
 
+    /** Value of {@code --init} for a student without trained weights. */
+    private static final String RANDOM = "random";
+
     @Mixin
     private final Console console = new Console();
 
@@ -87,6 +91,12 @@ public final class DistillCommand implements Callable<Integer> {
             description = "backbone to train and its matched layer (default layer: the backbone's)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String student;
+
+    @Option(
+            names = "--init",
+            paramLabel = "WEIGHTS",
+            description = "weights to start from: a name, a file or random (default: the student's if installed, else random)")
+    private @Nullable String init;
 
     @Option(
             names = "--teacher",
@@ -291,9 +301,11 @@ public final class DistillCommand implements Callable<Integer> {
                 opened.add(teacher(teacher, device, options));
             }
             interruption.keeps(training.keepEvery());
-            try (LinearProbe labelled = probe(trained, options, device)) {
+            try (Arena arena = Arena.ofShared();
+                    LinearProbe labelled = probe(trained, options, device)) {
                 TrainingContext<DistillEvent> context = training.context(device, display, cancellation);
-                return report(new Distillation(trained, opened, unlabelled, labelled, options, out, context));
+                Optional<Weights> start = start(trained, arena);
+                return report(new Distillation(trained, start, opened, unlabelled, labelled, options, out, context));
             }
         } catch (InterruptedTrainingException stopped) {
             console.warn("interrupted before training began; start again with the same command");
@@ -364,6 +376,23 @@ public final class DistillCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--student: expected one layer, found " + backbone.layer());
         }
         return backbone;
+    }
+
+    /** Returns the weights that the student starts from; empty for random ones. */
+    private Optional<Weights> start(Backbone trained, Arena arena) throws IOException {
+        WeightStore store = network.store();
+        WeightName own = store.name(trained.name());
+        String from = init != null ? init : store.holds(own) || store.isBundled(own) ? own.text() : RANDOM;
+        console.say("student " + trained + ", " + trained.features(imageSize, imageSize) + ", "
+                + (from.equals(RANDOM) ? "random weights" : "weights " + from));
+        if (from.equals(RANDOM)) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(store.find(trained, from, arena, console::say));
+        } catch (TensorFileException damaged) {
+            throw new UnusableWeightsException(damaged);
+        }
     }
 
     private interface Names {

@@ -1,9 +1,11 @@
 package org.gramian.cli.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +14,8 @@ import org.gramian.cli.ImageFolder;
 import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.file.Safetensors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +34,10 @@ class DistillCommandTest {
     }
 
     private Run distill(Object... more) {
+        return distillTo(root.resolve("out"), more);
+    }
+
+    private Run distillTo(Path out, Object... more) {
         List<Object> arguments = new ArrayList<>(List.of(
                 "distill",
                 images,
@@ -38,7 +46,7 @@ class DistillCommandTest {
                 "--teacher",
                 network,
                 "--out",
-                root.resolve("out"),
+                out,
                 "--weights-dir",
                 root.resolve("weights"),
                 "--image-size",
@@ -74,6 +82,37 @@ class DistillCommandTest {
         Run again = distill();
         assertThat(again.code()).isEqualTo(ExitCode.USAGE);
         assertThat(again.err()).has(facts("--out", "new folder"));
+    }
+
+    @Test
+    void aStudentStartsFromItsInstalledWeightsOrFromAFile() throws IOException {
+        Run random = distill();
+        assertThat(random.err()).contains("random weights");
+        Path file = root.resolve("out").resolve("mobilenet_v3_large.safetensors");
+        Run.of("weights", "import", "mobilenet_v3_large", file, "--weights-dir", root.resolve("weights"));
+        Path second = root.resolve("second");
+        Run installed = distillTo(second, "--lr", "1e-9");
+        assertThat(installed.err()).contains("weights mobilenet_v3_large");
+        assertThat(filters(second)).containsExactly(filters(root.resolve("out")), within(1e-6));
+        Path third = root.resolve("third");
+        Run again = distillTo(third, "--lr", "1e-9", "--init", "random");
+        assertThat(again.err()).contains("random weights");
+        assertThat(filters(third)[0]).isNotEqualTo(filters(second)[0]);
+        Run fromFile = distillTo(root.resolve("fourth"), "--lr", "1e-9", "--init", file);
+        assertThat(filters(root.resolve("fourth"))).as(fromFile.err()).containsExactly(filters(second), within(1e-6));
+        assertThat(distillTo(root.resolve("fifth"), "--init", "none.pth").err())
+                .contains("none.pth");
+    }
+
+    private static double[] filters(Path out) throws IOException {
+        try (Arena arena = Arena.ofConfined();
+                Scope _ = Scope.open()) {
+            return Safetensors.read(out.resolve("mobilenet_v3_large.safetensors"), arena)
+                    .tensors()
+                    .get("features.3.block.0.0.weight")
+                    .toTensor()
+                    .toDoubles();
+        }
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.LongSupplier;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.Weights;
 import org.gramian.basis.Sha256;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -38,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  * epochs. With a time budget the schedule follows the clock.
  *
  * @param student the network to train, cut at the layer to match
+ * @param start weights that the student starts from; empty for random ones
  * @param teachers at least one
  * @param images without labels
  * @param probe accuracy during training; null for none
@@ -47,6 +49,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Distillation(
         Backbone student,
+        Optional<Weights> start,
         List<Teacher> teachers,
         UnlabelledImages images,
         @Nullable LinearProbe probe,
@@ -118,7 +121,7 @@ public record Distillation(
                         "expected at least 2 readable images, found " + decoded.count() + " of " + all);
             }
             GpuMath math = math();
-            try (Student trained = new Student(student, teachers, options, device);
+            try (Student trained = new Student(student, start, teachers, options, device);
                     Optimizer optimizer = optimizer()) {
                 return Libtorch.load().with(math, () -> {
                     try (DistillSteps steps =
@@ -156,6 +159,8 @@ public record Distillation(
     private String identity(TrainingImages decoded) throws IOException {
         StringBuilder text = new StringBuilder();
         text.append(student).append('\n');
+        start.ifPresent(weights ->
+                text.append(weights.provenance().fingerprint()).append('\n'));
         teachers.forEach(teacher -> text.append(teacher.name())
                 .append(' ')
                 .append(teacher.fingerprint())
@@ -377,6 +382,8 @@ public record Distillation(
         private Map<String, String> metadata() throws IOException {
             Map<String, String> about = new LinkedHashMap<>();
             about.put("distilled_layer", student.layer());
+            start.ifPresent(weights ->
+                    about.put("start_fingerprint", weights.provenance().fingerprint()));
             about.put(
                     "teachers",
                     String.join(", ", teachers.stream().map(Teacher::name).toList()));

@@ -24,6 +24,7 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.Weights;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
@@ -65,17 +66,26 @@ final class Student implements AutoCloseable {
     private final Map<List<Long>, Tensor> resizing = new HashMap<>();
 
     /**
-     * Creates a student with random weights.
+     * Creates a student.
      *
      * @param matched the network, cut at the layer whose maps are matched
+     * @param start weights to start from; empty for random ones
+     * @throws IllegalArgumentException if the weights are those of another network or incomplete
      */
-    Student(Backbone matched, List<Teacher> teachers, DistillOptions options, Device device) {
+    Student(
+            Backbone matched,
+            Optional<Weights> start,
+            List<Teacher> teachers,
+            DistillOptions options,
+            Device device) {
         this.matched = matched;
         this.whole = withoutClassifier(matched);
         this.teachers = List.copyOf(teachers);
         this.losses = options.losses();
         SplittableRandom random = new SplittableRandom(options.seed());
-        this.backbone = ParameterSet.initialize(whole.parameters(), random.split(), DType.F32, device);
+        SplittableRandom own = random.split();
+        this.backbone = start.map(weights -> weights.load(whole, DType.F32, device))
+                .orElseGet(() -> ParameterSet.initialize(whole.parameters(), own, DType.F32, device));
         this.matching = ParameterSet.initialize(matchingParameters(), random.split(), DType.F32, device);
         try (Scope scope = Scope.open()) {
             for (Parameter parameter : backbone.all()) {

@@ -101,6 +101,7 @@ class DistillationTest {
         try (Teacher teacher = teacher(logits, device)) {
             return new Distillation(
                             student(logits),
+                            Optional.empty(),
                             List.of(teacher),
                             UnlabelledImages.of(List.of(images)),
                             probe,

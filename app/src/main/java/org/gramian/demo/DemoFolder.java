@@ -26,7 +26,8 @@ public record DemoFolder(Path path) {
         String wanted = mark(recipe);
         Path mark = path.resolve(MARK);
         if (Files.isRegularFile(mark)) {
-            String found = Files.readString(mark, StandardCharsets.UTF_8);
+            String found = Files.readString(mark, StandardCharsets.UTF_8)
+                    .replace("pictures ", "images "); // as earlier versions wrote it
             if (!found.equals(wanted)) {
                 throw new IllegalArgumentException(
                         "%s: expected a new folder or the same demo, found another demo:%n%s%s"
@@ -55,7 +56,7 @@ public record DemoFolder(Path path) {
 
     private static String mark(DemoRecipe recipe) {
         TextureSet textures = recipe.textures();
-        return "gramian demo, version 1%nseed %d%npictures %d of each class, %d x %d%npooling %s on %s, %d epochs%n"
+        return "gramian demo, version 1%nseed %d%nimages %d of each class, %d x %d%npooling %s on %s, %d epochs%n"
                 .formatted(
                         textures.seed(),
                         textures.images(),

@@ -281,6 +281,9 @@ final class GalleryFile {
         }
 
         private static Part part(String name) {
+            if (name.equals("HELD_BACK")) { // in files of earlier versions
+                return Part.VALIDATION;
+            }
             for (Part part : Part.values()) {
                 if (part.name().equals(name)) {
                     return part;

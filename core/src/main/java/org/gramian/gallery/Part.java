@@ -3,8 +3,7 @@ package org.gramian.gallery;
 /** The set that an image belongs to, in the order of a gallery. */
 public enum Part {
     TRAINING("training", 0),
-    /** Validation set; files hold this name. */
-    HELD_BACK("validation", 1),
+    VALIDATION("validation", 1),
     TEST("test", 2);
 
     private final String words;

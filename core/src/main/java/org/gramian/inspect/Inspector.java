@@ -29,47 +29,48 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Inspects the pooling of a model on images, with one crop of each.
+ * Computes statistics of a model's pooling on images, with one crop of each: degenerate channels, and the spectra of the
+ * matrices after the kernel and every transform.
  *
  * @param model model to inspect
- * @param rendering crops of a file; the first one is used
+ * @param rendering crops of an image; the first one is used
  * @param threads number of decoding threads
  */
 public record Inspector(Model model, Rendering rendering, int threads) {
-    /** Largest number of images: quantiles of more hardly differ. */
-    public static final int MOST_IMAGES = 64;
+    /** Maximum number of images: quantiles of more hardly differ. */
+    public static final int MAX_IMAGES = 64;
 
     private static final int BATCH = 8;
 
     /** Matrix size up to which the matrices of all images are decomposed; the time grows with its cube. */
     private static final int SMALL = 64;
 
-    /** Returns the number of matrices of a size to decompose. */
+    /** Returns how many matrices {@code [size, size]} to decompose. */
     static int matrices(long size) {
-        return Math.clamp((long) MOST_IMAGES * SMALL / size, 4, MOST_IMAGES);
+        return Math.clamp((long) MAX_IMAGES * SMALL / size, 4, MAX_IMAGES);
     }
 
     /**
      * Inspects a model.
      *
-     * @param samples at least one image; at most {@value #MOST_IMAGES}, evenly spaced, are used
+     * @param samples at least one image; at most {@value #MAX_IMAGES}, evenly spaced, are used
      * @param fingerprint SHA-256 of the model file
      * @param progress receives the number of processed images
      * @throws IOException if an image cannot be read
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
-        List<Sample> some = EvenSample.of(samples, MOST_IMAGES);
+        List<Sample> some = EvenSample.of(samples, MAX_IMAGES);
         Statistics statistics = new Statistics(some.size());
         Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
-        int seen = 0;
+        int processed = 0;
         try (BatchLoader loader =
                 new BatchLoader(first, Work.all(some, first.crops()), new Prefetch(BATCH, threads, 3))) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
                     requireReadable(batch, some);
-                    statistics.at(batch);
-                    seen += batch.places().size();
-                    progress.accept(seen);
+                    statistics.add(batch);
+                    processed += batch.places().size();
+                    progress.accept(processed);
                 }
             }
         }
@@ -88,33 +89,34 @@ public record Inspector(Model model, Rendering rendering, int threads) {
 
     /** Statistics collected so far. */
     private final class Statistics {
-        private final int images;
+        private final int count;
         private final ChannelSums channels = new ChannelSums();
         private final Map<String, List<double[]>> spectra = new LinkedHashMap<>();
 
-        Statistics(int images) {
-            this.images = images;
+        /** @param count number of images */
+        Statistics(int count) {
+            this.count = count;
         }
 
-        void at(Batch batch) {
+        void add(Batch batch) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.inference()) {
                 Tensor images = Tensors.to(Tensors.viewOf(batch.memory(), DType.F32, batch.shape()), model.device());
-                // Without the padding of the batch.
-                Tensor real = Views.slice(images, 0, 0, batch.places().size());
+                Tensor unpadded = Views.slice(images, 0, 0, batch.places().size());
                 Var features = model.backbone()
                         .apply(
-                                tape.constant(real),
+                                tape.constant(unpadded),
                                 Bindings.of(model.backboneParameters().variables(tape)));
-                Bindings own =
+                Bindings parameters =
                         Bindings.of(model.headParameters().variables(tape)).under("pooling");
-                Tensor maps = model.head().pooling().reduce(features, own).value();
+                Tensor maps =
+                        model.head().pooling().reduce(features, parameters).value();
                 channels.add(Views.reshape(
                         Views.contiguous(maps),
                         maps.size(0),
                         maps.size(1),
                         maps.shape().elements() / maps.size(0) / maps.size(1)));
-                model.head().pooling().trace(features, own, (stage, value) -> {
+                model.head().pooling().trace(features, parameters, (stage, value) -> {
                     if (isOfMatrices(stage, value)) {
                         decompose(stage, value.value(), batch.places());
                     }
@@ -122,7 +124,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
             }
         }
 
-        /** By its name too: maps with as many channels as positions are square but not matrices. */
+        /** Returns whether a stage gives SPD matrices. Its name decides too: feature maps {@code [n, c, p]} can have c = p. */
         private static boolean isOfMatrices(String stage, Var value) {
             return stage.matches("(branch \\d+, )*(kernel |transform \\d).*")
                     && value.shape().rank() == 3
@@ -132,7 +134,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
         /** Decomposes evenly spaced matrices, since samples may be sorted by class. */
         private void decompose(String stage, Tensor matrices, List<Place> places) {
             List<double[]> found = spectra.computeIfAbsent(stage, _ -> new ArrayList<>());
-            long[] wanted = EvenSample.places(images, matrices(matrices.size(1)));
+            long[] wanted = EvenSample.places(count, matrices(matrices.size(1)));
             for (int i = 0; i < places.size(); i++) {
                 if (Arrays.binarySearch(wanted, places.get(i).work()) >= 0) {
                     found.add(spectrum(Views.slice(matrices, 0, i, i + 1L)));

@@ -108,7 +108,7 @@ record RunArtifacts(
     private SpdInspection inspect(Model model, String fingerprint) throws IOException {
         List<Sample> test = data.parts().test();
         TrainingContext<TrainEvent> training = training();
-        int all = Math.min(test.size(), Inspector.MOST_IMAGES);
+        int all = Math.min(test.size(), Inspector.MAX_IMAGES);
         return new Inspector(model, data.rendering(data.testCrops()), context.threads())
                 .inspect(
                         test, fingerprint, done -> training.measuring(new Collecting("pooling statistics", done, all)));
@@ -125,7 +125,7 @@ record RunArtifacts(
         TrainingContext<TrainEvent> training = training();
         Map<Part, List<Sample>> parts = new EnumMap<>(Part.class);
         parts.put(Part.TRAINING, split.training());
-        parts.put(Part.HELD_BACK, split.validation());
+        parts.put(Part.VALIDATION, split.validation());
         parts.put(Part.TEST, split.test());
         long size = model.head().pooling().descriptorSize(model.backbone().channels());
         GalleryBuilder gallery = new GalleryBuilder(plan.dataset().classes(), size, fingerprint);

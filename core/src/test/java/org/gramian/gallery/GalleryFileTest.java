@@ -110,9 +110,8 @@ final class GalleryFileTest {
         }
     }
 
-    /** Changes one tensor or metadata of a gallery of 3 images with vectors of 6 numbers. */
-    private void requireRefused(Facts message, Map<String, StoredTensor> tensors, Map<String, String> metadata)
-            throws IOException {
+    /** Changes tensors or metadata of a gallery of 3 images with vectors of 6 numbers. */
+    private Path changed(Map<String, StoredTensor> tensors, Map<String, String> metadata) throws IOException {
         Path path = folder.resolve("changed");
         try (Arena arena = Arena.ofConfined()) {
             Path whole = folder.resolve("whole");
@@ -124,6 +123,12 @@ final class GalleryFileTest {
             texts.putAll(metadata);
             Safetensors.write(path, all, texts);
         }
+        return path;
+    }
+
+    private void requireRefused(Facts message, Map<String, StoredTensor> tensors, Map<String, String> metadata)
+            throws IOException {
+        Path path = changed(tensors, metadata);
         assertThatThrownBy(() -> Gallery.read(path))
                 .isInstanceOf(GalleryFileException.class)
                 .has(message);
@@ -157,6 +162,12 @@ final class GalleryFileTest {
                 facts("JPEG", "thumbnail", "1"),
                 Map.of("thumbnails", tensor(DType.U8, 1, 2, 3), "thumbnail_ends", tensor(DType.I64, 1, 2, 3)),
                 Map.of());
+    }
+
+    @Test
+    void validationImagesAreFoundUnderTheNameOfEarlierVersions() throws IOException {
+        Gallery gallery = Gallery.read(changed(Map.of(), Map.of("left_out", "{\"HELD_BACK\":3}")));
+        assertThat(gallery.leftOut(Part.VALIDATION)).isEqualTo(3);
     }
 
     @Test

@@ -64,7 +64,7 @@ class FoldGalleryTest {
         List<Item> expected = new ArrayList<>();
         FoldPlan fold = run.plan().folds().getFirst();
         fold.parts().training().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.TRAINING)));
-        fold.parts().validation().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.HELD_BACK)));
+        fold.parts().validation().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.VALIDATION)));
         fold.parts().test().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.TEST)));
         assertThat(gallery.items()).isEqualTo(expected);
         assertThat(gallery.classes()).isEqualTo(run.dataset().classes());

@@ -20,7 +20,10 @@ import org.gramian.run.config.Settings;
  * @param path the folder
  */
 public record RunFolder(Path path) {
-    private static final String PICTURES = "pictures.txt";
+    private static final String IMAGES = "images.txt";
+
+    /** Name of {@value #IMAGES} in runs of earlier versions. */
+    private static final String OLD_IMAGES = "pictures.txt";
 
     /** Before the path of the images as it was typed. */
     private static final String TYPED = "typed: ";
@@ -36,8 +39,8 @@ public record RunFolder(Path path) {
         return new RunFolder(path);
     }
 
-    /** {@code runs/<date>-<name of the images>}, with a number appended if it exists. */
-    static RunFolder usual(Path images) {
+    /** Returns the default folder {@code runs/<date>-<name of the images>}, with a number appended if it exists. */
+    static RunFolder defaultFor(Path images) {
         String name = String.valueOf(images.toAbsolutePath().normalize().getFileName())
                 .replaceFirst("\\.csv$", "")
                 .replaceAll("[^\\p{L}\\p{N}._-]", "-");
@@ -64,7 +67,7 @@ public record RunFolder(Path path) {
     /** Stores the path of the images of a new run, absolute and as typed, and whether it writes a report. */
     void begin(Path images, boolean report) throws IOException {
         Files.createDirectories(path);
-        AtomicTextFile.write(path.resolve(PICTURES), text -> {
+        AtomicTextFile.write(path.resolve(IMAGES), text -> {
             text.write(images.toAbsolutePath().normalize() + "\n" + TYPED + images + "\n");
             text.write(report ? "" : NO_REPORT + "\n");
         });
@@ -107,7 +110,7 @@ public record RunFolder(Path path) {
 
     /** Returns the path of the images as it was typed; empty for runs of earlier versions. */
     Optional<String> typedImages() throws IOException {
-        return (Files.exists(path.resolve(PICTURES)) ? lines() : List.<String>of())
+        return (Files.exists(imagesFile()) ? lines() : List.<String>of())
                 .stream()
                         .filter(line -> line.startsWith(TYPED))
                         .map(line -> line.substring(TYPED.length()))
@@ -116,13 +119,16 @@ public record RunFolder(Path path) {
 
     /** Returns whether the run was started without a report. */
     boolean isWithoutReport() throws IOException {
-        return Files.exists(path.resolve(PICTURES)) && lines().contains(NO_REPORT);
+        return Files.exists(imagesFile()) && lines().contains(NO_REPORT);
     }
 
     private List<String> lines() throws IOException {
-        return Files.readString(path.resolve(PICTURES), StandardCharsets.UTF_8)
-                .lines()
-                .toList();
+        return Files.readString(imagesFile(), StandardCharsets.UTF_8).lines().toList();
+    }
+
+    private Path imagesFile() {
+        Path old = path.resolve(OLD_IMAGES);
+        return Files.exists(old) && !Files.exists(path.resolve(IMAGES)) ? old : path.resolve(IMAGES);
     }
 
     /** Returns whether there is a checkpoint. */

@@ -224,7 +224,7 @@ public final class TrainCommand implements Callable<Integer> {
                     + CommandHint.of("train", "--help") + "'");
         }
         if (out == null) {
-            return RunFolder.usual(images);
+            return RunFolder.defaultFor(images);
         }
         return dry ? new RunFolder(out) : RunFolder.fresh(out);
     }

@@ -61,7 +61,7 @@ final class TrainCommandTest {
                 .satisfies(text -> assertThat(text.lines()).hasSizeLessThan(SCREEN));
         assertThat(TinyTraining.names(out))
                 .contains("model.safetensors", "evaluation.json", "predictions.csv", "gallery.safetensors")
-                .contains(".lock", "audit.json", "config.yaml", "pictures.txt", "poolings.json", "report.html")
+                .contains(".lock", "audit.json", "config.yaml", "images.txt", "poolings.json", "report.html")
                 .contains("summary.txt")
                 .doesNotContain("checkpoint.safetensors", "frozen.safetensors", "stage1.json");
         assertThat(run.err()).has(facts(out.resolve("report.html")));
@@ -199,7 +199,7 @@ final class TrainCommandTest {
                         "config.yaml",
                         "fold-1",
                         "fold-2",
-                        "pictures.txt",
+                        "images.txt",
                         "report.html",
                         "summary.txt");
         for (String fold : Set.of("fold-1", "fold-2")) {

@@ -23,11 +23,12 @@ public final class Sha256 {
         }
     }
 
+    /** Returns the hash of bytes, 32 bytes. */
     public static byte[] of(byte[] bytes) {
         return digest().digest(bytes);
     }
 
-    /** Returns the hash of a file. */
+    /** Returns the hash of a file, 32 bytes. */
     public static byte[] of(Path file) throws IOException {
         MessageDigest digest = digest();
         try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {

@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It is a shared lock of the operating system on the empty file {@code FOLDER.lock} beside the folder, so it ends with the
  * process. That file is never deleted: a deleted one could be locked twice. On a read-only file system, or one without locks,
- * there is no lock, and {@link #exclusively} does nothing.
+ * a folder is used without a lock, and {@link #exclusively} never runs its action.
  */
 public final class SharedFolderLock implements AutoCloseable {
     private static final String SUFFIX = ".lock";
 
     /** One channel for all users in this process: locks are lost when any channel on the file is closed. */
-    private static final Map<Path, Users> HERE = new HashMap<>();
+    private static final Map<Path, Users> OPEN = new HashMap<>();
 
     /** Users of one folder in this process. */
     private static final class Users {
@@ -50,11 +50,11 @@ public final class SharedFolderLock implements AutoCloseable {
     /** Marks a folder as in use, waiting while another process deletes from it. The folder need not exist, its parent must. */
     public static SharedFolderLock of(Path folder) throws IOException {
         Path file = file(folder);
-        synchronized (HERE) {
-            Users users = HERE.get(file);
+        synchronized (OPEN) {
+            Users users = OPEN.get(file);
             if (users == null) {
                 users = new Users(shared(file));
-                HERE.put(file, users);
+                OPEN.put(file, users);
             }
             users.count++;
         }
@@ -64,12 +64,13 @@ public final class SharedFolderLock implements AutoCloseable {
     /**
      * Runs an action while no process has the folder in use.
      *
-     * @return false, without running it, if the folder is in use or cannot be locked
+     * @return false, without running the action, if the folder is in use or cannot be locked
+     * @throws IOException if the lock file cannot be opened for writing, or by the action
      */
     public static boolean exclusively(Path folder, Action action) throws IOException {
         Path file = file(folder);
-        synchronized (HERE) {
-            if (HERE.containsKey(file)) {
+        synchronized (OPEN) {
+            if (OPEN.containsKey(file)) {
                 return false;
             }
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
@@ -83,14 +84,15 @@ public final class SharedFolderLock implements AutoCloseable {
     }
 
     private static Path file(Path folder) throws IOException {
-        Path whole = folder.toAbsolutePath().normalize();
-        Path parent = whole.getParent();
+        Path absolute = folder.toAbsolutePath().normalize();
+        Path parent = absolute.getParent();
         if (parent == null || !Files.isDirectory(parent)) {
-            throw new IOException(folder + " is expected to lie in a folder, found none");
+            throw new IOException(folder + ": expected a path inside an existing folder, found none");
         }
-        return parent.toRealPath().resolve(whole.getFileName() + SUFFIX);
+        return parent.toRealPath().resolve(absolute.getFileName() + SUFFIX);
     }
 
+    /** Opens the lock file and takes a shared lock; null if it cannot be opened. */
     private static @Nullable FileChannel shared(Path file) {
         FileChannel channel = null;
         try {
@@ -99,8 +101,8 @@ public final class SharedFolderLock implements AutoCloseable {
             channel.lock(0, Long.MAX_VALUE, true);
             return channel;
         } catch (IOException | OverlappingFileLockException _) {
-            // Read-only or without locks; or another class loader of this process holds it, which marks it as well. The
-            // channel then stays open: closing it would drop that lock.
+            // Read-only, or without locks; or another class loader of this process holds a lock, which marks the
+            // folder too. The channel then stays open: closing it would drop that lock.
             return channel;
         }
     }
@@ -115,15 +117,15 @@ public final class SharedFolderLock implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        synchronized (HERE) {
-            Users users = HERE.get(file);
+        synchronized (OPEN) {
+            Users users = OPEN.get(file);
             if (closed || users == null) {
                 return;
             }
             closed = true;
             users.count--;
             if (users.count == 0) {
-                HERE.remove(file);
+                OPEN.remove(file);
                 if (users.channel != null) {
                     users.channel.close(); // and with it the lock
                 }

@@ -37,10 +37,10 @@ import org.gramian.tensor.Tensors;
  * Checks the gradients of a pooling with respect to features and every trained parameter by central differences.
  *
  * <p>{@code sigma=mean} is a constant of the backward pass by definition: differences are taken with each image's σ held at
- * its value. Stages with another formula than the derivative, as {@code triu:gradient=printed}, must deviate by exactly the
- * stated factor: each is compared by itself, and all of them together in every input.
+ * its value. A stage whose backward formula is not the derivative, such as {@code triu:gradient=printed}, must deviate by
+ * exactly the stated factor: each is compared alone, and all of them together in every input.
  *
- * @param pooling that was checked
+ * @param pooling the checked pooling
  * @param formulas one per stated deviation
  * @param inputs one per input: {@code features}, {@code conv.weight}, …
  */
@@ -53,7 +53,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
     /**
      * Gradient compared with central differences and with the stated formulas of the layers.
      *
-     * @param subject an input as {@code conv.weight}, or the statement of a deviation
+     * @param subject an input such as {@code conv.weight}, or the statement of a deviation
      * @param error largest deviation from the derivative, relative to the largest magnitude of the gradient
      * @param fromStated largest deviation from the stated formulas; equal to the error if no layer states a deviation
      * @param tolerance largest deviation that passes
@@ -76,7 +76,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
     }
 
     /** Returns the number of elements checked per input: all would take hours. */
-    private static int sample(Pooling pooling, Tensor features) {
+    private static int sampleSize(Pooling pooling, Tensor features) {
         return Math.clamp(2_000_000 / pooling.descriptorSize(features.size(1)), 8, 100);
     }
 
@@ -110,8 +110,8 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
     }
 
     /**
-     * Returns the scale of the features, so that a fixed σ is no larger than the distances of maps: with all K_ij near 1,
-     * differences would be rounding only.
+     * Returns the scale of the features. It makes the distances between feature maps at least a fixed σ: with all K_ij near
+     * 1, differences would be rounding errors.
      */
     private static double scale(Pooling pooling, int channels) {
         return pooling.aggregation() instanceof SecondOrder second
@@ -121,7 +121,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
                 : 1;
     }
 
-    /** Returns the least number of channels that fits every stage. */
+    /** Returns the smallest number of channels, at least 5, that fits every stage. */
     private static int smallestChannels(Pooling pooling) {
         String last = "";
         for (int channels = 5; channels <= 4096; channels++) {
@@ -135,7 +135,13 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
         throw new IllegalArgumentException("no number of channels up to 4096 fits " + pooling + ": " + last);
     }
 
-    /** Compares the gradients of a pooling at a point with its derivative and with that of another function. */
+    /**
+     * Compares the backward pass of a pooling with central differences of two functions.
+     *
+     * @param exact the pooling
+     * @param stated the function whose derivative the backward pass is stated to be; {@code exact} without a deviation
+     * @param elements number of random elements compared per input
+     */
     static List<GradientComparison> compare(
             SurrogateFunction exact, SurrogateFunction stated, ParameterSet parameters, int elements) {
         List<String> names = new ArrayList<>(List.of("features"));
@@ -150,7 +156,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
             }
         }
         GradientCheck check = GradientCheck.of(x -> exact.pooling().apply(x.getFirst(), bind(x, names, fixed)))
-                .withAtMost(Math.min(elements, sample(exact.pooling(), exact.features())));
+                .withAtMost(Math.min(elements, sampleSize(exact.pooling(), exact.features())));
         Tensor[] point = inputs.toArray(Tensor[]::new);
         GradientCheck.Report ofExact = check.withReference(x -> exact.apply(x.getFirst(), bind(x, names, fixed)))
                 .check(point);
@@ -188,10 +194,10 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
     /**
      * Stage of a pooling whose backward pass is not its derivative.
      *
-     * @param statement the stage and the factor, for messages
-     * @param layer the stage with its backward
-     * @param stated the function whose derivative is the stated formula, of the point and of a variable
-     * @param shape sizes of the stage's input
+     * @param statement stage and factor, for messages
+     * @param layer the stage with its backward pass
+     * @param stated maps a point to the function whose derivative there is the stated formula
+     * @param shape of the stage's input
      */
     private record StatedFormula(
             String statement, Function<Var, Var> layer, Function<Tensor, Function<Var, Var>> stated, Shape shape) {
@@ -222,7 +228,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
             return all;
         }
 
-        /** Returns the formula of the kernel, on maps with a fixed width. */
+        /** Returns the formula of the kernel, on feature maps {@code [1, 5, 7]} with a fixed σ. */
         private static StatedFormula kernel(Rbf rbf) {
             Rbf fixed = new Rbf(new Sigma.Fixed(3), rbf.jitter(), rbf.backward());
             return new StatedFormula(

@@ -30,7 +30,11 @@ final class ExifTags extends DirectoryTiffHandler {
         pushDirectory(ExifIFD0Directory.class);
     }
 
-    /** @param tiff where a TIFF header begins, in a file or in its EXIF segment */
+    /**
+     * Reads the tags; those before damaged data count.
+     *
+     * @param tiff the TIFF data from its header on: the whole file, or its EXIF segment
+     */
     static ExifTags of(byte[] content, Span tiff) {
         ExifTags tags = new ExifTags(new Metadata());
         try {
@@ -38,10 +42,8 @@ final class ExifTags extends DirectoryTiffHandler {
                     ? content
                     : Arrays.copyOfRange(content, tiff.from(), tiff.to());
             new TiffReader().processTiff(new ByteArrayReader(exif), tags, 0);
-        } catch (TiffProcessingException | IOException | RuntimeException damaged) {
-            // Tags found so far count: the decoder rejects a damaged TIFF, and damaged EXIF data does not affect
-            // pixels.
-            tags.warn("damaged");
+        } catch (TiffProcessingException | IOException | RuntimeException _) {
+            // The decoder rejects a damaged TIFF; damaged EXIF data does not affect pixels.
         }
         return tags;
     }
@@ -53,12 +55,12 @@ final class ExifTags extends DirectoryTiffHandler {
         return number == null || number < 1 || number > 8 ? Orientation.UPRIGHT : Orientation.of(number);
     }
 
-    /** Returns the largest value of the tag; invalid values count as very large. */
+    /** Returns the number of samples per pixel, 1 if missing; an invalid value is {@link Long#MAX_VALUE}. */
     long samplesPerPixel() {
         return samplesPerPixel;
     }
 
-    /** Returns columns and rows; 0 if missing or invalid. */
+    /** Returns columns and rows; 0 if missing, {@link Integer#MAX_VALUE} if invalid. */
     FileHeader.Size size() {
         return new FileHeader.Size((int) Math.min(width, Integer.MAX_VALUE), (int) Math.min(height, Integer.MAX_VALUE));
     }
@@ -81,7 +83,7 @@ final class ExifTags extends DirectoryTiffHandler {
         return null;
     }
 
-    /** Skips every tag but the orientation. */
+    /** Reads the sizes here and leaves only the orientation to the library: every other tag counts as processed. */
     @Override
     public boolean customProcessTag(
             int tagOffset,

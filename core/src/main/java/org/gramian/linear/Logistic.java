@@ -111,12 +111,12 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             SequencedMap<String, Double> found = CostGrid.found(chosen, folds.folds());
             int[] all = IntStream.range(0, rows.count()).toArray();
             LogisticDescent descent = descent(rows, scaled, all);
-            LogisticDescent.Ending ending = descent.minimize(
+            LogisticDescent.Convergence convergence = descent.minimize(
                     chosen,
                     TOLERANCE,
                     iterations -> watch.at("fitting logistic regression", iterations, iterations + 1));
-            found.put("gradient", ending.gradient());
-            found.put("iterations", (double) ending.iterations());
+            found.put("gradient", convergence.gradient());
+            found.put("iterations", (double) convergence.iterations());
             LinearModel model = model(scaled, descent.solution(), rows.classes(), found);
             return (tried.isEmpty() ? model : model.with(tried.get(best))).keptBy(scope);
         }

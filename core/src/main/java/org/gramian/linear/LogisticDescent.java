@@ -25,12 +25,14 @@ import org.jspecify.annotations.Nullable;
  * dual {@code KA}; an iteration costs one product with K, or two with Z.
  */
 final class LogisticDescent {
+    /** Number of steps from which the inverse Hessian is estimated. */
     private static final int MEMORY = 10;
-    private static final int MOST_ITERATIONS = 1000;
-    private static final int MOST_TRIALS = 30;
 
-    /** The slope of the loss along a direction has to fall to this part. */
-    private static final double SLOPE = 0.1;
+    private static final int MAX_ITERATIONS = 1000;
+    private static final int MAX_TRIALS = 30;
+
+    /** The line search ends when the slope along the direction is at most this fraction of the initial slope. */
+    private static final double SLOPE_TOLERANCE = 0.1;
 
     private final Tensor matrix;
     private final boolean products;
@@ -43,8 +45,10 @@ final class LogisticDescent {
      * Starts at 0.
      *
      * @param matrix {@code K [n, n]} or {@code Z [n, d]} in float64
-     * @param labels class of each row
-     * @param weights weight of each row
+     * @param products whether the matrix is K
+     * @param labels class y_i of each row
+     * @param weights weight of each row, a factor of c_i
+     * @param classes number of classes k
      */
     LogisticDescent(Tensor matrix, boolean products, int[] labels, double[] weights, int classes) {
         this.matrix = matrix;
@@ -52,18 +56,18 @@ final class LogisticDescent {
         this.labels = labels.clone();
         this.weights = weights.clone();
         this.classes = classes;
-        this.solution = new double[Math.toIntExact(matrix.size(1)) * classes];
+        this.solution = new double[Math.toIntExact(matrix.size(1) * classes)];
     }
 
     /**
-     * How a descent ended.
+     * Convergence of a minimization.
      *
-     * @param gradient norm of the gradient, as a part of that at 0
+     * @param gradient norm of the gradient relative to that at 0
      * @param iterations number of steps
      */
-    record Ending(double gradient, int iterations) {}
+    record Convergence(double gradient, int iterations) {}
 
-    /** A vector of parameters and its dual, which is itself where parameters are weights. */
+    /** A vector of parameters and its dual; a vector of weights is its own dual. */
     private static final class Vector {
         private final double[] values;
         private final double[] dual;
@@ -102,7 +106,7 @@ final class LogisticDescent {
             return sums[0] + sums[1] + sums[2] + sums[3];
         }
 
-        /** {@code this + factor · other}, a new vector. */
+        /** Returns {@code this + factor · other}. */
         Vector plus(double factor, Vector other) {
             double[] sum = LogisticDescent.sum(values, factor, other.values);
             return selfDual ? selfDual(sum) : of(sum, LogisticDescent.sum(dual, factor, other.dual));
@@ -134,26 +138,26 @@ final class LogisticDescent {
     private record Pair(Vector s, Vector y, double product) {}
 
     /**
-     * Descends from the last solution.
+     * Minimizes F, starting from the last solution.
      *
-     * @param c weight of the loss
-     * @param tolerance of the gradient's norm, as a part of that at 0
+     * @param c weight of the loss, a factor of every c_i
+     * @param tolerance of the gradient's norm, relative to that at 0
      * @param eachStep called with the number of steps; may throw
      */
-    Ending minimize(double c, double tolerance, IntConsumer eachStep) {
+    Convergence minimize(double c, double tolerance, IntConsumer eachStep) {
         double[] zero = new double[solution.length];
         double reference = norm(gradient(zero, new double[labels.length * classes], c));
         double[] scores = scores(matrix);
         Vector gradient = gradient(solution, scores, c);
         Deque<Pair> history = new ArrayDeque<>();
         int steps = 0;
-        while (norm(gradient) > tolerance * reference && steps < MOST_ITERATIONS) {
+        while (norm(gradient) > tolerance * reference && steps < MAX_ITERATIONS) {
             eachStep.accept(steps);
             Vector direction = direction(gradient, history);
             double[] along = products ? direction.dual : times(matrix, direction.values);
             double length = search(direction, gradient, scores, along, c);
             if (!(length > 0)) {
-                break; // rounding: the gradient is no direction of descent any more
+                break; // rounding errors: the direction is not a descent direction
             }
             solution = sum(solution, length, direction.values);
             scores = sum(scores, length, along);
@@ -170,14 +174,14 @@ final class LogisticDescent {
             gradient = next;
             steps++;
         }
-        return new Ending(reference > 0 ? norm(gradient) / reference : 0, steps);
+        return new Convergence(reference > 0 ? norm(gradient) / reference : 0, steps);
     }
 
     private static double norm(Vector vector) {
         return Math.sqrt(Math.max(0, vector.dot(vector)));
     }
 
-    /** {@code −H g} with the inverse Hessian of the last steps. */
+    /** Returns {@code −H g} with the L-BFGS estimate H of the inverse Hessian (two-loop recursion). */
     private static Vector direction(Vector gradient, Deque<Pair> history) {
         Vector q = gradient.times(-1);
         double[] factors = new double[history.size()];
@@ -197,21 +201,21 @@ final class LogisticDescent {
         return q;
     }
 
-    /** Step length at which the slope along the direction is small, by Newton's method between bounds. */
+    /** Returns a step length at which the slope along the direction is small, by Newton's method between bounds. */
     private double search(Vector direction, Vector gradient, double[] scores, double[] along, double c) {
         double first = gradient.dot(direction);
         if (!(first < 0)) {
             return 0;
         }
         double square = direction.dot(direction);
-        double linear = first - slope(scores, along, 0, c)[0];
+        double linear = first - derivatives(scores, along, 0, c)[0];
         double low = 0;
         double high = Double.POSITIVE_INFINITY;
         double length = 1;
-        for (int trial = 0; trial < MOST_TRIALS; trial++) {
-            double[] loss = slope(scores, along, length, c);
+        for (int trial = 0; trial < MAX_TRIALS; trial++) {
+            double[] loss = derivatives(scores, along, length, c);
             double slope = linear + length * square + loss[0];
-            if (Math.abs(slope) <= SLOPE * -first) {
+            if (Math.abs(slope) <= SLOPE_TOLERANCE * -first) {
                 return length;
             }
             if (slope < 0) {
@@ -229,8 +233,8 @@ final class LogisticDescent {
         return low;
     }
 
-    /** First and second derivative of the loss at {@code scores + length · along}. */
-    private double[] slope(double[] scores, double[] along, double length, double c) {
+    /** Returns the first and second derivative of the loss by the length at {@code scores + length · along}. */
+    private double[] derivatives(double[] scores, double[] along, double length, double c) {
         double[] row = new double[classes];
         double first = 0;
         double second = 0;
@@ -289,12 +293,16 @@ final class LogisticDescent {
         }
     }
 
-    /** Scores {@code [m · k]} of the rows of a matrix: products with the training rows, or rows themselves. */
+    /**
+     * Returns the scores {@code [m · k]} of rows.
+     *
+     * @param rows their products with the training rows {@code [m, n]}, or the rows themselves {@code [m, d]}
+     */
     double[] scores(Tensor rows) {
         return times(rows, solution);
     }
 
-    /** The minimizer, coefficients {@code [n · k]} or weights {@code [d · k]}. */
+    /** Returns the minimizer, coefficients {@code [n · k]} or weights {@code [d · k]}. */
     double[] solution() {
         return solution.clone();
     }

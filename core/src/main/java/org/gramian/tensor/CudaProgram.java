@@ -32,8 +32,10 @@ public final class CudaProgram {
     /** Environment variable; {@code off} disables the kernels. */
     public static final String SWITCH = "GRAMIAN_GPU_KERNELS";
 
-    private static final int MAJOR = 75; // cudaDevAttrComputeCapabilityMajor; the minor version is the next attribute
-    private static final int ARGUMENTS = 24; // maximum per launch
+    /** {@code cudaDevAttrComputeCapabilityMajor}; the minor version is the next attribute. */
+    private static final int COMPUTE_CAPABILITY_MAJOR = 75;
+
+    private static final int MAX_ARGUMENTS = 24;
 
     private final String name;
     private final String source;
@@ -121,19 +123,19 @@ public final class CudaProgram {
         MemorySegment function = kernels.computeIfAbsent(
                 kernel + "@" + device.index(),
                 _ -> function(kernel, modules.computeIfAbsent(device.index(), this::load)));
-        if (arguments.length > ARGUMENTS) {
+        if (arguments.length > MAX_ARGUMENTS) {
             throw new IllegalArgumentException(
-                    kernel + ": at most " + ARGUMENTS + " arguments, found " + arguments.length);
+                    kernel + ": expected at most " + MAX_ARGUMENTS + " arguments, found " + arguments.length);
         }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment cells = arena.allocate(JAVA_LONG, ARGUMENTS);
-            MemorySegment places = arena.allocate(ADDRESS, ARGUMENTS);
+            MemorySegment values = arena.allocate(JAVA_LONG, MAX_ARGUMENTS);
+            MemorySegment pointers = arena.allocate(ADDRESS, MAX_ARGUMENTS);
             for (int i = 0; i < arguments.length; i++) {
                 if (arguments[i] instanceof Struct struct) {
-                    places.setAtIndex(ADDRESS, i, struct.memory);
+                    pointers.setAtIndex(ADDRESS, i, struct.memory);
                 } else {
-                    write(kernel, cells, 8L * i, arguments[i]);
-                    places.setAtIndex(ADDRESS, i, cells.asSlice(8L * i, 8));
+                    write(kernel, values, 8L * i, arguments[i]);
+                    pointers.setAtIndex(ADDRESS, i, values.asSlice(8L * i, 8));
                 }
             }
             NativeErrors.check(
@@ -147,7 +149,7 @@ public final class CudaProgram {
                             1,
                             0,
                             Cuda.currentStream(device.index()),
-                            places,
+                            pointers,
                             MemorySegment.NULL),
                     kernel);
         } catch (Throwable thrown) {
@@ -162,7 +164,7 @@ public final class CudaProgram {
      * during capture.
      */
     public static final class Struct {
-        /** Maximum total size of kernel arguments in bytes that every GPU and CUDA version supports. */
+        /** Maximum size in bytes: that of all kernel arguments together on every GPU and CUDA version. */
         public static final int LARGEST = 4096;
 
         private final MemorySegment memory;
@@ -170,8 +172,7 @@ public final class CudaProgram {
         /** Creates a struct of zeros. */
         public Struct(int bytes) {
             if (bytes < 1 || bytes > LARGEST) {
-                throw new IllegalArgumentException(
-                        "a struct of 1 to " + LARGEST + " bytes can be an argument, found " + bytes);
+                throw new IllegalArgumentException("expected a struct of 1 to " + LARGEST + " bytes, found " + bytes);
             }
             memory = Arena.ofAuto().allocate(bytes, 8);
         }
@@ -187,19 +188,21 @@ public final class CudaProgram {
         }
     }
 
-    private static void write(String kernel, MemorySegment cells, long offset, Object argument) {
+    private static void write(String kernel, MemorySegment memory, long offset, Object argument) {
         switch (argument) {
             case Tensor tensor -> {
                 if (!tensor.isDense()) {
-                    throw new IllegalArgumentException(kernel + ": expected contiguous tensors, found " + tensor);
+                    throw new IllegalArgumentException(kernel + ": expected dense tensors (no gaps), found " + tensor);
                 }
-                cells.set(ADDRESS, offset, Native.data(tensor.handle()));
+                memory.set(ADDRESS, offset, Native.data(tensor.handle()));
             }
-            case Long number -> cells.set(JAVA_LONG, offset, number);
-            case Integer number -> cells.set(JAVA_INT, offset, number);
-            case Float number -> cells.set(JAVA_FLOAT, offset, number);
-            case Double number -> cells.set(JAVA_DOUBLE, offset, number);
-            default -> throw new IllegalArgumentException(kernel + ": no kernel takes a " + argument.getClass());
+            case Long number -> memory.set(JAVA_LONG, offset, number);
+            case Integer number -> memory.set(JAVA_INT, offset, number);
+            case Float number -> memory.set(JAVA_FLOAT, offset, number);
+            case Double number -> memory.set(JAVA_DOUBLE, offset, number);
+            default ->
+                throw new IllegalArgumentException(
+                        kernel + ": expected a tensor, a number or a struct, found a " + argument.getClass());
         }
     }
 
@@ -226,8 +229,8 @@ public final class CudaProgram {
             options.set(
                     ADDRESS,
                     0,
-                    arena.allocateFrom(
-                            "--gpu-architecture=sm_" + attribute(MAJOR, index) + attribute(MAJOR + 1, index)));
+                    arena.allocateFrom("--gpu-architecture=sm_" + attribute(COMPUTE_CAPABILITY_MAJOR, index)
+                            + attribute(COMPUTE_CAPABILITY_MAJOR + 1, index)));
             int code = (int) Cuda.Compiler.COMPILE.invokeExact(program, 1, options);
             if (code != 0) {
                 throw new LibtorchException(name + " cannot be compiled for this GPU; set " + SWITCH

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * Stochastic gradient descent with momentum, {@code v ← μv + (g + d·w)}, {@code w ← w − λv}; parameters on the Stiefel
  * manifold move along it, see {@link StiefelStep}.
  *
- * <p>Weight decay d applies to weights alone.
+ * <p>λ is the learning rate, μ the momentum. Weight decay d applies to weights only, not to biases.
  */
 final class Sgd implements Optimizer.Rule {
     static final String VELOCITY = "velocity";
 
     @Override
-    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions own) {
-        SgdOptions options = (SgdOptions) own;
+    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions given) {
+        SgdOptions options = (SgdOptions) given;
         Tensor velocity = optimizer.state(parameter, VELOCITY);
         if (parameter.spec().role() == Role.STIEFEL) {
             StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, options);
@@ -35,12 +35,13 @@ final class Sgd implements Optimizer.Rule {
         }
     }
 
-    private static Tensor direction(Parameter parameter, Tensor gradient, @Nullable Tensor velocity, SgdOptions own) {
-        double decay = parameter.spec().role() == Role.WEIGHT ? own.weightDecay() : 0;
+    private static Tensor direction(
+            Parameter parameter, Tensor gradient, @Nullable Tensor velocity, SgdOptions options) {
+        double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
         // always a copy: the gradient belongs to the caller
         Tensor decayed =
                 decay == 0 ? Elementwise.mul(gradient, 1) : Elementwise.addScaled(gradient, parameter.value(), decay);
-        return velocity == null ? decayed : Elementwise.addScaled(decayed, velocity, own.momentum());
+        return velocity == null ? decayed : Elementwise.addScaled(decayed, velocity, options.momentum());
     }
 
     @Override
@@ -51,9 +52,10 @@ final class Sgd implements Optimizer.Rule {
     /**
      * One step of Riemannian gradient descent with momentum on the Stiefel manifold (paper, Algorithm 1).
      *
-     * <p>{@code Z ← μ·P_W(Z) + ∇}, {@code W ← R_W(−λZ)} with the tangent projection P, the Riemannian gradient ∇ and a retraction R. At a constant rate μ is 0.
+     * <p>{@code Z ← μ·P_W(Z) + ∇}, {@code W ← R_W(−λZ)} with the tangent projection P, the Riemannian gradient ∇ and a
+     * retraction R. With a constant learning rate, μ is 0.
      *
-     * @param point the new W
+     * @param point the new W, whose columns are orthonormal
      * @param velocity the new Z, null without momentum
      */
     record StiefelStep(Tensor point, @Nullable Tensor velocity) {

@@ -25,7 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code gramian bench}: how fast head and network are here, alone and against PyTorch. */
+/** {@code gramian bench}: times head and backbone on this machine, also against PyTorch. */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
@@ -127,14 +127,14 @@ public final class BenchCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         List<BenchWorkload> workloads = BenchWorkload.chosen(only);
-        List<Precision> chosen = precisions.stream().map(Precision::parse).toList();
+        List<Precision> parsed = precisions.stream().map(Precision::parse).toList();
         List<PythonTorch.Mode> modes =
                 sides.stream().map(PythonTorch.Mode::parse).toList();
         Device device = torch.prepare();
         int threads = torch.threads() == 0 ? Runtime.getRuntime().availableProcessors() : torch.threads();
         BenchPlan plan = new BenchPlan(
                 workloads,
-                new BenchPlan.Grid(batches, chosen, device, threads),
+                new BenchPlan.Grid(batches, parsed, device, threads),
                 sizes.sizes(console::say),
                 runs(device));
         BenchReport report = Bench.run(plan, python(), modes, listener());
@@ -159,7 +159,7 @@ public final class BenchCommand implements Callable<Integer> {
         return PythonTorch.find(python.isEmpty() ? System.getenv("GRAMIAN_PYTHON") : python);
     }
 
-    /** The file is written after each measurement: a run that is broken off leaves what it has. */
+    /** Writes the JSON file after each measurement, so that an interrupted run keeps the finished ones. */
     private Bench.Listener listener() {
         return new Bench.Listener() {
             @Override
@@ -232,11 +232,11 @@ public final class BenchCommand implements Callable<Integer> {
         private int classes;
 
         @Mixin
-        private final InputOptions network = new InputOptions();
+        private final InputOptions input = new InputOptions();
 
-        /** Returns the sizes; a network of an ONNX file is installed first. */
+        /** Returns the sizes; an ONNX file given as backbone is imported first. */
         BenchPlan.Sizes sizes(Consumer<String> remarks) throws IOException {
-            String resolved = network.resolve(backbone, remarks);
+            String resolved = input.resolve(backbone, remarks);
             return new BenchPlan.Sizes(pooling, resolved, channels, side, pixels, classes);
         }
     }

@@ -47,8 +47,8 @@ public final class FidelityCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Fidelity fidelity = word == null ? null : Fidelity.parse(word);
-        List<FidelityPoint> mathematics = chosen(FidelityPoint.mathematics(), fidelity);
-        List<FidelityPoint> recipe = chosen(FidelityPoint.recipe(), fidelity);
+        List<FidelityPoint> mathematics = differing(FidelityPoint.mathematics(), fidelity);
+        List<FidelityPoint> recipe = differing(FidelityPoint.recipe(), fidelity);
         List<FidelityPoint> all = new ArrayList<>(mathematics);
         all.addAll(recipe);
         PrintWriter out = console.out();
@@ -66,17 +66,17 @@ public final class FidelityCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** Returns the points in which a fidelity differs from its {@linkplain #other baseline}; all points if null. */
-    private static List<FidelityPoint> chosen(List<FidelityPoint> points, @Nullable Fidelity fidelity) {
+    /** Returns the points in which a fidelity differs from its {@linkplain #baseline baseline}; all points if null. */
+    private static List<FidelityPoint> differing(List<FidelityPoint> points, @Nullable Fidelity fidelity) {
         return fidelity == null
                 ? points
                 : points.stream()
-                        .filter(point -> point.differs(fidelity, other(fidelity)))
+                        .filter(point -> point.differs(fidelity, baseline(fidelity)))
                         .toList();
     }
 
     /** Returns the baseline of a comparison: the paper for {@code corrected}, {@code corrected} for the others. */
-    private static Fidelity other(Fidelity fidelity) {
+    private static Fidelity baseline(Fidelity fidelity) {
         return fidelity == Fidelity.CORRECTED ? Fidelity.PAPER : Fidelity.CORRECTED;
     }
 
@@ -105,8 +105,7 @@ public final class FidelityCommand implements Callable<Integer> {
             out.println("'gramian train DIR --fidelity paper' uses it; the default is corrected.");
             return;
         }
-        Fidelity other = other(fidelity);
-        out.printf("%s against %s%n%n", fidelity.text(), other.text());
+        out.printf("%s against %s%n%n", fidelity.text(), baseline(fidelity).text());
         printChanges(out, "mathematics", mathematics, fidelity);
         printChanges(out, "recipe", recipe, fidelity);
         out.printf(
@@ -142,7 +141,7 @@ public final class FidelityCommand implements Callable<Integer> {
         for (FidelityPoint point : points) {
             out.printf("  %s%n", point.name().equals(point.way()) ? point.name() : point.name() + ", " + point.way());
             out.printf("      %-10s %s%n", fidelity.text(), point.of(fidelity));
-            out.printf("      %-10s %s%n", other(fidelity).text(), point.of(other(fidelity)));
+            out.printf("      %-10s %s%n", baseline(fidelity).text(), point.of(baseline(fidelity)));
         }
         out.println();
     }

@@ -13,16 +13,17 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Tells whether standard output or standard error is a terminal, and how wide it is.
+ * Detects whether standard output or standard error is a terminal, and its width.
  *
- * <p>Java only knows about standard input and output together. Linux has a link for each stream; elsewhere Java's answer is used.
+ * <p>{@link System#console} tells only about standard input and output together. Linux has a link per stream; elsewhere
+ * the console decides.
  */
 public final class Terminal {
     private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
     private static final Path STANDARD_ERROR = Path.of("/proc/self/fd/2");
 
     private static final int STANDARD_ERROR_NUMBER = 2;
-    private static final int USUAL_COLUMNS = 80;
+    private static final int DEFAULT_COLUMNS = 80;
 
     /** The system call {@code ioctl}, absent on Windows. */
     private static final Optional<MethodHandle> IOCTL = Linker.nativeLinker()
@@ -43,12 +44,12 @@ public final class Terminal {
     /**
      * Returns the width of the terminal at standard error, or 80 if it is unknown.
      *
-     * <p>The terminal library of the progress bar resets the handler of SIGINT while it is open: Ctrl-C would end a training
-     * without a checkpoint.
+     * <p>Calls {@code ioctl} itself: the progress bar's terminal library resets the handler of SIGINT while it is open, and
+     * Ctrl-C would end a training run without a checkpoint.
      */
     public static int columns() {
         if (IOCTL.isEmpty()) {
-            return USUAL_COLUMNS;
+            return DEFAULT_COLUMNS;
         }
         String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
         long request = system.startsWith("mac") ? 0x40087468L : 0x5413L; // TIOCGWINSZ
@@ -56,16 +57,18 @@ public final class Terminal {
             MemorySegment size = arena.allocate(ValueLayout.JAVA_SHORT, 4); // rows, columns, width and height in pixels
             int failed = (int) IOCTL.get().invokeExact(STANDARD_ERROR_NUMBER, request, size);
             int columns = Short.toUnsignedInt(size.getAtIndex(ValueLayout.JAVA_SHORT, 1));
-            return failed == 0 && columns > 0 ? columns : USUAL_COLUMNS;
+            return failed == 0 && columns > 0 ? columns : DEFAULT_COLUMNS;
         } catch (Throwable failed) {
             throw new IllegalStateException("ioctl: " + failed, failed);
         }
     }
 
+    /** Returns whether standard output is a terminal. */
     public static boolean isStandardOutput() {
         return isTerminal(STANDARD_OUTPUT);
     }
 
+    /** Returns whether standard error is a terminal that can move its cursor. */
     static boolean isStandardError() {
         return !"dumb".equals(System.getenv("TERM")) && isTerminal(STANDARD_ERROR);
     }

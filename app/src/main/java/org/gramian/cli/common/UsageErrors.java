@@ -19,7 +19,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.OverwrittenOptionException;
 import picocli.CommandLine.ParseResult;
 
-/** Messages about wrong command lines: what is wrong, what was probably meant, and how to get help. */
+/** Messages about wrong command lines: the error, a suggestion, and how to get help. */
 public final class UsageErrors {
     /** picocli's message about a wrong value: the name of a parameter or an option, then what is wrong. */
     private static final Pattern WRONG_VALUE = Pattern.compile(
@@ -97,22 +97,22 @@ public final class UsageErrors {
         return ExitCode.USAGE;
     }
 
-    /** Names the first unknown word, and the command or option that was probably meant. */
+    /** Returns the message about an unknown option, command or argument, with the most similar one. */
     private static String unknown(CommandLine.UnmatchedArgumentException wrong) {
         String typed = wrong.getUnmatched().getFirst();
         CommandSpec command = wrong.getCommandLine().getCommandSpec();
         if (typed.startsWith("-")) {
             String name = typed.replaceFirst("=.*", "");
-            return "unknown option '" + name + "'" + meant(hint(name, command));
+            return "unknown option '" + name + "'" + suffix(hint(name, command));
         }
         return command.subcommands().isEmpty()
                 ? "unexpected argument '" + typed + "'"
                 : "unknown command '" + typed + "'"
-                        + meant(NearestWord.of(typed, command.subcommands().keySet())
+                        + suffix(NearestWord.of(typed, command.subcommands().keySet())
                                 .map(name -> "did you mean '" + name + "'?"));
     }
 
-    private static String meant(Optional<String> hint) {
+    private static String suffix(Optional<String> hint) {
         return hint.map(text -> "; " + text).orElse("");
     }
 
@@ -132,7 +132,7 @@ public final class UsageErrors {
         return message.isEmpty() ? message : message.substring(0, 1).toLowerCase(Locale.ROOT) + message.substring(1);
     }
 
-    /** Rewrites what is wrong with a value as what was expected and what was found. */
+    /** Rewrites picocli's message about a value as what was expected and what was found. */
     private static String expected(String problem) {
         Matcher word = WRONG_WORD.matcher(problem);
         if (word.matches()) {
@@ -180,7 +180,7 @@ public final class UsageErrors {
     private static Optional<String> hint(String typed, CommandSpec command) {
         return otherTool(typed, command)
                 .or(() -> key(typed, command))
-                .or(() -> beginning(typed, command))
+                .or(() -> completion(typed, command))
                 .or(() -> NearestWord.of(typed, command.optionsMap().keySet()))
                 .map(name -> "did you mean '" + name + "'?");
     }
@@ -195,7 +195,7 @@ public final class UsageErrors {
     }
 
     /** Returns the shortest option that begins with it, e.g. {@code --pooling} for {@code --pool}. */
-    private static Optional<String> beginning(String typed, CommandSpec command) {
+    private static Optional<String> completion(String typed, CommandSpec command) {
         return command.optionsMap().keySet().stream()
                 .filter(name -> typed.startsWith("--") && typed.length() > 2 && name.startsWith(typed))
                 .min(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));

@@ -5,7 +5,7 @@ import org.gramian.backbone.weights.WeightStore;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Folder of installed weights. */
+/** The option {@code --weights-dir}: the folder of installed weights. */
 public final class WeightsOptions {
     @Option(
             names = "--weights-dir",
@@ -13,6 +13,7 @@ public final class WeightsOptions {
             description = "folder of weights (default: GRAMIAN_WEIGHTS, else 'weights' in the cache folder)")
     private @Nullable Path folder;
 
+    /** Returns the weights in the folder. */
     public WeightStore store() {
         return folder == null ? WeightStore.ofProcess() : new WeightStore(folder);
     }

@@ -78,7 +78,7 @@ final class TableDisplay implements TableRun.Listener {
                 console.say(place + ": test accuracy " + accuracy(finished) + " %"
                         + (left.isEmpty() ? "" : "; about " + PlanText.duration(sum(left.values())) + " left"));
             }
-            case RowOutcome.Waiting _ -> {}
+            case RowOutcome.Unfinished _ -> {}
             case RowOutcome.Failed failed -> console.say(place + " failed: " + TableText.reason(failed.cause()));
         }
         files.write();

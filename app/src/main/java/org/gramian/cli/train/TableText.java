@@ -137,8 +137,8 @@ final class TableText {
     private static String state(RowOutcome outcome) {
         return switch (outcome) {
             case RowOutcome.Finished _ -> "finished";
-            case RowOutcome.Waiting waiting ->
-                waiting.done() == 0 ? "to train" : waiting.done() + " of " + waiting.all() + " folds";
+            case RowOutcome.Unfinished unfinished ->
+                unfinished.done() == 0 ? "to train" : unfinished.done() + " of " + unfinished.all() + " folds";
             case RowOutcome.Failed _ -> "cannot be trained";
         };
     }

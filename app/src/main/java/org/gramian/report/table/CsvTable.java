@@ -81,7 +81,8 @@ final class CsvTable {
     static String status(TableReport report, RowOutcome outcome) {
         return switch (outcome) {
             case RowOutcome.Finished _ -> "finished";
-            case RowOutcome.Waiting waiting -> "not trained yet: " + waiting.done() + " of " + waiting.all() + " folds";
+            case RowOutcome.Unfinished unfinished ->
+                "not trained yet: " + unfinished.done() + " of " + unfinished.all() + " folds";
             case RowOutcome.Failed failed -> "not trained: " + report.wording().apply(failed.cause());
         };
     }

@@ -149,11 +149,11 @@ public record TableReport(ResultTable table, String command, String machine, Fun
                 String place = line.title() + " on " + table.columns().get(i).title() + ": ";
                 switch (line.cells().get(i).outcome()) {
                     case RowOutcome.Finished _ -> {}
-                    case RowOutcome.Waiting waiting ->
+                    case RowOutcome.Unfinished unfinished ->
                         notes.add(place + "not trained yet"
-                                + (waiting.done() == 0
+                                + (unfinished.done() == 0
                                         ? ""
-                                        : " (" + waiting.done() + " of " + waiting.all() + " folds are)"));
+                                        : " (" + unfinished.done() + " of " + unfinished.all() + " folds are)"));
                     case RowOutcome.Failed failed -> notes.add(place + wording.apply(failed.cause()));
                 }
             }

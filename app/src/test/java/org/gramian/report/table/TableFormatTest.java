@@ -58,7 +58,7 @@ class TableFormatTest {
         List<ResultTable.Line> lines = List.of(
                 new ResultTable.Line("average", "average", List.of(finished(0.701, false, Optional.empty()))),
                 new ResultTable.Line("nasty", NASTY, List.of(finished(0.753, true, Optional.of(better())))),
-                new ResultTable.Line("later", "later", List.of(missing(new RowOutcome.Waiting(1, 3)))),
+                new ResultTable.Line("later", "later", List.of(missing(new RowOutcome.Unfinished(1, 3)))),
                 new ResultTable.Line(
                         "failed",
                         "failed",

@@ -3,7 +3,7 @@ package org.gramian.check.doctor;
 /**
  * One comparison of a self-check.
  *
- * @param subject checked tensor, as {@code kernel_rbf_mean: dM}
+ * @param subject checked tensor, such as {@code kernel_rbf_mean: dM}
  * @param error largest deviation relative to the largest magnitude of the expected tensor
  * @param tolerance the largest error that passes
  */

@@ -9,15 +9,16 @@ import java.util.Set;
 /**
  * Labelled image files; not decoded.
  *
+ * @param root folder of the images
  * @param classes class names, sorted; a label is an index into them, the same in every split
  * @param samples the images, sorted by name
  * @param source layout, published splits, and notes on what was left out
  */
 public record Dataset(Path root, List<String> classes, List<Sample> samples, Source source) {
     /**
-     * Information of a layout besides images and labels.
+     * Information on a dataset besides images and labels.
      *
-     * @param layout the text of the layout that was read, as {@code fmd} or {@code fgvc-aircraft:family}
+     * @param layout the text of the layout that was read, such as {@code fmd} or {@code fgvc-aircraft:family}
      * @param assignment the published splits, if any
      * @param notes what was missing or skipped
      */
@@ -26,7 +27,7 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
             notes = List.copyOf(notes);
         }
 
-        /** Returns the layout's name without its argument, as {@code fgvc-aircraft}. */
+        /** Returns the layout's name without its argument, such as {@code fgvc-aircraft}. */
         public String layoutName() {
             int colon = layout.indexOf(':');
             return colon < 0 ? layout : layout.substring(0, colon);
@@ -47,7 +48,7 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
         requireSizes(source.assignment(), samples.size());
     }
 
-    /** Creates a dataset without a layout and without splits. */
+    /** Creates a dataset of the layout {@code folders} without published splits. */
     public Dataset(Path root, List<String> classes, List<Sample> samples) {
         this(root, classes, samples, new Source("folders", new Assignment.None(), List.of()));
     }

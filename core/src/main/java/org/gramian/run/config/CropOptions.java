@@ -40,7 +40,7 @@ public record CropOptions(
     private static final Form<Integer> SIZE = Form.whole(1);
 
     /**
-     * Takes these options out of given ones.
+     * Selects these options from all given ones.
      *
      * @param typed text of each given option, by its name
      */
@@ -50,7 +50,7 @@ public record CropOptions(
     }
 
     /**
-     * Applies the options to settings: sizes change those of the plans that are set or default.
+     * Applies the options to settings: a size replaces that of the set or default crops.
      *
      * @throws ConfigException naming the option, if a value is invalid
      */
@@ -62,7 +62,7 @@ public record CropOptions(
             augmented(new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false), tta); // rejects an unknown word
         }
         Settings settings = given;
-        CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(given));
+        CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> defaultCrops(given));
         if (imageSize != null) {
             crops = resized(crops, imageSize, IMAGE_SIZE.name());
             settings = settings.with(Keys.CROPS.name(), crops.text(), Origin.flag(IMAGE_SIZE.name()));
@@ -81,8 +81,8 @@ public record CropOptions(
         return settings.with(Keys.TEST_CROPS.name(), test.text(), Origin.flag(option));
     }
 
-    /** Default plan of the fidelity and the backbone that are set. */
-    private CropPlan usual(Settings given) {
+    /** Returns the default crops for the fidelity and the backbone that are set. */
+    private CropPlan defaultCrops(Settings given) {
         if (given.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED) != Fidelity.CORRECTED) {
             return CropPlan.parse("paper");
         }

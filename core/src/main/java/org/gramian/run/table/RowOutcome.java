@@ -3,7 +3,7 @@ package org.gramian.run.table;
 import java.util.List;
 import org.gramian.run.FoldResult;
 
-/** What became of a row on a dataset. */
+/** State of a table's row on one dataset. */
 public sealed interface RowOutcome {
     /**
      * All folds are trained.
@@ -22,7 +22,7 @@ public sealed interface RowOutcome {
      * @param done number of finished folds
      * @param all number of folds
      */
-    record Waiting(int done, int all) implements RowOutcome {}
+    record Unfinished(int done, int all) implements RowOutcome {}
 
     /**
      * The row cannot be trained.

@@ -105,7 +105,7 @@ public final class TableRun {
                 folder,
                 Optional.of(new TableEntry.Work(
                         planned, trainer(one, plan.common(), context).workload(planned))),
-                kept.size() == all ? new RowOutcome.Finished(kept) : new RowOutcome.Waiting(kept.size(), all));
+                kept.size() == all ? new RowOutcome.Finished(kept) : new RowOutcome.Unfinished(kept.size(), all));
     }
 
     /** Reports notes on the folds for the first row: they are the same for all. */
@@ -149,7 +149,7 @@ public final class TableRun {
     }
 
     private boolean isDue(TableEntry entry) {
-        return plan.only().contains(entry.row().name()) && entry.outcome() instanceof RowOutcome.Waiting;
+        return plan.only().contains(entry.row().name()) && entry.outcome() instanceof RowOutcome.Unfinished;
     }
 
     /**
@@ -195,7 +195,7 @@ public final class TableRun {
                     entries.set(i, entries.get(i).with(outcome(entries.get(i), scratch, context)));
                     listener.ended(entries.get(i));
                     requireSameWeights(entries);
-                    if (entries.get(i).outcome() instanceof RowOutcome.Waiting) {
+                    if (entries.get(i).outcome() instanceof RowOutcome.Unfinished) {
                         return Optional.of(context.cancellation().reason().orElse(Cancellation.Reason.CANCELLED));
                     }
                 }
@@ -228,15 +228,15 @@ public final class TableRun {
         try {
             RunResult result = trainer.train(planned, audit(entry.data()), entry.folder());
             return result.early().isPresent()
-                    ? waiting(planned, entry.folder())
+                    ? unfinished(planned, entry.folder())
                     : new RowOutcome.Finished(result.folds());
         } catch (InterruptedTrainingException _) {
-            return waiting(planned, entry.folder());
+            return unfinished(planned, entry.folder());
         }
     }
 
-    private static RowOutcome.Waiting waiting(RunPlan planned, Path folder) throws IOException {
-        return new RowOutcome.Waiting(
+    private static RowOutcome.Unfinished unfinished(RunPlan planned, Path folder) throws IOException {
+        return new RowOutcome.Unfinished(
                 TrainingRun.kept(planned, folder).size(), planned.folds().size());
     }
 

@@ -197,7 +197,7 @@ class TableRunTest {
         assertThat(early).hasValue(Cancellation.Reason.CANCELLED);
         assertThat(broken.entries())
                 .extracting(TableEntry::outcome)
-                .containsExactly(new RowOutcome.Waiting(1, 2), new RowOutcome.Waiting(0, 2));
+                .containsExactly(new RowOutcome.Unfinished(1, 2), new RowOutcome.Unfinished(0, 2));
         assertThat(broken.table().lines().getFirst().cells().getFirst().numbers())
                 .isEmpty();
         trained(plan);
@@ -229,7 +229,7 @@ class TableRunTest {
     void onlySomeRowsCanBeTrained() throws IOException, InterruptedException {
         TablePlan plan = plan("average,cov=pca:4/covariance/triu");
         TableRun run = trained(plan.against("average").training(Set.of("cov")));
-        assertThat(outcomes(run)).containsExactly(RowOutcome.Waiting.class, RowOutcome.Finished.class);
+        assertThat(outcomes(run)).containsExactly(RowOutcome.Unfinished.class, RowOutcome.Finished.class);
         assertThat(run.table()
                         .lines()
                         .get(1)

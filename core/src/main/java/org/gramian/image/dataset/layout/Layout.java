@@ -150,9 +150,9 @@ public sealed interface Layout
             if (!Files.isDirectory(images) || Listing.of(images).folders().isEmpty()) {
                 return false;
             }
-            boolean signs = Files.isDirectory(place.resolve(MASKS))
+            boolean recognized = Files.isDirectory(place.resolve(MASKS))
                     || Listing.of(images).folders().stream().map(Listing::name).allMatch(CLASSES::contains);
-            return signs
+            return recognized
                     && Listing.of(place).folders().stream()
                             .filter(folder -> !Set.of(IMAGES, MASKS).contains(Listing.name(folder)))
                             .noneMatch(Listing::holdsImages);
@@ -185,7 +185,7 @@ public sealed interface Layout
             return "kth-tips-2b";
         }
 
-        /** Every class folder that is not empty has a folder of a physical sample. */
+        /** Requires a {@code sample_} folder in every class folder that is not empty. */
         @Override
         public boolean matches(Path place) throws IOException {
             boolean any = false;

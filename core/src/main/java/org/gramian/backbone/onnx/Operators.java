@@ -50,7 +50,7 @@ final class Operators {
             Map.entry(
                     "Add",
                     at -> binary(
-                            at, Arithmetic::add, (x, c) -> Arithmetic.shift(x, c), c -> x -> Arithmetic.shift(x, c))),
+                            at, Operators::add, (x, c) -> Arithmetic.shift(x, c), c -> x -> Arithmetic.shift(x, c))),
             Map.entry(
                     "Mul",
                     at -> binary(
@@ -200,6 +200,18 @@ final class Operators {
             Var a = swapped ? in.like(0, in.get(1)) : in.get(0);
             return List.of(function.apply(a, in.like(1, a)));
         });
+    }
+
+    /**
+     * Computes {@code a + b}. Of tokens a permuted view comes second: libtorch gives a sum the memory order of its first operand,
+     * and the residual stream of a transformer with sequence-first attention would be copied by each layer norm.
+     */
+    private static Var add(Var a, Var b) {
+        boolean permuted = a.shape().rank() == 3
+                && a.shape().equals(b.shape())
+                && !a.value().isContiguous()
+                && b.value().isContiguous();
+        return permuted ? Arithmetic.add(b, a) : Arithmetic.add(a, b);
     }
 
     private static @Nullable Double scalar(Operand number, Operand other) {

@@ -35,9 +35,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Laws that every network keeps, with random parameters in single precision. */
 class BackboneTest {
     /** Odd sides, where rounding differs most. */
-    private static final int HEIGHT = Boolean.getBoolean("gramian.full") ? 257 : 129;
+    private static final int HEIGHT = Boolean.getBoolean("gramian.full") ? 257 : 97;
 
-    private static final int WIDTH = Boolean.getBoolean("gramian.full") ? 193 : 97;
+    private static final int WIDTH = Boolean.getBoolean("gramian.full") ? 193 : 65;
 
     private static final Map<Backbone, BackboneTrial> TRIALS = new HashMap<>();
 
@@ -71,7 +71,7 @@ class BackboneTest {
     @MethodSource("all")
     void foldedBatchNormsGiveTheSameFeatures(Backbone backbone) {
         BackboneTrial trial = trial(backbone);
-        Tensor images = images(2, 3, 64, 64);
+        Tensor images = images(1, 3, 48, 48);
         try (ParameterSet folded = backbone.folded(trial.parameters());
                 Tape tape = Tape.inference()) {
             boolean norms = trial.parameters().all().stream()
@@ -120,7 +120,7 @@ class BackboneTest {
     @MethodSource("all")
     void recordingDoesNotChangeTheFeatures(Backbone backbone) {
         BackboneTrial trial = trial(backbone);
-        Tensor images = images(2, 3, 66, 51);
+        Tensor images = images(1, 3, 66, 51);
         try (Tape tape = Tape.recording()) {
             Map<String, Var> varied = new HashMap<>();
             trial.parameters().all().stream()
@@ -136,9 +136,9 @@ class BackboneTest {
     @MethodSource("all")
     void aBatchHasTheFeaturesOfItsImages(Backbone backbone) {
         BackboneTrial trial = trial(backbone);
-        Tensor images = images(3, 3, 64, 65);
+        Tensor images = images(2, 3, 48, 49);
         Tensor together = trial.features(images);
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 2; i++) {
             assertTensor(trial.features(Views.slice(images, 0, i, i + 1)))
                     .isCloseTo(Views.slice(together, 0, i, i + 1), 1e-4);
         }
@@ -148,12 +148,12 @@ class BackboneTest {
     @ParameterizedTest
     @MethodSource("all")
     void anImagesFeaturesDependNeitherOnItsPlaceNorOnItsNeighbours(Backbone backbone) {
-        int batch = 4;
-        int[] places = {0, 2, 3};
-        byte[] image = images(1, 3, 64, 64).toBytes();
+        int batch = 3;
+        int[] places = {0, 2};
+        byte[] image = images(1, 3, 48, 48).toBytes();
         byte[] first = new byte[0];
         for (int place : places) {
-            Tensor many = Tensors.gaussian(new SplittableRandom(20 + place), Shape.of(batch, 3, 64, 64), DType.F32);
+            Tensor many = Tensors.gaussian(new SplittableRandom(20 + place), Shape.of(batch, 3, 48, 48), DType.F32);
             byte[] all = many.toBytes();
             System.arraycopy(image, 0, all, place * image.length, image.length);
             Tensor found =

@@ -70,7 +70,7 @@ class MixedPrecisionTest {
         Backbone backbone = Backbone.of(name, Backbone.LOGITS);
         try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F32);
                 Tape tape = Tape.inference()) {
-            Tensor images = images(1, 3, 224, 224);
+            Tensor images = images(1, 3, 96, 96);
             Var mixed = mixed(trial, tape.constant(images), trial.frozen(tape));
             assertThat(difference(mixed.value(), trial.features(images))).isStrictlyBetween(0.0, TOLERANCE);
         }

@@ -2,6 +2,7 @@ package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.gramian.testing.Facts.facts;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,6 +35,7 @@ import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingContext;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,7 +44,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The default recipe: a comparison of poolings, a classifier in closed form, then fine-tuning. */
 final class FrozenFirstTest {
     @TempDir
+    private static Path images = Path.of("");
+
+    private static Optional<Dataset> dataset = Optional.empty();
+    private static Map<String, String> fineTunedFiles = Map.of();
+
+    @TempDir
     private Path folder = Path.of("");
+
+    @BeforeAll
+    static void paint() throws IOException {
+        dataset = Optional.of(PaintedImages.folders(images, 12, 12, 12));
+    }
 
     private final List<RunEvent> events = new ArrayList<>();
 
@@ -53,9 +66,8 @@ final class FrozenFirstTest {
                 .with(Keys.PROTOCOL, Protocols.parse("holdout:0.25"));
     }
 
-    private TrainingRun trainer(Settings settings, Consumer<RunEvent> also, Cancellation breaks) throws IOException {
-        Dataset dataset = PaintedImages.folders(folder.resolve("images"), 12, 12, 12);
-        return TrainingRun.of(dataset)
+    private TrainingRun trainer(Settings settings, Consumer<RunEvent> also, Cancellation breaks) {
+        return TrainingRun.of(dataset.orElseThrow())
                 .with(settings)
                 .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
                 .with(new TrainingContext<>(
@@ -115,6 +127,15 @@ final class FrozenFirstTest {
         return settings().with(Keys.STAGE2_EPOCHS, 2).with(Keys.BATCH, 4).with(Keys.VALIDATION, 0.2);
     }
 
+    /** The files of a fine-tuned run without interruption, which several tests compare with. */
+    private Map<String, String> fineTunedFiles() throws IOException, InterruptedException {
+        if (fineTunedFiles.isEmpty()) {
+            train(fineTuned(), "whole");
+            fineTunedFiles = hashes("whole");
+        }
+        return fineTunedFiles;
+    }
+
     @Test
     void fineTuningFollowsAModelOnFrozenFeatures() throws IOException, InterruptedException {
         RunResult result = train(fineTuned(), "run");
@@ -138,8 +159,10 @@ final class FrozenFirstTest {
         assertThat(tests).hasSize(1);
         assertThat(tests.getFirst().stage()).isEqualTo(2);
         assertThat(tests.getFirst().points()).hasSizeGreaterThan(10);
-        train(auto, "again");
-        assertThat(hashes("again")).isEqualTo(hashes("auto"));
+        if (Boolean.getBoolean("gramian.full")) {
+            train(auto, "again");
+            assertThat(hashes("again")).isEqualTo(hashes("auto"));
+        }
     }
 
     @Test
@@ -172,7 +195,7 @@ final class FrozenFirstTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 7})
     void interruptedFineTuningResumesWithTheSameBits(int steps) throws IOException, InterruptedException {
-        train(fineTuned(), "whole");
+        assumeTrue(Boolean.getBoolean("gramian.full") || steps != 2, "under gramian.full");
         Cancellation breaks = Cancellation.onRequest();
         int[] seen = {0};
         Consumer<RunEvent> stop = event -> {
@@ -184,12 +207,11 @@ final class FrozenFirstTest {
         assertThat(folder.resolve("broken/frozen.safetensors")).exists();
         assertThat(folder.resolve("broken/model.safetensors")).doesNotExist();
         train(fineTuned(), "broken");
-        assertThat(hashes("broken")).isEqualTo(hashes("whole"));
+        assertThat(hashes("broken")).isEqualTo(fineTunedFiles());
     }
 
     @Test
     void timeBudgetBeforeFineTuningLeavesTheFrozenModel() throws IOException, InterruptedException {
-        train(fineTuned(), "whole");
         AtomicLong now = new AtomicLong();
         Cancellation breaks = Cancellation.after(Duration.ofSeconds(1), now::get);
         Consumer<RunEvent> late = event -> {
@@ -203,7 +225,7 @@ final class FrozenFirstTest {
         assertThat(folder.resolve("run/model.safetensors"))
                 .hasSameBinaryContentAs(folder.resolve("run/frozen.safetensors"));
         train(fineTuned(), "run");
-        assertThat(hashes("run")).isEqualTo(hashes("whole"));
+        assertThat(hashes("run")).isEqualTo(fineTunedFiles());
     }
 
     @ParameterizedTest

@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ExtendWith(SingleThreaded.class)
 class KernelGradientTest {
     private static final double TOLERANCE = 1e-6;
+    private static final boolean FULL = Boolean.getBoolean("gramian.full");
 
     static Stream<Arguments> kernelsAndUpstreams() {
         return KernelUnderTest.all().stream()
@@ -49,8 +50,14 @@ class KernelGradientTest {
             if (equalMaps && !kernel.smoothAtEqualMaps()) {
                 continue;
             }
+            // every upstream and every defect, but not every pair
+            if (!FULL
+                    && kernel.smoothAtEqualMaps()
+                    && (defect.ordinal() + upstream.ordinal()) % Upstream.values().length != 0) {
+                continue;
+            }
             check(kernel, upstream, defect, 5, 7);
-            if (Boolean.getBoolean("gramian.full")) {
+            if (FULL) {
                 check(kernel, upstream, defect, 6, 3);
             }
         }

@@ -61,7 +61,10 @@ class SpectralTest {
     @ParameterizedTest
     @MethodSource("functionsAndUpstreams")
     void theGradientAgreesWithDifferencesWhetherEigenvaluesCoincideOrNot(SpectralFunction function, Upstream upstream) {
-        for (double[] spectrum : SPECTRA) {
+        int step =
+                Boolean.getBoolean("gramian.full") ? 1 : Upstream.values().length; // every spectrum for some upstream
+        for (int i = upstream.ordinal() % step; i < SPECTRA.size(); i += step) {
+            double[] spectrum = SPECTRA.get(i);
             try (Scope _ = Scope.open()) {
                 Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(41), spectrum);
                 GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))

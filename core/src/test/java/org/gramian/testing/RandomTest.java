@@ -19,6 +19,6 @@ import org.junit.jupiter.params.provider.ArgumentsSource;
 @ArgumentsSource(SeedSource.class)
 @ExtendWith(SeedReport.class)
 public @interface RandomTest {
-    /** How many seeds are tried. */
+    /** How many seeds are tried under {@code ./verify --full}; otherwise a quarter of them. */
     int times() default 20;
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The whole head, trained on textures that differ in the correlation of their channels alone. */
 @ExtendWith(SingleThreaded.class)
 class LearningTest {
-    private static final int STEPS = 300;
+    private static final int STEPS = Boolean.getBoolean("gramian.full") ? 300 : 150;
 
     @ParameterizedTest
     @ValueSource(

@@ -37,7 +37,7 @@ class TrainingMemoryTest {
         @EnumSource(
                 value = Work.class,
                 names = {"TRAINING", "PREDICTION"})
-        void noMemoryGrowsOverAThousandSteps(Work work) throws IOException, InterruptedException {
+        void noMemoryGrowsOverManySteps(Work work) throws IOException, InterruptedException {
             Measurement found = TrainingProcess.measure(work);
             FullResults.add(
                     TrainingMemoryTest.class,

@@ -13,9 +13,9 @@ import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
 import org.junit.jupiter.api.Test;
 
-/** A simulated folder of 100,000 images goes through in the memory of a few batches. */
+/** A simulated folder of many images goes through in the memory of a few batches. */
 class LongFolderTest {
-    private static final int IMAGES = 100_000;
+    private static final int IMAGES = Boolean.getBoolean("gramian.full") ? 100_000 : 20_000;
     private static final Prefetch PREFETCH = new Prefetch(64, 4, 3);
     private static final long MEGABYTE = 1 << 20;
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Random damage to good files: they are read, or rejected with a {@link TensorFileException}, and nothing else. */
 @Timeout(120)
 final class DamagedFilesTest {
-    private static final int ROUNDS = Boolean.getBoolean("gramian.full") ? 2000 : 500;
+    private static final int ROUNDS = Boolean.getBoolean("gramian.full") ? 2000 : 150;
 
     /** Bytes that mean something to a header are more likely to do harm than random ones. */
     private static final byte[] MEANINGFUL = "{}[]()\"':,0123456789-+.eE \\\n".getBytes(StandardCharsets.US_ASCII);

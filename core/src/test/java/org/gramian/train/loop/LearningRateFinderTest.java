@@ -8,12 +8,15 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import java.util.function.DoubleUnaryOperator;
 import org.gramian.image.augment.Augmentation;
+import org.gramian.image.dataset.Sample;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.loop.LearningRateFinder.Point;
@@ -30,6 +33,7 @@ import org.gramian.train.recipe.Recipe.Augmenting;
 import org.gramian.train.recipe.Recipe.Batching;
 import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.gramian.train.recipe.StageRecipe;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,8 +43,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LearningRateFinderTest {
     private static final double USUAL = 0.01;
 
+    private static final Map<Kind, Outcome> WHOLE = new EnumMap<>(Kind.class);
+
+    @TempDir
+    private static Path images = Path.of("");
+
+    private static Parts parts = new Parts(List.of(new Sample("none", 0, images)), List.of(), List.of());
+
     @TempDir
     private Path folder = Path.of("");
+
+    @BeforeAll
+    static void paint() throws IOException {
+        parts = SmallTraining.divide(PaintedImages.folders(images, 8, 8, 8));
+    }
 
     /** The steps of a test whose loss is a function of the learning rate; it ends as the test itself does. */
     private static List<Point> curve(int steps, DoubleUnaryOperator loss) {
@@ -210,23 +226,27 @@ class LearningRateFinderTest {
         }
     }
 
-    private Parts parts() throws IOException {
-        return SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 8, 8, 8));
+    /** A whole training of each kind, which several tests compare with. */
+    private static Outcome whole(Kind kind) throws IOException {
+        Outcome known = WHOLE.get(kind);
+        Outcome whole = known == null ? kind.auto(parts).run() : known;
+        WHOLE.put(kind, whole);
+        return whole;
     }
 
     @ParameterizedTest
     @EnumSource
     void trainingEqualsThatOfTheSameGivenRate(Kind kind) throws IOException {
-        Outcome auto = kind.auto(parts()).run();
+        Outcome auto = whole(kind);
         List<RateFound> found = auto.events(RateFound.class);
         assertThat(found).isNotEmpty();
         assertThat(found.getFirst().result().points()).hasSizeGreaterThan(10);
         if (kind == Kind.SGD_BATCH_NORM_AND_DROPOUT) {
             assertThat(found.getFirst().result().found()).isTrue();
             assertThat(found.getFirst().result().rate())
-                    .isNotEqualTo(kind.on(parts()).recipe().stage1().rate());
+                    .isNotEqualTo(kind.on(parts).recipe().stage1().rate());
         }
-        Outcome byHand = kind.byHand(parts(), found).run();
+        Outcome byHand = kind.byHand(parts, found).run();
         assertThat(byHand.events(RateFound.class)).isEmpty();
         assertThat(auto.model()).isEqualTo(byHand.model());
         assertThat(auto.events(EpochDone.class)).isEqualTo(byHand.events(EpochDone.class));
@@ -236,7 +256,7 @@ class LearningRateFinderTest {
     @ParameterizedTest
     @EnumSource
     void interruptedTestRestoresParametersAndRunsAgain(Kind kind) throws IOException {
-        Outcome whole = kind.auto(parts()).run();
+        Outcome whole = whole(kind);
         int tests = whole.events(RateFound.class).size();
         for (int test = 1; test <= tests; test++) {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
@@ -244,7 +264,7 @@ class LearningRateFinderTest {
             int[] seen = {0};
             Cancellation breaks = Cancellation.onRequest();
             try {
-                Outcome stopped = kind.auto(parts())
+                Outcome stopped = kind.auto(parts)
                         .run(
                                 event -> {
                                     if (event instanceof Solving solving
@@ -259,7 +279,7 @@ class LearningRateFinderTest {
             } catch (InterruptedTrainingException nothingTrainedYet) {
                 assertThat(test).isEqualTo(1);
             }
-            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
+            Outcome rest = kind.auto(parts).run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(rest.events(RateFound.class)).hasSize(tests - test + 1);
             assertThat(rest.model()).as("interrupted in test %d", test).isEqualTo(whole.model());
             checkpointing.remove();
@@ -269,12 +289,12 @@ class LearningRateFinderTest {
     @ParameterizedTest
     @EnumSource
     void resumedTrainingDoesNotRepeatTheTest(Kind kind) throws IOException {
-        Outcome whole = kind.auto(parts()).run();
+        Outcome whole = whole(kind);
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
-        assertThat(kind.auto(parts()).brokenAfter(1, checkpointing)).isPresent();
+        assertThat(kind.auto(parts).brokenAfter(1, checkpointing)).isPresent();
         List<RateFound> again = new ArrayList<>();
         int[] stepped = {0};
-        Outcome rest = kind.auto(parts())
+        Outcome rest = kind.auto(parts)
                 .run(
                         event -> {
                             if (event instanceof Stepped) {
@@ -293,11 +313,11 @@ class LearningRateFinderTest {
     @Test
     void killedTrainingResumesWithTheSameBytes() throws IOException {
         Kind kind = Kind.ADAMW_AVERAGED_WEIGHTS_AND_AUGMENTATION;
-        Outcome whole = kind.auto(parts()).run();
+        Outcome whole = whole(kind);
         for (Class<?> at : List.of(Solving.class, RateFound.class, Stepped.class)) {
             Checkpointing checkpointing = SmallTraining.checkpointing(folder, Duration.ofDays(1));
             try {
-                kind.auto(parts())
+                kind.auto(parts)
                         .run(
                                 event -> {
                                     if (at.isInstance(event)) {
@@ -309,7 +329,7 @@ class LearningRateFinderTest {
             } catch (IllegalStateException killed) {
                 assertThat(killed).hasMessage("killed");
             }
-            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
+            Outcome rest = kind.auto(parts).run(_ -> {}, Cancellation.onRequest(), Optional.of(checkpointing));
             assertThat(rest.model()).as("killed at %s", at.getSimpleName()).isEqualTo(whole.model());
             checkpointing.remove();
         }
@@ -318,13 +338,12 @@ class LearningRateFinderTest {
     @Test
     void stageOfFewStepsKeepsTheDefaultRate() throws IOException {
         Recipe recipe = Recipes.of(stage(2, 0.5, "constant", 0).withAutoRate(), stage(0, 0, "constant", 0));
-        Outcome outcome = SmallTraining.of(recipe, parts()).run();
+        Outcome outcome = SmallTraining.of(recipe, parts).run();
         Result result = outcome.events(RateFound.class).getFirst().result();
         assertThat(result.found()).isFalse();
         assertThat(OptionalDouble.of(result.rate())).hasValue(0.5);
         assertThat(outcome.events(RateFound.class).getFirst().text()).contains("fewer than 20 steps");
         assertThat(outcome.model())
-                .isEqualTo(
-                        SmallTraining.of(Recipes.first(2, 0.5), parts()).run().model());
+                .isEqualTo(SmallTraining.of(Recipes.first(2, 0.5), parts).run().model());
     }
 }

@@ -84,7 +84,7 @@ public final class Bench {
         TaskSpec spec = plan.spec(CeilingTask.NAME, 1, precision);
         try (WorkerProcess worker = new WorkerProcess(new Side.Java(GRAMIAN, CeilingTask.NAME), spec)) {
             double best = worker.run(1);
-            for (int i = 0; i < CeilingTask.TIMES; i++) {
+            for (int i = 0; i < Math.min(CeilingTask.TIMES, plan.runs().timed()); i++) {
                 best = Math.min(best, worker.run((int) Math.clamp(WorkloadMeasurement.LEAST_SECONDS / best, 1, 100)));
             }
             double rate = CeilingTask.operations(plan.grid().device()) / best;

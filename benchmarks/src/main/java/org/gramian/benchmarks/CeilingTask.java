@@ -14,7 +14,7 @@ import org.gramian.tensor.Tensors;
 final class CeilingTask implements Task {
     static final String NAME = "ceiling";
 
-    /** Number of timings; the best one counts. */
+    /** Number of timings, or that of the plan if smaller; the best one counts. */
     static final int TIMES = 5;
 
     private final Tensor a;

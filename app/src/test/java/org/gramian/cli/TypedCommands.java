@@ -19,11 +19,11 @@ public final class TypedCommands {
 
     private static final DemoRecipe SHORT = new DemoRecipe(
             new TextureSet(
-                    DemoRecipe.DEFAULT.textures().images() / 8,
+                    DemoRecipe.DEFAULT.textures().images() / 16,
                     DemoRecipe.DEFAULT.textures().side(),
                     0),
             DemoRecipe.DEFAULT.pooling(),
-            2);
+            1);
 
     private TypedCommands() {}
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class GradcheckCommandTest {
     @Test
     void everyInputOfThePoolingIsShown() {
-        Run run = Run.of("gradcheck", "--pooling", "conv:6/rbf/spd:4/relu/triu/root/l2");
+        Run run = Run.of("gradcheck", "--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
                 .contains("features", "conv.weight", "conv.bias", "spd0.weight")
@@ -26,7 +26,7 @@ class GradcheckCommandTest {
 
     @Test
     void whatThePaperPrintsIsExpectedToDeviateByTheFactorNamed() {
-        Run run = Run.of("gradcheck", "--fidelity", "paper", "--pooling", "conv:6/rbf/spd:4/relu/triu/root/l2");
+        Run run = Run.of("gradcheck", "--fidelity", "paper", "--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
                 .containsPattern("triu: .*\\b2\\b")
@@ -37,7 +37,7 @@ class GradcheckCommandTest {
 
     @Test
     void whatTheAuthorsComputeIsExpectedToDeviateByTheFactorNamed() {
-        Run run = Run.of("gradcheck", "--fidelity", "authors", "--pooling", "conv:6/rbf/spd:6/relu/triu/root/l2");
+        Run run = Run.of("gradcheck", "--fidelity", "authors", "--pooling", "conv:4/rbf/spd:4/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
                 .containsPattern("root: .*\\|y\\|/\\(\\|y\\|\\+0\\.03\\)")

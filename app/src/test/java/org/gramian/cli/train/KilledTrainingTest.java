@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A training that is killed and goes on ends with the same bytes as one that was left in peace. */
 @DisabledOnOs(OS.WINDOWS)
 final class KilledTrainingTest {
-    private static final int KILLS = Boolean.getBoolean("gramian.full") ? 20 : 5;
+    private static final int KILLS = Boolean.getBoolean("gramian.full") ? 20 : 2;
     private static final int ATTEMPTS = 2 * KILLS;
     private static final int EPOCHS_PER_KILL = 4;
     private static final int EPOCHS = EPOCHS_PER_KILL * KILLS;
@@ -166,7 +166,7 @@ final class KilledTrainingTest {
                         .formatted(seed, kills, trained, torn, starting.toMillis(), training.toMillis());
         System.out.println(course);
         assertThat(kills).as(course).isEqualTo(KILLS);
-        assertThat(trained).as(course).isGreaterThanOrEqualTo(KILLS / 4);
+        assertThat(trained).as(course).isGreaterThanOrEqualTo(Math.max(1, KILLS / 4));
         try (Program program = start(out, log)) {
             assertThat(program.code()).as("%s: %s", course, program.said()).isZero();
         }

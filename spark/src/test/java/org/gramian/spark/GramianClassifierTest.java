@@ -19,9 +19,9 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
+import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,17 +34,7 @@ class GramianClassifierTest {
 
     @BeforeAll
     static void begin() {
-        spark = SparkSession.builder()
-                .master("local[2]")
-                .config("spark.driver.host", "127.0.0.1")
-                .config("spark.ui.enabled", "false")
-                .config("spark.sql.shuffle.partitions", "2")
-                .getOrCreate();
-    }
-
-    @AfterAll
-    static void end() {
-        spark.stop();
+        spark = LocalSpark.session();
     }
 
     private static GramianClassifier classifier() {

@@ -15,7 +15,7 @@ import picocli.CommandLine;
  */
 public final class TypedCommands {
     /** Before each command, as a shell shows it. */
-    static final String PROMPT = "$ gramian ";
+    public static final String PROMPT = "$ gramian ";
 
     private static final DemoRecipe SHORT = new DemoRecipe(
             new TextureSet(
@@ -28,7 +28,7 @@ public final class TypedCommands {
     private TypedCommands() {}
 
     /** What starts them, each line the words after the program's name. */
-    static List<String> starting(List<String> lines) {
+    public static List<String> starting(List<String> lines) {
         List<String> command = new ArrayList<>(Program.java(TypedCommands.class));
         command.addAll(lines);
         return command;

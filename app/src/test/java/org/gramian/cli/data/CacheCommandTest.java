@@ -8,8 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.gramian.cli.Program;
+import java.util.regex.Pattern;
 import org.gramian.cli.Run;
+import org.gramian.cli.TypedCommands;
 import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,14 +25,17 @@ final class CacheCommandTest {
         Files.write(file, new byte[bytes]);
     }
 
-    private String gramian(String size, String... arguments) throws IOException, InterruptedException {
-        ProcessBuilder builder = new ProcessBuilder(Program.command(List.of(arguments))).redirectErrorStream(true);
+    /** Returns what each line prints. */
+    private List<String> gramian(String size, String... lines) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(TypedCommands.starting(List.of(lines))).redirectErrorStream(true);
         builder.environment().put("GRAMIAN_CACHE", folder.toString());
         builder.environment().put("GRAMIAN_CACHE_SIZE", size);
         Process process = builder.start();
         String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(text).isZero();
-        return text;
+        List<String> printed = List.of(text.split(Pattern.quote(TypedCommands.PROMPT), -1));
+        assertThat(printed).hasSize(lines.length + 1);
+        return printed.subList(1, printed.size());
     }
 
     @Test
@@ -43,19 +47,20 @@ final class CacheCommandTest {
         file("weights/squeezenet.safetensors", 5000);
         file("libtorch-2.7.1-linux/libtorch.so", 6000);
         file("libtorch.lock", 0);
-        assertThat(gramian("9kB", "cache"))
+        assertThat(gramian("5kB", "cache prune --dry-run").getFirst()).contains("features: would remove ");
+        List<String> printed = gramian(
+                "9kB", "cache", "cache --json", "cache prune", "cache prune --max-size 4kB", "cache prune --all");
+        assertThat(printed.getFirst())
                 .containsPattern("features/net-a +3\\.0 kB +0 min ago")
                 .containsPattern("weights/squeezenet.safetensors +5\\.0 kB")
                 .containsPattern("libtorch-2.7.1-linux +6\\.0 kB")
                 .containsPattern("total +18\\.0 kB")
                 .contains("features: limit 9.0 kB")
                 .doesNotContain(".lock");
-        assertThat(gramian("9kB", "cache", "--json")).contains("\"bytes\" : 18000", "\"featureLimitBytes\" : 9000");
-        assertThat(gramian("5kB", "cache", "prune", "--dry-run")).contains("features: would remove ");
-        assertThat(gramian("9kB", "cache", "prune")).contains("removed 0 bytes", "features left: 7.0 kB");
-        assertThat(gramian("9kB", "cache", "prune", "--max-size", "4kB")).contains("features left: ");
-        assertThat(gramian("9kB", "cache", "prune", "--all"))
-                .contains("features left: 0 bytes", "libtorch-2.7.1-linux: removed 6.0 kB");
+        assertThat(printed.get(1)).contains("\"bytes\" : 18000", "\"featureLimitBytes\" : 9000");
+        assertThat(printed.get(2)).contains("removed 0 bytes", "features left: 7.0 kB");
+        assertThat(printed.get(3)).contains("features left: ");
+        assertThat(printed.get(4)).contains("features left: 0 bytes", "libtorch-2.7.1-linux: removed 6.0 kB");
         assertThat(folder.resolve("libtorch-2.7.1-linux")).doesNotExist();
         assertThat(folder.resolve("features/net-a")).doesNotExist();
         assertThat(folder.resolve("weights/squeezenet.safetensors")).exists();

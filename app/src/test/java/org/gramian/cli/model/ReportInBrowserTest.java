@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The report of a run in a browser, opened from the disk as people do. */
 @ExtendWith({Chromium.class, TinyService.class})
-class ReportInBrowserTest {
+abstract class ReportInBrowserTest {
     private static Page open(Visit visit) {
         visit.page().navigate(TinyService.run().resolve("report.html").toUri().toString());
         return visit.page();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What the page says when the server says no, or nothing. Its refusals are put between browser and server, as they are hard to come by. */
 @ExtendWith({Chromium.class, TinyService.class})
-class WebPageRefusalTest {
+abstract class WebPageRefusalTest {
     private static final String PREDICT = "**/v1/predict*";
 
     private static Route.FulfillOptions refusal(int status, String code, String message) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The page of {@code gramian serve} in a browser, on a real model: an image goes in, an answer appears. */
 @ExtendWith({Chromium.class, TinyService.class})
-class WebPageTest {
+abstract class WebPageTest {
     private static Page open(Visit visit) {
         visit.page().navigate(TinyService.address());
         assertThat(visit.page().locator("#summary")).containsText("3 classes");

@@ -35,7 +35,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Malformed requests get an error without internals, and the server keeps working. */
 class MalformedRequestTest {
-    private static final int BODIES = Boolean.getBoolean("gramian.full") ? 20_000 : 2_000;
+    private static final int BODIES = Boolean.getBoolean("gramian.full") ? 20_000 : 500;
     private static final String FORM = "multipart/form-data; boundary=xyz";
 
     @TempDir

@@ -56,7 +56,8 @@ class SparkTrainerTest {
         Settings requested = Settings.NONE
                 .with(Keys.BACKBONE, "filters")
                 .with(Keys.POOLING, "pca:4/bilinear/triu")
-                .with(Keys.CROPS, CropPlan.parse("paper:48"))
+                .with(Keys.CROPS, CropPlan.parse(Boolean.getBoolean("gramian.full") ? "paper:48" : "center:48"))
+                .with(Keys.BATCH, 8)
                 .with(Keys.STAGE1_EPOCHS, 3);
         SmallDistributedTraining.Losses losses = new SmallDistributedTraining.Losses();
         List<TrainEvent.EpochDone> epochs = new ArrayList<>();

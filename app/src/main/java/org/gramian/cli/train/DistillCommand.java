@@ -95,7 +95,8 @@ public final class DistillCommand implements Callable<Integer> {
     @Option(
             names = "--init",
             paramLabel = "WEIGHTS",
-            description = "weights to start from: a name, a file or random (default: the student's if installed, else random)")
+            description =
+                    "weights to start from: a name, a file or random (default: the student's if installed, else random)")
     private @Nullable String init;
 
     @Option(

@@ -100,8 +100,7 @@ class DistillCommandTest {
         assertThat(filters(third)[0]).isNotEqualTo(filters(second)[0]);
         Run fromFile = distillTo(root.resolve("fourth"), "--lr", "1e-9", "--init", file);
         assertThat(filters(root.resolve("fourth"))).as(fromFile.err()).containsExactly(filters(second), within(1e-6));
-        assertThat(distillTo(root.resolve("fifth"), "--init", "none.pth").err())
-                .contains("none.pth");
+        assertThat(distillTo(root.resolve("fifth"), "--init", "none.pth").err()).contains("none.pth");
     }
 
     private static double[] filters(Path out) throws IOException {

@@ -159,8 +159,8 @@ public record Distillation(
     private String identity(TrainingImages decoded) throws IOException {
         StringBuilder text = new StringBuilder();
         text.append(student).append('\n');
-        start.ifPresent(weights ->
-                text.append(weights.provenance().fingerprint()).append('\n'));
+        start.ifPresent(
+                weights -> text.append(weights.provenance().fingerprint()).append('\n'));
         teachers.forEach(teacher -> text.append(teacher.name())
                 .append(' ')
                 .append(teacher.fingerprint())

@@ -72,12 +72,7 @@ final class Student implements AutoCloseable {
      * @param start weights to start from; empty for random ones
      * @throws IllegalArgumentException if the weights are those of another network or incomplete
      */
-    Student(
-            Backbone matched,
-            Optional<Weights> start,
-            List<Teacher> teachers,
-            DistillOptions options,
-            Device device) {
+    Student(Backbone matched, Optional<Weights> start, List<Teacher> teachers, DistillOptions options, Device device) {
         this.matched = matched;
         this.whole = withoutClassifier(matched);
         this.teachers = List.copyOf(teachers);

@@ -287,7 +287,7 @@ public final class Backbones {
                     Cuts.withoutClassifier("layer4").with("layer3+layer4", "layer4"),
                     new BackboneInfo(
                             "Gramian-S",
-                            "distilled from EfficientNet-Lite4, see docs/gramian-s.md",
+                            "distilled from EfficientNet-Lite4 and ResNet-50, see docs/gramian-s.md",
                             224,
                             Preprocessing.TORCHVISION,
                             new BackboneInfo.Weights(

@@ -71,6 +71,12 @@ public final class DistillCommand implements Callable<Integer> {
         SQUARED
     }
 
+    /** How Gram matrices are compared. */
+    enum GramLoss {
+        DISTANCE,
+        COSINE
+    }
+
     /** Value of {@code --init} for a student without trained weights. */
     private static final String RANDOM = "random";
 
@@ -87,8 +93,8 @@ public final class DistillCommand implements Callable<Integer> {
     @Option(
             names = "--student",
             required = true,
-            paramLabel = "NAME[:LAYER]",
-            description = "backbone to train and its matched layer (default layer: the backbone's)")
+            paramLabel = "NAME[:LAYERS]",
+            description = "backbone to train and its matched layers, as gramian-s:layer3+layer4 (default: the backbone's)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String student;
 
@@ -102,10 +108,10 @@ public final class DistillCommand implements Callable<Integer> {
     @Option(
             names = "--teacher",
             required = true,
-            paramLabel = "NAME[:LAYER]",
+            paramLabel = "NAME[:LAYERS]",
             description = {
-                "backbone with weights, or FILE.onnx, and its matched layer (default layer: the backbone's); repeat it for"
-                        + " several teachers"
+                "backbone with weights, or FILE.onnx, and its matched layers, as many as the student's (default: the"
+                        + " backbone's); repeat it for several teachers"
             })
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> teachers;
@@ -228,6 +234,14 @@ public final class DistillCommand implements Callable<Integer> {
             description = "comparison of feature maps: smooth_l1 or squared (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private FeatureLoss featureLoss;
+
+    @Option(
+            names = "--gram-loss",
+            paramLabel = "LOSS",
+            defaultValue = "distance",
+            description = "comparison of Gram matrices: distance or cosine (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private GramLoss gramLoss;
 
     @Option(
             names = "--augment",
@@ -366,15 +380,12 @@ public final class DistillCommand implements Callable<Integer> {
         console.say("report: " + report);
     }
 
-    /** Returns the student, cut at its matched layer. */
+    /** Returns the student, cut at its matched layers. */
     private Backbone studentBackbone() {
         Backbone backbone = cut(network.store()::backbone, student);
         if (!backbone.about().weights().needed()) {
             throw new IllegalArgumentException(
                     "--student: expected a backbone with trained weights, found '" + backbone.name() + "'");
-        }
-        if (backbone.cutLayers().size() > 1) {
-            throw new IllegalArgumentException("--student: expected one layer, found " + backbone.layer());
         }
         return backbone;
     }
@@ -400,7 +411,7 @@ public final class DistillCommand implements Callable<Integer> {
         Backbone backbone(String name);
     }
 
-    /** Parses {@code NAME[:LAYER]}. */
+    /** Parses {@code NAME[:LAYERS]}. */
     private static Backbone cut(Names names, String text) {
         int colon = text.indexOf(':');
         Backbone whole = names.backbone(colon < 0 ? text : text.substring(0, colon));
@@ -429,9 +440,6 @@ public final class DistillCommand implements Callable<Integer> {
         String name = network.resolve(colon < 0 ? text : text.substring(0, colon), console::say);
         WeightStore store = network.store();
         Backbone backbone = cut(store::backbone, colon < 0 ? name : name + text.substring(colon));
-        if (backbone.cutLayers().size() > 1) {
-            throw new IllegalArgumentException("--teacher: expected one layer, found " + backbone.layer());
-        }
         if (!backbone.about().weights().needed()) {
             throw new IllegalArgumentException(
                     "--teacher: expected a backbone with trained weights, found '" + backbone.name() + "'");
@@ -466,7 +474,12 @@ public final class DistillCommand implements Callable<Integer> {
         boolean gpu = device.kind() == Device.Kind.CUDA;
         return new DistillOptions(
                 new DistillOptions.Losses(
-                        featureWeight, gramWeight, logitWeight, temperature, featureLoss == FeatureLoss.SQUARED),
+                        featureWeight,
+                        gramWeight,
+                        logitWeight,
+                        temperature,
+                        featureLoss == FeatureLoss.SQUARED,
+                        gramLoss == GramLoss.COSINE),
                 new DistillOptions.Length(epochs, Optional.ofNullable(budget)),
                 batch != null ? batch : gpu ? 256 : 32,
                 imageSize,

@@ -48,8 +48,10 @@ public record DistillOptions(
      * @param logits of class scores
      * @param temperature τ of class scores
      * @param squared whether feature maps are compared by squares instead of smooth L1
+     * @param cosine whether Gram matrices are compared by their cosine instead of their distance
      */
-    public record Losses(double features, double grams, double logits, double temperature, boolean squared) {
+    public record Losses(
+            double features, double grams, double logits, double temperature, boolean squared, boolean cosine) {
         public Losses {
             require("weight of feature matching", features, features >= 0, "of at least 0");
             require("weight of Gram matching", grams, grams >= 0, "of at least 0");

@@ -100,11 +100,10 @@ final class DistillSteps implements AutoCloseable {
             for (int i = 0; i < batches; i++) {
                 try (Scope scope = Scope.open()) {
                     List<Teacher.Output> targets = targets(nextCrops());
-                    targets.forEach(target -> scope.keep(target.maps()));
-                    outputs.add(targets);
+                    outputs.add(targets.stream().map(target -> target.keptBy(scope)).toList());
                 }
             }
-            student.measureTargets(outputs, student.matched().features(options.imageSize(), options.imageSize()));
+            student.measureTargets(outputs, options.imageSize());
         } finally {
             rest();
         }
@@ -190,13 +189,8 @@ final class DistillSteps implements AutoCloseable {
         List<Teacher.Output> outputs = new ArrayList<>();
         for (int i = 0; i < teachers.size(); i++) {
             try (Scope scope = Scope.open()) {
-                Teacher.Output output =
-                        teachers.get(i).apply(teacherInputs.get(i).of(crops));
-                scope.keep(output.maps());
-                if (output.scores() != null) {
-                    scope.keep(output.scores());
-                }
-                outputs.add(output);
+                outputs.add(
+                        teachers.get(i).apply(teacherInputs.get(i).of(crops)).keptBy(scope));
             }
         }
         return outputs;

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Called again after an interruption it resumes from its checkpoint, to the same bits on one machine if the length is given in
  * epochs. With a time budget the schedule follows the clock.
  *
- * @param student the network to train, cut at the layer to match
+ * @param student the network to train, cut at the layers to match; the teachers are cut at as many
  * @param start weights that the student starts from; empty for random ones
  * @param teachers at least one
  * @param images without labels
@@ -71,6 +71,12 @@ public record Distillation(
         teachers = List.copyOf(teachers);
         if (teachers.isEmpty()) {
             throw new IllegalArgumentException("expected at least one teacher, found none");
+        }
+        for (Teacher teacher : teachers) {
+            if (teacher.backbone().cutLayers().size() != student.cutLayers().size()) {
+                throw new IllegalArgumentException("expected as many layers of the teacher " + teacher.name()
+                        + " as of the student " + student + ": the first matches the first, and so on");
+            }
         }
         student.features(options.imageSize(), options.imageSize());
         teachers.forEach(teacher -> teacher.backbone().features(options.teacherSize(), options.teacherSize()));
@@ -179,11 +185,12 @@ public record Distillation(
         DistillOptions.Losses losses = options.losses();
         return String.format(
                 Locale.ROOT,
-                "features %s, grams %s, logits %s (temperature %s), %s; batch %d, image size %d, teacher size %d,"
+                "features %s, grams %s%s, logits %s (temperature %s), %s; batch %d, image size %d, teacher size %d,"
                         + " learning rate %s, weight decay %s, warm-up %s, ema %s, clip %s, mixup %s, augmentation %s,"
                         + " precision %s, seed %d",
                 losses.features(),
                 losses.grams(),
+                losses.cosine() ? " (cosine)" : "",
                 losses.logits(),
                 losses.temperature(),
                 losses.squared() ? "squared" : "smooth-l1",

@@ -89,6 +89,44 @@ public final class MatchingLosses {
     }
 
     /**
+     * Compares the directions of Gram matrices, whatever their size:
+     *
+     * <pre>{@code 1/n Σᵢ (1 − ⟨Gᵢ(s), Gᵢ(t)⟩ / (‖Gᵢ(s)‖_F ‖Gᵢ(t)‖_F))}</pre>
+     *
+     * <p>A student that explains a part of the teacher's maps has smaller matrices, for which {@link #grams} has little gradient.
+     * With a, b and e as there the cosine is {@code b/√(a·e)}, and its gradient {@code 2/√(a·e)·(T·TᵀS − b/a·S·SᵀS)}.
+     *
+     * @param student s {@code [n, c, h, w]}
+     * @param teacher t {@code [n, c, h, w]}
+     * @return one element
+     */
+    public static Var gramCosines(Var student, Tensor teacher) {
+        requireSameShape("Gram matching", student, teacher);
+        Shape shape = student.shape();
+        long images = shape.at(0);
+        return student.tape().apply(List.of(student), () -> {
+            Tensor s = columns(student.value());
+            Tensor t = columns(teacher);
+            Tensor own = Products.matmul(Views.transpose(s), s); // [n, hw, hw]
+            Tensor cross = Products.matmul(Views.transpose(t), s);
+            Tensor target = Products.matmul(Views.transpose(t), t);
+            Tensor a = Elementwise.atLeast(squares(own), SMALLEST_NORM); // [n, 1, 1]
+            Tensor b = squares(cross);
+            Tensor norms = Elementwise.sqrt(
+                    Elementwise.mul(a, Elementwise.atLeast(squares(target), SMALLEST_NORM)));
+            Tensor mean = Elementwise.mul(Reductions.sum(Elementwise.div(b, norms)), 1.0 / images);
+            Tensor slope = Elementwise.mul(Elementwise.reciprocal(norms), -2.0 / images);
+            Tensor direction = Elementwise.sub(
+                    Products.matmul(t, cross), Elementwise.mul(Products.matmul(s, own), Elementwise.div(b, a)));
+            Tensor gradient = Elementwise.mul(direction, slope); // [n, c, hw]
+            return Result.of(
+                    Elementwise.add(Elementwise.mul(mean, -1), 1),
+                    (g, wanted) -> list(Elementwise.mul(Views.reshape(gradient, shape.sizes()), g)),
+                    gradient);
+        });
+    }
+
+    /**
      * Compares class scores by the Kullback-Leibler divergence of softened probabilities, {@code τ²/n Σᵢ Σⱼ qᵢⱼ (log qᵢⱼ − log
      * pᵢⱼ)} with {@code q = softmax(t/τ)} and {@code p = softmax(s/τ)}; τ² keeps the size of gradients independent of τ.
      *

@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
@@ -40,9 +41,10 @@ import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The backbone that is trained, with the parameters that only distillation needs: for each teacher i a 1×1 projection of the
- * student's maps to the teacher's channels ({@code projection.i}), a linear classifier of its averaged last maps ({@code
- * classifier.i}), and mean and standard deviation of the teacher's channels ({@code target.i}).
+ * The backbone that is trained, with the parameters that only distillation needs: for each match i of a layer with one of a teacher
+ * a 1×1 projection of the student's maps to the teacher's channels ({@code projection.i}) and mean and standard deviation of the
+ * teacher's channels ({@code target.i}), and for each teacher j a linear classifier of the averaged last maps ({@code
+ * classifier.j}).
  */
 final class Student implements AutoCloseable {
     /**
@@ -56,11 +58,20 @@ final class Student implements AutoCloseable {
     /** Positions of maps up to which one product resizes them faster than two, which are many small ones on a GPU. */
     private static final int MOST_POSITIONS = 400;
 
+    /**
+     * Layers whose maps are compared.
+     *
+     * @param teacher index of the teacher
+     * @param layer index of the layer among those of the student, and of the teacher
+     */
+    private record Match(int teacher, int layer) {}
+
     private final Backbone matched;
     private final Backbone whole;
     private final ParameterSet backbone;
     private final ParameterSet matching;
     private final List<Teacher> teachers;
+    private final List<Match> matches;
     private final DistillOptions.Losses losses;
     private final SequencedMap<Parameter, Tensor> averages = new LinkedHashMap<>();
     private final Map<List<Long>, Tensor> resizing = new HashMap<>();
@@ -68,7 +79,7 @@ final class Student implements AutoCloseable {
     /**
      * Creates a student.
      *
-     * @param matched the network, cut at the layer whose maps are matched
+     * @param matched the network, cut at the layers whose maps are matched
      * @param start weights to start from; empty for random ones
      * @throws IllegalArgumentException if the weights are those of another network or incomplete
      */
@@ -77,6 +88,13 @@ final class Student implements AutoCloseable {
         this.whole = withoutClassifier(matched);
         this.teachers = List.copyOf(teachers);
         this.losses = options.losses();
+        this.matches = losses.maps()
+                ? IntStream.range(0, teachers.size())
+                        .boxed()
+                        .flatMap(teacher -> IntStream.range(0, matched.cutLayers().size())
+                                .mapToObj(layer -> new Match(teacher, layer)))
+                        .toList()
+                : List.of();
         SplittableRandom random = new SplittableRandom(options.seed());
         SplittableRandom own = random.split();
         this.backbone = start.map(weights -> weights.load(whole, DType.F32, device))
@@ -105,19 +123,21 @@ final class Student implements AutoCloseable {
 
     private List<ParameterSpec> matchingParameters() {
         List<ParameterSpec> specs = new ArrayList<>();
-        long channels = matched.channels();
+        for (int i = 0; i < matches.size(); i++) {
+            Match match = matches.get(i);
+            long channels = matched.channelsOfLayers().get(match.layer);
+            long targets =
+                    teachers.get(match.teacher).backbone().channelsOfLayers().get(match.layer);
+            Shape each = Shape.of(targets);
+            Initializer small = Initializer.gaussian(1 / Math.sqrt((double) channels));
+            specs.add(new ParameterSpec(
+                    "projection." + i + ".weight", Shape.of(targets, channels, 1, 1), Role.WEIGHT, small));
+            specs.add(new ParameterSpec("projection." + i + ".bias", each, Role.BIAS, Initializer.constant(0)));
+            specs.add(new ParameterSpec("target." + i + ".mean", each, Role.FITTED, Initializer.constant(0)));
+            specs.add(new ParameterSpec("target." + i + ".deviation", each, Role.FITTED, Initializer.constant(1)));
+        }
         for (int i = 0; i < teachers.size(); i++) {
             Teacher teacher = teachers.get(i);
-            if (losses.maps()) {
-                long targets = teacher.backbone().channels();
-                Shape each = Shape.of(targets);
-                Initializer small = Initializer.gaussian(1 / Math.sqrt((double) channels));
-                specs.add(new ParameterSpec(
-                        "projection." + i + ".weight", Shape.of(targets, channels, 1, 1), Role.WEIGHT, small));
-                specs.add(new ParameterSpec("projection." + i + ".bias", each, Role.BIAS, Initializer.constant(0)));
-                specs.add(new ParameterSpec("target." + i + ".mean", each, Role.FITTED, Initializer.constant(0)));
-                specs.add(new ParameterSpec("target." + i + ".deviation", each, Role.FITTED, Initializer.constant(1)));
-            }
             if (losses.logits() > 0 && teacher.classes() > 0) {
                 Shape weight = Shape.of(teacher.classes(), whole.channels());
                 specs.add(new ParameterSpec(
@@ -134,7 +154,7 @@ final class Student implements AutoCloseable {
         return whole;
     }
 
-    /** Returns the network up to the matched layer. */
+    /** Returns the network cut at the matched layers. */
     Backbone matched() {
         return matched;
     }
@@ -212,29 +232,40 @@ final class Student implements AutoCloseable {
         Map<String, Var> bound = backbone.variables(tape);
         Bindings bindings = Bindings.ofTraining(bound);
         Map<String, Var> own = matching.variables(tape);
-        Var maps = matched.apply(tape.constant(images), bindings);
-        Optional<Var> pooled = losses.logits() > 0 && teachers.stream().anyMatch(teacher -> teacher.classes() > 0)
-                ? Optional.of(pooled(maps, bindings))
-                : Optional.empty();
+        boolean scored = losses.logits() > 0 && teachers.stream().anyMatch(teacher -> teacher.classes() > 0);
+        Backbone computed =
+                scored ? whole : matched.cutAt(matched.cutLayers().getLast());
+        Map<String, Var> maps = new LinkedHashMap<>();
+        Var last = computed.trace(tape.constant(images), bindings, (layer, value) -> {
+            if (matched.cutLayers().contains(layer)) {
+                maps.put(layer, value);
+            }
+        });
         List<Var> features = new ArrayList<>();
         List<Var> grams = new ArrayList<>();
         List<Var> logits = new ArrayList<>();
-        for (int i = 0; i < targets.size(); i++) {
-            Teacher.Output target = targets.get(i);
-            if (losses.maps()) {
-                Var projected = projected(maps, own, i);
-                Tensor standard = standardized(target.maps(), maps.shape(), i);
-                if (losses.features() > 0) {
-                    features.add(MatchingLosses.features(projected, standard, losses.squared()));
-                }
-                if (losses.grams() > 0) {
-                    grams.add(MatchingLosses.grams(projected, standard));
-                }
+        for (int i = 0; i < matches.size(); i++) {
+            Match match = matches.get(i);
+            Var projected = projected(get(maps, matched.cutLayers().get(match.layer)), own, i);
+            Tensor standard =
+                    standardized(targets.get(match.teacher).maps().get(match.layer), projected.shape(), i);
+            if (losses.features() > 0) {
+                features.add(MatchingLosses.features(projected, standard, losses.squared()));
             }
-            if (pooled.isPresent() && target.scores() != null) {
-                Var scores = Matrices.linear(
+            if (losses.grams() > 0) {
+                grams.add(
+                        losses.cosine()
+                                ? MatchingLosses.gramCosines(projected, standard)
+                                : MatchingLosses.grams(projected, standard));
+            }
+        }
+        Optional<Var> pooled = scored ? Optional.of(pooled(last)) : Optional.empty();
+        for (int i = 0; i < targets.size(); i++) {
+            Tensor scores = targets.get(i).scores();
+            if (pooled.isPresent() && scores != null) {
+                Var predicted = Matrices.linear(
                         pooled.get(), get(own, "classifier." + i + ".weight"), get(own, "classifier." + i + ".bias"));
-                logits.add(MatchingLosses.logits(scores, target.scores(), losses.temperature()));
+                logits.add(MatchingLosses.logits(predicted, scores, losses.temperature()));
             }
         }
         Tensor zero = Tensors.zeros(Shape.of(), DType.F32, images.device());
@@ -276,8 +307,7 @@ final class Student implements AutoCloseable {
     }
 
     /** Averages the last maps, {@code [n, c]} in float32. */
-    private Var pooled(Var maps, Bindings bindings) {
-        Var last = whole.layer().equals(matched.layer()) ? maps : whole.after(matched.layer(), maps, bindings);
+    private static Var pooled(Var last) {
         Var exact = Arithmetic.cast(last, DType.F32);
         Var averaged = exact.shape().at(2) == 1 ? exact : FeatureMaps.globalAveragePool(exact);
         return Shapes.reshape(averaged, averaged.shape().at(0), averaged.shape().at(1));
@@ -346,13 +376,16 @@ final class Student implements AutoCloseable {
      * Sets mean and standard deviation of the teachers' channels from batches: {@code √(v + 0.01·mean(v))} of the variances v.
      *
      * @param batches outputs of the teachers for each batch
+     * @param imageSize side of the student's images
      */
-    void measureTargets(List<List<Teacher.Output>> batches, Shape grid) {
-        for (int i = 0; losses.maps() && i < teachers.size(); i++) {
-            int teacher = i;
+    void measureTargets(List<List<Teacher.Output>> batches, int imageSize) {
+        for (int i = 0; i < matches.size(); i++) {
+            Match match = matches.get(i);
+            Shape grid = matched.cutAt(matched.cutLayers().get(match.layer)).features(imageSize, imageSize);
             try (Scope _ = Scope.open()) {
                 List<Tensor> all = batches.stream()
-                        .map(batch -> resized(batch.get(teacher).maps(), grid.at(1), grid.at(2)))
+                        .map(batch -> batch.get(match.teacher).maps().get(match.layer))
+                        .map(maps -> resized(maps, grid.at(1), grid.at(2)))
                         .toList();
                 double count = all.stream()
                                 .mapToDouble(maps -> maps.shape().elements())

@@ -1,7 +1,9 @@
 package org.gramian.train.distill;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
@@ -12,16 +14,16 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
-import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A frozen backbone that a student learns from: the feature maps of one layer, and class scores if its weights have a classifier.
+ * A frozen backbone that a student learns from: the feature maps of one or several layers, and class scores if its weights have a
+ * classifier.
  *
- * @param backbone cut at the matched layer
+ * @param backbone cut at the matched layers
  * @param scores the same network up to its class scores; empty without a classifier
  * @param parameters its weights, closed with this
  * @param preprocessing of its images
@@ -37,7 +39,7 @@ public record Teacher(
     /**
      * Loads a teacher.
      *
-     * @param backbone cut at the layer to match
+     * @param backbone cut at the layers to match
      * @param weights of the whole network; without those of a classifier there are no scores
      * @param classifier whether class scores are wanted
      */
@@ -52,7 +54,7 @@ public record Teacher(
                 weights.provenance().fingerprint());
     }
 
-    /** Returns the network up to its class scores, if it has some that follow from the matched layer and weights for them. */
+    /** Returns the network up to its class scores, if it has some after the matched layers and weights for them. */
     private static Optional<Backbone> scores(Backbone backbone, Weights weights) {
         if (!backbone.layers().contains(Backbone.LOGITS)) {
             return Optional.empty();
@@ -60,7 +62,9 @@ public record Teacher(
         Backbone whole = backbone.cutAt(Backbone.LOGITS);
         boolean complete =
                 whole.parameters().stream().allMatch(spec -> weights.tensors().containsKey(spec.name()));
-        return complete && whole.wholeLayers().contains(backbone.layer()) ? Optional.of(whole) : Optional.empty();
+        return complete && whole.layersUsed().containsAll(backbone.cutLayers())
+                ? Optional.of(whole)
+                : Optional.empty();
     }
 
     /** Returns name and layer, such as {@code efficientnet-lite4:block21}. */
@@ -76,10 +80,19 @@ public record Teacher(
     /**
      * Result for a batch, in the current scope.
      *
-     * @param maps {@code [n, c, h, w]}, float32
+     * @param maps of each matched layer {@code [n, c, h, w]}, float32
      * @param scores {@code [n, k]}, float32; null without a classifier
      */
-    record Output(Tensor maps, @Nullable Tensor scores) {}
+    record Output(List<Tensor> maps, @Nullable Tensor scores) {
+        /** Moves all tensors to the enclosing scope. */
+        Output keptBy(Scope scope) {
+            maps.forEach(scope::keep);
+            if (scores != null) {
+                scope.keep(scores);
+            }
+            return this;
+        }
+    }
 
     /**
      * Computes maps and class scores without recording them.
@@ -90,19 +103,24 @@ public record Teacher(
         try (Scope scope = Scope.open();
                 Tape tape = Tape.inference()) {
             Bindings bound = Bindings.of(parameters.variables(tape));
-            Var maps = backbone.apply(tape.constant(images), bound);
+            Map<String, Tensor> maps = new LinkedHashMap<>();
+            Var last = scores.orElse(backbone).trace(tape.constant(images), bound, (layer, value) -> {
+                if (backbone.cutLayers().contains(layer)) {
+                    maps.put(layer, copied(value));
+                }
+            });
             Tensor scored = null;
             if (scores.isPresent()) {
-                Shape shape = Shape.of(images.size(0), classes());
-                Var all = scores.get().after(backbone.layer(), maps, bound);
-                scored = scope.keep(Tensors.copy(
-                        Views.reshape(Arithmetic.cast(all, DType.F32).value(), shape.sizes())));
+                scored = Views.reshape(copied(last), images.size(0), classes());
             }
-            // contiguous copies: the tape frees its own values
-            Tensor exact = Tensors.to(maps.value(), DType.F32);
-            Tensor kept = exact == maps.value() ? Tensors.copy(exact) : exact;
-            return new Output(scope.keep(kept), scored);
+            return new Output(List.copyOf(maps.values()), scored).keptBy(scope);
         }
+    }
+
+    /** Returns a contiguous copy in float32: the tape frees its own values. */
+    private static Tensor copied(Var value) {
+        Tensor exact = Tensors.to(value.value(), DType.F32);
+        return exact == value.value() ? Tensors.copy(exact) : exact;
     }
 
     @Override

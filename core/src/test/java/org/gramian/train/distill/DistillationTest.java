@@ -51,8 +51,8 @@ class DistillationTest {
         PaintedImages.folders(images, 8, 8, 8);
     }
 
-    private static Teacher teacher(boolean classifier, Device device) {
-        Backbone backbone = Backbone.of("squeezenet", "fire4");
+    private static Teacher teacher(String layers, boolean classifier, Device device) {
+        Backbone backbone = Backbone.of("squeezenet", layers);
         Optional<Backbone> scores = classifier ? Optional.of(backbone.cutAt(Backbone.LOGITS)) : Optional.empty();
         ParameterSet parameters = ParameterSet.initialize(
                 scores.orElse(backbone).parameters(), new SplittableRandom(7), DType.F32, device);
@@ -61,7 +61,7 @@ class DistillationTest {
 
     private static DistillOptions options(int epochs, double logits) {
         return new DistillOptions(
-                new DistillOptions.Losses(1, 0.5, logits, 2, false),
+                new DistillOptions.Losses(1, 0.5, logits, 2, false, false),
                 new DistillOptions.Length(epochs, Optional.empty()),
                 6,
                 SIZE,
@@ -95,12 +95,26 @@ class DistillationTest {
             @Nullable LinearProbe probe,
             Device device)
             throws IOException {
+        boolean logits = options.losses().logits() > 0;
+        try (Teacher teacher = teacher("fire4", logits, device)) {
+            return run(out, options, listener, cancellation, probe, device, student(logits), teacher);
+        }
+    }
+
+    private Distillation.Result run(
+            String out,
+            DistillOptions options,
+            Consumer<DistillEvent> listener,
+            Cancellation cancellation,
+            @Nullable LinearProbe probe,
+            Device device,
+            Backbone student,
+            Teacher teacher)
+            throws IOException {
         TrainingContext<DistillEvent> context =
                 new TrainingContext<>(device, 2, listener, cancellation, Checkpointing.every(Duration.ofMinutes(5)));
-        boolean logits = options.losses().logits() > 0;
-        try (Teacher teacher = teacher(logits, device)) {
             return new Distillation(
-                            student(logits),
+                            student,
                             Optional.empty(),
                             List.of(teacher),
                             UnlabelledImages.of(List.of(images)),
@@ -109,6 +123,38 @@ class DistillationTest {
                             folder.resolve(out),
                             context)
                     .run();
+    }
+
+    @Test
+    void severalLayersAreMatchedEachWithOneOfTheTeacher() throws IOException {
+        Backbone student = Backbone.of("mobilenet_v3_large", "features.3+features.6");
+        List<Double> losses = new ArrayList<>();
+        try (Teacher teacher = teacher("fire4+fire6", true, Device.CPU)) {
+            assertThat(teacher.classes()).isEqualTo(1000);
+            run(
+                    "out",
+                    options(6, 0),
+                    event -> {
+                        if (event instanceof DistillEvent.EpochDone done) {
+                            losses.add(done.last().losses().total());
+                        }
+                    },
+                    Cancellation.onRequest(),
+                    null,
+                    Device.CPU,
+                    student,
+                    teacher);
+            assertThat(losses.getLast()).isLessThan(0.95 * losses.getFirst());
+            assertThatThrownBy(() -> run(
+                            "other",
+                            options(1, 0),
+                            _ -> {},
+                            Cancellation.onRequest(),
+                            null,
+                            Device.CPU,
+                            student(false),
+                            teacher))
+                    .hasMessageContainingAll("as many layers", "fire4+fire6", "features.3");
         }
     }
 
@@ -296,7 +342,7 @@ class DistillationTest {
 
     @Test
     void lossesThatAreAllOffAreRefused() {
-        assertThatThrownBy(() -> new DistillOptions.Losses(0, 0, 0, 1, false))
+        assertThatThrownBy(() -> new DistillOptions.Losses(0, 0, 0, 1, false, false))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll("--feature-weight", "--gram-weight", "--logit-weight");
     }

@@ -11,6 +11,7 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -53,8 +54,38 @@ class MatchingLossesTest {
     void gradientsOfGramMatchingAreCentralDifferences(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor teacher = gaussian(random, MAPS);
-        GradientCheck check = GradientCheck.of(inputs -> MatchingLosses.grams(inputs.getFirst(), teacher));
-        assertThat(check.check(gaussian(random, MAPS)).worst()).isLessThan(1e-6);
+        Tensor student = gaussian(random, MAPS);
+        GradientCheck distance = GradientCheck.of(inputs -> MatchingLosses.grams(inputs.getFirst(), teacher));
+        assertThat(distance.check(student).worst()).isLessThan(1e-6);
+        GradientCheck cosine = GradientCheck.of(inputs -> MatchingLosses.gramCosines(inputs.getFirst(), teacher));
+        assertThat(cosine.check(student).worst()).isLessThan(1e-6);
+    }
+
+    /** By its definition on Gram matrices; the size of the student's maps does not matter, and 0 is the least. */
+    @RandomTest(times = 5)
+    void theCosineLossComparesDirectionsOfGramMatrices(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor student = gaussian(random, MAPS);
+        Tensor teacher = gaussian(random, MAPS);
+        double expected = 1;
+        for (int i = 0; i < 2; i++) {
+            Tensor a = gram(student, i);
+            Tensor b = gram(teacher, i);
+            expected -= Reductions.sum(Elementwise.mul(a, b)).toDoubles()[0] / norm(a) / norm(b) / 2;
+        }
+        try (Tape tape = Tape.inference()) {
+            for (double factor : new double[] {1, 0.01}) {
+                Tensor scaled = Elementwise.mul(student, factor);
+                assertThat(MatchingLosses.gramCosines(tape.constant(scaled), teacher)
+                                .value()
+                                .toDoubles()[0])
+                        .isCloseTo(expected, Offset.offset(1e-9));
+            }
+            assertThat(MatchingLosses.gramCosines(tape.constant(Elementwise.mul(teacher, 3)), teacher)
+                            .value()
+                            .toDoubles()[0])
+                    .isCloseTo(0, Offset.offset(1e-12));
+        }
     }
 
     @RandomTest(times = 5)

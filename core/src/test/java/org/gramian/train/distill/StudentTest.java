@@ -5,6 +5,8 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
@@ -71,6 +73,27 @@ class StudentTest {
             double[] moved = parameters.get("bn1.running_mean").value().toDoubles();
             stem.apply(tape.constant(images), Bindings.of(bound));
             assertThat(parameters.get("bn1.running_mean").value().toDoubles()).isEqualTo(moved);
+        }
+    }
+
+    @Test
+    void layersOfOnePassEqualThoseOfNetworksCutThere() {
+        Backbone both = Backbone.of("squeezenet", "fire4+fire6");
+        Tensor images = Tensors.gaussian(new SplittableRandom(4), Shape.of(2, 3, 48, 48), DType.F32);
+        ParameterSet parameters = ParameterSet.initialize(
+                both.cutAt(Backbone.LOGITS).parameters(), new SplittableRandom(5), DType.F32, Device.CPU);
+        try (Teacher teacher = new Teacher(
+                        both, Optional.of(both.cutAt(Backbone.LOGITS)), parameters, both.preprocessing(), "random");
+                Tape tape = Tape.inference()) {
+            Teacher.Output output = teacher.apply(images);
+            Bindings bound = Bindings.of(parameters.variables(tape));
+            assertTensor(output.maps().get(0))
+                    .isCloseTo(both.cutAt("fire4").apply(tape.constant(images), bound).value(), 0);
+            assertTensor(output.maps().get(1))
+                    .isCloseTo(both.cutAt("fire6").apply(tape.constant(images), bound).value(), 0);
+            Tensor scores = both.cutAt(Backbone.LOGITS).apply(tape.constant(images), bound).value();
+            assertTensor(Objects.requireNonNull(output.scores()))
+                    .isCloseTo(Views.reshape(scores, 2, 1000), 0);
         }
     }
 }

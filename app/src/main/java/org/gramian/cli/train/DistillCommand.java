@@ -94,7 +94,8 @@ public final class DistillCommand implements Callable<Integer> {
             names = "--student",
             required = true,
             paramLabel = "NAME[:LAYERS]",
-            description = "backbone to train and its matched layers, as gramian-s:layer3+layer4 (default: the backbone's)")
+            description =
+                    "backbone to train and its matched layers, as gramian-s:layer3+layer4 (default: the backbone's)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String student;
 

@@ -51,6 +51,8 @@ public final class Libtorch {
         }
         if (System.getProperty("os.arch").equals("aarch64")) {
             setContextSwitch("_ZN2at7Context20setUserEnabledMkldnnEb", false); // oneDNN's backward is slow there
+            // NNPACK takes batches of 16 and more there: twice the time per image, and its own threads beside OpenMP's
+            setContextSwitch("_ZN2at7Context20setUserEnabledNNPACKEb", false);
         }
     }
 

@@ -100,7 +100,8 @@ final class DistillSteps implements AutoCloseable {
             for (int i = 0; i < batches; i++) {
                 try (Scope scope = Scope.open()) {
                     List<Teacher.Output> targets = targets(nextCrops());
-                    outputs.add(targets.stream().map(target -> target.keptBy(scope)).toList());
+                    outputs.add(
+                            targets.stream().map(target -> target.keptBy(scope)).toList());
                 }
             }
             student.measureTargets(outputs, options.imageSize());

@@ -112,8 +112,7 @@ public final class MatchingLosses {
             Tensor target = Products.matmul(Views.transpose(t), t);
             Tensor a = Elementwise.atLeast(squares(own), SMALLEST_NORM); // [n, 1, 1]
             Tensor b = squares(cross);
-            Tensor norms = Elementwise.sqrt(
-                    Elementwise.mul(a, Elementwise.atLeast(squares(target), SMALLEST_NORM)));
+            Tensor norms = Elementwise.sqrt(Elementwise.mul(a, Elementwise.atLeast(squares(target), SMALLEST_NORM)));
             Tensor mean = Elementwise.mul(Reductions.sum(Elementwise.div(b, norms)), 1.0 / images);
             Tensor slope = Elementwise.mul(Elementwise.reciprocal(norms), -2.0 / images);
             Tensor direction = Elementwise.sub(

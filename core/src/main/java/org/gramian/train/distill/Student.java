@@ -91,7 +91,8 @@ final class Student implements AutoCloseable {
         this.matches = losses.maps()
                 ? IntStream.range(0, teachers.size())
                         .boxed()
-                        .flatMap(teacher -> IntStream.range(0, matched.cutLayers().size())
+                        .flatMap(teacher -> IntStream.range(
+                                        0, matched.cutLayers().size())
                                 .mapToObj(layer -> new Match(teacher, layer)))
                         .toList()
                 : List.of();
@@ -233,8 +234,7 @@ final class Student implements AutoCloseable {
         Bindings bindings = Bindings.ofTraining(bound);
         Map<String, Var> own = matching.variables(tape);
         boolean scored = losses.logits() > 0 && teachers.stream().anyMatch(teacher -> teacher.classes() > 0);
-        Backbone computed =
-                scored ? whole : matched.cutAt(matched.cutLayers().getLast());
+        Backbone computed = scored ? whole : matched.cutAt(matched.cutLayers().getLast());
         Map<String, Var> maps = new LinkedHashMap<>();
         Var last = computed.trace(tape.constant(images), bindings, (layer, value) -> {
             if (matched.cutLayers().contains(layer)) {
@@ -247,8 +247,7 @@ final class Student implements AutoCloseable {
         for (int i = 0; i < matches.size(); i++) {
             Match match = matches.get(i);
             Var projected = projected(get(maps, matched.cutLayers().get(match.layer)), own, i);
-            Tensor standard =
-                    standardized(targets.get(match.teacher).maps().get(match.layer), projected.shape(), i);
+            Tensor standard = standardized(targets.get(match.teacher).maps().get(match.layer), projected.shape(), i);
             if (losses.features() > 0) {
                 features.add(MatchingLosses.features(projected, standard, losses.squared()));
             }

@@ -62,9 +62,7 @@ public record Teacher(
         Backbone whole = backbone.cutAt(Backbone.LOGITS);
         boolean complete =
                 whole.parameters().stream().allMatch(spec -> weights.tensors().containsKey(spec.name()));
-        return complete && whole.layersUsed().containsAll(backbone.cutLayers())
-                ? Optional.of(whole)
-                : Optional.empty();
+        return complete && whole.layersUsed().containsAll(backbone.cutLayers()) ? Optional.of(whole) : Optional.empty();
     }
 
     /** Returns name and layer, such as {@code efficientnet-lite4:block21}. */

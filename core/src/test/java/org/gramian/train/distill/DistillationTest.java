@@ -113,16 +113,16 @@ class DistillationTest {
             throws IOException {
         TrainingContext<DistillEvent> context =
                 new TrainingContext<>(device, 2, listener, cancellation, Checkpointing.every(Duration.ofMinutes(5)));
-            return new Distillation(
-                            student,
-                            Optional.empty(),
-                            List.of(teacher),
-                            UnlabelledImages.of(List.of(images)),
-                            probe,
-                            options,
-                            folder.resolve(out),
-                            context)
-                    .run();
+        return new Distillation(
+                        student,
+                        Optional.empty(),
+                        List.of(teacher),
+                        UnlabelledImages.of(List.of(images)),
+                        probe,
+                        options,
+                        folder.resolve(out),
+                        context)
+                .run();
     }
 
     @Test

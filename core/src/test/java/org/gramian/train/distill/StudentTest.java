@@ -88,12 +88,21 @@ class StudentTest {
             Teacher.Output output = teacher.apply(images);
             Bindings bound = Bindings.of(parameters.variables(tape));
             assertTensor(output.maps().get(0))
-                    .isCloseTo(both.cutAt("fire4").apply(tape.constant(images), bound).value(), 0);
+                    .isCloseTo(
+                            both.cutAt("fire4")
+                                    .apply(tape.constant(images), bound)
+                                    .value(),
+                            0);
             assertTensor(output.maps().get(1))
-                    .isCloseTo(both.cutAt("fire6").apply(tape.constant(images), bound).value(), 0);
-            Tensor scores = both.cutAt(Backbone.LOGITS).apply(tape.constant(images), bound).value();
-            assertTensor(Objects.requireNonNull(output.scores()))
-                    .isCloseTo(Views.reshape(scores, 2, 1000), 0);
+                    .isCloseTo(
+                            both.cutAt("fire6")
+                                    .apply(tape.constant(images), bound)
+                                    .value(),
+                            0);
+            Tensor scores = both.cutAt(Backbone.LOGITS)
+                    .apply(tape.constant(images), bound)
+                    .value();
+            assertTensor(Objects.requireNonNull(output.scores())).isCloseTo(Views.reshape(scores, 2, 1000), 0);
         }
     }
 }

@@ -14,10 +14,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.UnusableWeightsException;
-import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.cli.common.CommandHint;
@@ -394,8 +394,12 @@ public final class DistillCommand implements Callable<Integer> {
     /** Returns the weights that the student starts from; empty for random ones. */
     private Optional<Weights> start(Backbone trained, Arena arena) throws IOException {
         WeightStore store = network.store();
-        WeightName own = store.name(trained.name());
-        String from = init != null ? init : store.holds(own) || store.isBundled(own) ? own.text() : RANDOM;
+        String from = init;
+        if (from == null) {
+            boolean installed =
+                    store.available().stream().anyMatch(name -> name.text().equals(trained.name()));
+            from = installed ? trained.name() : RANDOM;
+        }
         console.say("student " + trained + ", " + trained.features(imageSize, imageSize) + ", "
                 + (from.equals(RANDOM) ? "random weights" : "weights " + from));
         if (from.equals(RANDOM)) {
@@ -408,14 +412,10 @@ public final class DistillCommand implements Callable<Integer> {
         }
     }
 
-    private interface Names {
-        Backbone backbone(String name);
-    }
-
     /** Parses {@code NAME[:LAYERS]}. */
-    private static Backbone cut(Names names, String text) {
+    private static Backbone cut(Function<String, Backbone> names, String text) {
         int colon = text.indexOf(':');
-        Backbone whole = names.backbone(colon < 0 ? text : text.substring(0, colon));
+        Backbone whole = names.apply(colon < 0 ? text : text.substring(0, colon));
         return colon < 0 ? whole : whole.cutAt(text.substring(colon + 1));
     }
 

@@ -3,6 +3,7 @@ package org.gramian.train.distill;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
+import java.util.function.Function;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Result;
@@ -10,7 +11,6 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
-import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
 
@@ -66,25 +66,17 @@ public final class MatchingLosses {
      * @return one element
      */
     public static Var grams(Var student, Tensor teacher) {
-        requireSameShape("Gram matching", student, teacher);
-        Shape shape = student.shape();
-        long images = shape.at(0);
-        return student.tape().apply(List.of(student), () -> {
-            Tensor s = columns(student.value());
-            Tensor t = columns(teacher);
-            Tensor own = Products.matmul(Views.transpose(s), s); // [n, hw, hw]
-            Tensor cross = Products.matmul(Views.transpose(t), s);
-            Tensor target = Products.matmul(Views.transpose(t), t);
-            Tensor norm = Elementwise.atLeast(squares(target), SMALLEST_NORM); // [n, 1, 1]
-            Tensor distance = Elementwise.add(Elementwise.addScaled(squares(own), squares(cross), -2), squares(target));
+        return ofGrams(student, teacher, grams -> {
+            Tensor norm = Elementwise.atLeast(squares(grams.target), SMALLEST_NORM); // [n, 1, 1]
+            Tensor distance = Elementwise.add(
+                    Elementwise.addScaled(squares(grams.own), squares(grams.cross), -2), squares(grams.target));
             Tensor relative = Elementwise.add(Elementwise.atLeast(Elementwise.div(distance, norm), 0), ROOT_EPSILON);
             Tensor root = Elementwise.sqrt(relative);
-            Tensor loss = Elementwise.mul(Reductions.sum(root), 1.0 / images);
-            Tensor slope = Elementwise.mul(Elementwise.reciprocal(Elementwise.mul(root, norm)), 2.0 / images);
-            Tensor gradient = Elementwise.mul(
-                    Elementwise.sub(Products.matmul(s, own), Products.matmul(t, cross)), slope); // [n, c, hw]
-            return Result.of(
-                    loss, (g, wanted) -> list(Elementwise.mul(Views.reshape(gradient, shape.sizes()), g)), gradient);
+            Tensor slope = Elementwise.mul(Elementwise.reciprocal(Elementwise.mul(root, norm)), 2.0 / grams.images());
+            Tensor direction = Elementwise.sub(
+                    Products.matmul(grams.s, grams.own), Products.matmul(grams.t, grams.cross)); // [n, c, hw]
+            return new GramLoss(
+                    Elementwise.mul(Reductions.sum(root), 1.0 / grams.images()), Elementwise.mul(direction, slope));
         });
     }
 
@@ -101,27 +93,58 @@ public final class MatchingLosses {
      * @return one element
      */
     public static Var gramCosines(Var student, Tensor teacher) {
-        requireSameShape("Gram matching", student, teacher);
-        Shape shape = student.shape();
-        long images = shape.at(0);
-        return student.tape().apply(List.of(student), () -> {
-            Tensor s = columns(student.value());
-            Tensor t = columns(teacher);
-            Tensor own = Products.matmul(Views.transpose(s), s); // [n, hw, hw]
-            Tensor cross = Products.matmul(Views.transpose(t), s);
-            Tensor target = Products.matmul(Views.transpose(t), t);
-            Tensor a = Elementwise.atLeast(squares(own), SMALLEST_NORM); // [n, 1, 1]
-            Tensor b = squares(cross);
-            Tensor norms = Elementwise.sqrt(Elementwise.mul(a, Elementwise.atLeast(squares(target), SMALLEST_NORM)));
-            Tensor mean = Elementwise.mul(Reductions.sum(Elementwise.div(b, norms)), 1.0 / images);
-            Tensor slope = Elementwise.mul(Elementwise.reciprocal(norms), -2.0 / images);
+        return ofGrams(student, teacher, grams -> {
+            Tensor a = Elementwise.atLeast(squares(grams.own), SMALLEST_NORM); // [n, 1, 1]
+            Tensor b = squares(grams.cross);
+            Tensor norms =
+                    Elementwise.sqrt(Elementwise.mul(a, Elementwise.atLeast(squares(grams.target), SMALLEST_NORM)));
+            Tensor mean = Elementwise.mul(Reductions.sum(Elementwise.div(b, norms)), 1.0 / grams.images());
+            Tensor slope = Elementwise.mul(Elementwise.reciprocal(norms), -2.0 / grams.images());
             Tensor direction = Elementwise.sub(
-                    Products.matmul(t, cross), Elementwise.mul(Products.matmul(s, own), Elementwise.div(b, a)));
-            Tensor gradient = Elementwise.mul(direction, slope); // [n, c, hw]
+                    Products.matmul(grams.t, grams.cross),
+                    Elementwise.mul(Products.matmul(grams.s, grams.own), Elementwise.div(b, a))); // [n, c, hw]
+            return new GramLoss(Elementwise.add(Elementwise.mul(mean, -1), 1), Elementwise.mul(direction, slope));
+        });
+    }
+
+    /**
+     * Products of maps S and T, from which losses of their Gram matrices follow.
+     *
+     * @param s S {@code [n, c, hw]}
+     * @param t T {@code [n, c, hw]}
+     * @param own SᵀS {@code [n, hw, hw]}
+     * @param cross TᵀS {@code [n, hw, hw]}
+     * @param target TᵀT {@code [n, hw, hw]}
+     */
+    private record GramProducts(Tensor s, Tensor t, Tensor own, Tensor cross, Tensor target) {
+        static GramProducts of(Tensor student, Tensor teacher) {
+            Tensor s = columns(student);
+            Tensor t = columns(teacher);
+            return new GramProducts(
+                    s,
+                    t,
+                    Products.matmul(Views.transpose(s), s),
+                    Products.matmul(Views.transpose(t), s),
+                    Products.matmul(Views.transpose(t), t));
+        }
+
+        double images() {
+            return s.size(0);
+        }
+    }
+
+    /** A loss and its gradient {@code [n, c, hw]} with respect to S. */
+    private record GramLoss(Tensor value, Tensor gradient) {}
+
+    private static Var ofGrams(Var student, Tensor teacher, Function<GramProducts, GramLoss> function) {
+        requireSameShape("Gram matching", student, teacher);
+        return student.tape().apply(List.of(student), () -> {
+            GramLoss loss = function.apply(GramProducts.of(student.value(), teacher));
             return Result.of(
-                    Elementwise.add(Elementwise.mul(mean, -1), 1),
-                    (g, wanted) -> list(Elementwise.mul(Views.reshape(gradient, shape.sizes()), g)),
-                    gradient);
+                    loss.value,
+                    (g, wanted) -> list(Elementwise.mul(
+                            Views.reshape(loss.gradient, student.shape().sizes()), g)),
+                    loss.gradient);
         });
     }
 

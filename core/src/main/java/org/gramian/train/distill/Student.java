@@ -68,6 +68,8 @@ final class Student implements AutoCloseable {
 
     private final Backbone matched;
     private final Backbone whole;
+    private final boolean scored;
+    private final Backbone computed;
     private final ParameterSet backbone;
     private final ParameterSet matching;
     private final List<Teacher> teachers;
@@ -88,6 +90,8 @@ final class Student implements AutoCloseable {
         this.whole = withoutClassifier(matched);
         this.teachers = List.copyOf(teachers);
         this.losses = options.losses();
+        this.scored = losses.logits() > 0 && teachers.stream().anyMatch(teacher -> teacher.classes() > 0);
+        this.computed = scored ? whole : matched.cutAt(matched.cutLayers().getLast());
         this.matches = losses.maps()
                 ? IntStream.range(0, teachers.size())
                         .boxed()
@@ -233,8 +237,6 @@ final class Student implements AutoCloseable {
         Map<String, Var> bound = backbone.variables(tape);
         Bindings bindings = Bindings.ofTraining(bound);
         Map<String, Var> own = matching.variables(tape);
-        boolean scored = losses.logits() > 0 && teachers.stream().anyMatch(teacher -> teacher.classes() > 0);
-        Backbone computed = scored ? whole : matched.cutAt(matched.cutLayers().getLast());
         Map<String, Var> maps = new LinkedHashMap<>();
         Var last = computed.trace(tape.constant(images), bindings, (layer, value) -> {
             if (matched.cutLayers().contains(layer)) {

@@ -239,8 +239,8 @@ public final class DistillCommand implements Callable<Integer> {
     @Option(
             names = "--gram-loss",
             paramLabel = "LOSS",
-            defaultValue = "distance",
-            description = "comparison of Gram matrices: distance or cosine (default: ${DEFAULT-VALUE})")
+            defaultValue = "cosine",
+            description = "comparison of Gram matrices: cosine or distance (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private GramLoss gramLoss;
 

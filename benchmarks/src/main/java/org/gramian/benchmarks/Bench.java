@@ -41,10 +41,12 @@ public final class Bench {
      *
      * @param python PyTorch to compare with, or null
      * @param modes of PyTorch
+     * @throws IllegalArgumentException if a mode needs a GPU and the plan is for the CPU
      * @throws IllegalStateException if the side of Gramian fails
      */
     public static BenchReport run(
             BenchPlan plan, @Nullable PythonTorch python, List<PythonTorch.Mode> modes, Listener listener) {
+        modes.forEach(mode -> mode.requireOn(plan.grid().device()));
         List<Side> others = new ArrayList<>();
         if (python != null) {
             modes.forEach(mode -> others.add(new Side.Python(python, mode)));

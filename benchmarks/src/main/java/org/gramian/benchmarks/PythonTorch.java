@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,7 +83,14 @@ public record PythonTorch(String interpreter, Path script) {
         /** Eager mode. */
         EAGER("python"),
         /** Forward and backward through {@code torch.compile}; optimizer and retraction in eager mode. */
-        COMPILED("python-compiled");
+        COMPILED("python-compiled"),
+        /**
+         * Forward and backward through {@code torch.compile} with CUDA graphs, {@code mode="reduce-overhead"}; fused
+         * SGD, retraction by Cholesky QR. GPU only.
+         */
+        GRAPHS("python-graphs"),
+        /** {@link #GRAPHS} with {@code mode="max-autotune"}, which also tries kernels for each product; GPU only. */
+        MAX_AUTOTUNE("python-max-autotune");
 
         private final String text;
 
@@ -93,6 +101,14 @@ public record PythonTorch(String interpreter, Path script) {
         /** Returns the name of the side on the command line and in tables. */
         public String text() {
             return text;
+        }
+
+        /** Throws if the mode needs a GPU and the device is the CPU. */
+        void requireOn(Device device) {
+            if ((this == GRAPHS || this == MAX_AUTOTUNE) && device.kind() == Device.Kind.CPU) {
+                throw new IllegalArgumentException(text + " captures CUDA graphs, which need a GPU; on the CPU use "
+                        + EAGER.text + " or " + COMPILED.text);
+            }
         }
 
         /**

@@ -53,8 +53,7 @@ sealed interface Side {
         public List<String> command(TaskSpec spec) {
             List<String> command = new ArrayList<>(
                     List.of(python.interpreter(), python.script().toString()));
-            command.addAll(spec.with(Map.of("compiled", mode == PythonTorch.Mode.COMPILED ? "yes" : "no"))
-                    .words());
+            command.addAll(spec.with(Map.of("mode", mode.text())).words());
             return command;
         }
     }

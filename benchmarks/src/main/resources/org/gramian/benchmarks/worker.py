@@ -1,6 +1,6 @@
 """The Python side of the benchmarks: the same work in PyTorch, as a good user would write it.
 
-Started as `worker.py head-training batch=32 ... device=cpu compiled=no`. Says what it is in a line of JSON, then answers the
+Started as `worker.py head-training batch=32 ... device=cpu mode=python`. Says what it is in a line of JSON, then answers the
 commands `check`, `run STEPS`, `trajectory STEPS`, `memory` and `quit` on standard input by one line of JSON each, and says
 `unavailable` with the reason where something cannot be done. org.gramian.benchmarks.BenchWorker is the same program in Java; the
 values both start from are those of org.gramian.benchmarks.SyntheticValues and InitialParameters.
@@ -48,6 +48,11 @@ def orthonormal(size, seed, device):
 
 def norm(tensor):
     return tensor.detach().pow(2).sum().sqrt().item()
+
+
+# the mode of torch.compile by the name of the side; the last two capture CUDA graphs
+COMPILERS = {"python-compiled": None, "python-graphs": "reduce-overhead", "python-max-autotune": "max-autotune"}
+CUDA_GRAPHS = ("python-graphs", "python-max-autotune")
 
 
 class Unavailable(Exception):
@@ -208,10 +213,30 @@ class Task:
         if self.model.bf16:
             self.x = self.x.contiguous(memory_format=torch.channels_last)
         self.labels = (torch.arange(n) % int(spec["classes"])).to(device)
-        self.compiled = spec["compiled"] == "yes"
+        self.compiled, self.graphs = spec["mode"] in COMPILERS, spec["mode"] in CUDA_GRAPHS
+        self.compiler = COMPILERS.get(spec["mode"])
 
     def faster(self, function):
-        return torch.compile(function, fullgraph=True, dynamic=False) if self.compiled else function
+        if not self.compiled:
+            return function
+        compiled = torch.compile(function, fullgraph=True, dynamic=False, mode=self.compiler)
+        return self.replayed(compiled) if self.graphs else compiled
+
+    @staticmethod
+    def replayed(compiled):
+        """Marks each call as a new step, in which the CUDA graphs may overwrite the results of the step before."""
+
+        def step(*inputs):
+            torch.compiler.cudagraph_mark_step_begin()
+            return compiled(*inputs)
+
+        return step
+
+    def require_graphs(self):
+        """A number without CUDA graphs must not stand under their name."""
+        skipped = torch._dynamo.utils.counters["inductor"]["cudagraph_skips"] if self.graphs else 0
+        if skipped:
+            raise Unavailable(f"torch.compile skipped {skipped} CUDA graphs; TORCH_LOGS=perf_hints shows why")
 
 
 class Training(Task):
@@ -232,7 +257,8 @@ class Training(Task):
                 rate, decay = self.BACKBONE_RATE if backbone else self.RATE, self.DECAY * key.endswith("weight")
                 groups.setdefault((rate, decay), []).append(leaf)
         groups = [{"params": leaves, "lr": rate, "weight_decay": decay} for (rate, decay), leaves in groups.items()]
-        self.sgd = torch.optim.SGD(groups, lr=self.RATE, momentum=self.MOMENTUM) if self.model.has_head else None
+        fused = {"fused": True} if self.graphs else {}
+        self.sgd = torch.optim.SGD(groups, lr=self.RATE, momentum=self.MOMENTUM, **fused) if self.model.has_head else None
         self.compute = self.faster(self.loss)
 
     def loss(self):
@@ -247,8 +273,19 @@ class Training(Task):
                 wz = w.t() @ self.velocities[i]
                 direction.add_(self.velocities[i] - w @ ((wz + wz.t()) / 2), alpha=self.MOMENTUM)
             self.velocities[i] = direction
-            q, r = torch.linalg.qr(w - self.STIEFEL_RATE * direction)
-            w.copy_(q * r.diagonal().sign())
+            w.copy_(self.q_factor(w - self.STIEFEL_RATE * direction))
+
+    def q_factor(self, a):
+        """The Q of a = QR with a positive diagonal of R: by Householder reflections, with CUDA graphs by Cholesky."""
+        if not self.graphs:
+            q, r = torch.linalg.qr(a)
+            return q * r.diagonal().sign()
+        products = torch.backends.cuda.matmul
+        tf32, products.allow_tf32 = products.allow_tf32, False  # Q is as orthonormal as the product is exact
+        l = torch.linalg.cholesky_ex(a.t() @ a)[0]
+        q = torch.linalg.solve_triangular(l, a.t(), upper=False).t()
+        products.allow_tf32 = tf32
+        return q
 
     def gradients(self):
         for leaf in self.leaves.values():
@@ -275,6 +312,7 @@ class Training(Task):
         if self.sgd:
             values |= {f"|update of {key}|": norm(leaf - start[key]) for key, leaf in self.model.named.items()}
         values["loss of step 3"] = self.trajectory(2)[-1]
+        self.require_graphs()
         return values
 
 
@@ -295,7 +333,8 @@ class Forward(Task):
 
     def check(self):
         output = self.run()
-        return {"|output|": norm(output), "|output of the first picture|": norm(output[:1])}
+        self.require_graphs()
+        return {"|output|": norm(output), "|output of the first image|": norm(output[:1])}
 
 
 class GpuMemory:
@@ -378,7 +417,7 @@ def prepare(spec):
     device = torch.device(spec["device"])
     if device.type == "cuda" and not torch.cuda.is_available():
         raise Unavailable("this Python's torch sees no CUDA device")
-    if spec["compiled"] == "yes" and not hasattr(torch, "compile"):
+    if spec["mode"] in COMPILERS and not hasattr(torch, "compile"):
         raise Unavailable(f"torch {torch.__version__} has no torch.compile")
     torch.set_num_threads(int(spec["threads"]))
     if platform.machine() == "aarch64":

@@ -82,15 +82,16 @@ class BenchmarkTest {
     void gramianAndPyTorchAgree() {
         PythonTorch torch = python();
         BenchPlan plan = new BenchPlan(
-                List.of(BenchWorkload.HEAD_TRAINING),
+                List.of(BenchWorkload.HEAD_TRAINING, BenchWorkload.HEAD_FORWARD),
                 Tiny.grid(Precision.F32),
                 Tiny.SIZES,
                 new BenchPlan.Runs(0, 1, 10));
         BenchReport report = Bench.run(plan, torch, List.of(PythonTorch.Mode.EAGER), listener);
         assertThat(report.failed()).as(report.columns()).isFalse();
         assertThat(report.agreements())
-                .hasSize(2)
+                .hasSize(3)
                 .anySatisfy(line -> assertThat(line).containsPattern("python: 13\\b"))
+                .anySatisfy(line -> assertThat(line).containsPattern("python: 2\\b"))
                 .anySatisfy(line -> assertThat(line).containsPattern("\\b10 steps\\b.*1e-03"));
         assertThat(report.comparisons().getFirst().outcomes().getFirst())
                 .isInstanceOfSatisfying(
@@ -160,6 +161,15 @@ class BenchmarkTest {
             assertThat(SideDifference.of(matrix.check(), expected).holds(tolerance))
                     .isFalse();
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"GRAPHS", "MAX_AUTOTUNE"})
+    void cudaGraphsAreRefusedOnTheCpu(PythonTorch.Mode mode) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () -> Bench.run(Tiny.plan(BenchWorkload.HEAD_TRAINING), null, List.of(mode), listener))
+                .withMessageContainingAll(mode.text(), "GPU", "python-compiled");
     }
 
     @Test

@@ -40,6 +40,7 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  gramian bench --only head --batch 32 --against-python",
             "  gramian bench --device cuda --batch 32,128 --precision tf32,bf16 --against-python python3 --json bench.json",
+            "  gramian bench --device cuda --precision bf16 --against-python --sides python-compiled,python-graphs",
             "Exit codes: 0 success; 1 losses or gradients disagree, or an internal error; 2 wrong options."
         })
 public final class BenchCommand implements Callable<Integer> {
@@ -115,7 +116,11 @@ public final class BenchCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             defaultValue = "python,python-compiled",
-            description = "PyTorch modes: python, python-compiled (default: both)")
+            description = {
+                "PyTorch modes: python (eager), python-compiled (torch.compile); on the GPU also",
+                "python-graphs and python-max-autotune (torch.compile with CUDA graphs, fused",
+                "SGD, Cholesky QR) (default: ${DEFAULT-VALUE})"
+            })
     private List<String> sides = new ArrayList<>();
 
     @Option(names = "--json", paramLabel = "FILE", description = "write machine, versions, settings and all timings")

@@ -63,7 +63,10 @@ class BenchCommandTest {
         assertThat(workload.err()).has(facts("'hed'", "head", "network"));
         assertThat(bench("--precision", "f16").err()).has(facts("'f16'", "f32", "tf32", "bf16"));
         assertThat(bench("--precision", "tf32").err()).has(facts("f32", "bf16"));
-        assertThat(bench("--sides", "jax").err()).has(facts("'jax'", "python", "python-compiled"));
+        assertThat(bench("--sides", "jax").err()).has(facts("'jax'", "python", "python-compiled", "python-graphs"));
+        Run graphs = bench("--sides", "python-graphs");
+        assertThat(graphs.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(graphs.err()).has(facts("python-graphs", "GPU", "python-compiled"));
         assertThat(bench("--only", "network", "--backbone", "vgg17").err()).contains("vgg16");
         assertThat(bench("--batch", "0").code()).isEqualTo(ExitCode.USAGE);
     }

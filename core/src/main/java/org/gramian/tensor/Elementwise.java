@@ -15,6 +15,7 @@ public final class Elementwise {
         static final Operator ABS = Operator.of("abs");
         static final Operator SIGN = Operator.of("sign");
         static final Operator RELU = Operator.of("relu");
+        static final Operator PRELU = Operator.of("_prelu_kernel");
         static final Operator RECIPROCAL = Operator.of("reciprocal");
         static final Operator EXP_IN_PLACE = Operator.of("exp_");
         static final Operator SQRT_IN_PLACE = Operator.of("sqrt_");
@@ -34,7 +35,20 @@ public final class Elementwise {
         static final Operator LOG_SOFTMAX = Operator.of("_log_softmax");
     }
 
+    /** Elements that {@link #reluInPlace} rewrites at once without maxima: they stay in the cache of a core. */
+    private static final long CHUNK = 1 << 19;
+
+    private static final boolean ARM64 = System.getProperty("os.arch").equals("aarch64");
+
     private Elementwise() {}
+
+    /**
+     * Returns whether maxima and selections are slow: libtorch computes them element by element on arm64, 10 times as
+     * slow as other operators (1.1 against 0.1 ms for 262,144 numbers on a Neoverse N1).
+     */
+    private static boolean hasSlowMaxima(Tensor x) {
+        return ARM64 && x.device().kind() == Device.Kind.CPU && (x.type() == DType.F32 || x.type() == DType.F64);
+    }
 
     /** Computes {@code e^x}. */
     public static Tensor exp(Tensor x) {
@@ -63,7 +77,12 @@ public final class Elementwise {
 
     /** Computes {@code max(x, 0)}. */
     public static Tensor relu(Tensor x) {
-        return unary("relu", Operators.RELU, x);
+        if (!hasSlowMaxima(x)) {
+            return unary("relu", Operators.RELU, x);
+        }
+        try (Scope scope = Scope.open()) {
+            return scope.keep(Operators.PRELU.call(x, Tensors.number(0, x.type())));
+        }
     }
 
     /** Computes {@code 1/x}. */
@@ -93,13 +112,32 @@ public final class Elementwise {
 
     /** Computes {@code x ← max(x, 0)} and returns x. */
     public static Tensor reluInPlace(Tensor x) {
-        return Operators.RELU_IN_PLACE.inPlace(x);
+        if (!hasSlowMaxima(x)) {
+            return Operators.RELU_IN_PLACE.inPlace(x);
+        }
+        try (Scope _ = Scope.open()) {
+            if (!x.isDense()) {
+                x.copyFrom(relu(x));
+                return x;
+            }
+            Tensor all = Views.flat(x);
+            for (long start = 0; start < all.size(0); start += CHUNK) {
+                try (Scope _ = Scope.open()) {
+                    Tensor part = Views.slice(all, 0, start, Math.min(all.size(0), start + CHUNK));
+                    part.copyFrom(relu(part));
+                }
+            }
+            return x;
+        }
     }
 
     /** Computes the gradient of ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
     public static Tensor reluBackward(Tensor g, Tensor y) {
         if (Kernels.suit(g, y)) {
             return Kernels.reluBackward(g, y, Activation.RELU);
+        }
+        if (hasSlowMaxima(y)) {
+            return mulInPlace(sign(y), g);
         }
         try (Scope scope = Scope.open()) {
             return scope.keep(where(greater(y, 0), g, 0)); // BOOL moves a quarter of the bytes of signs

@@ -72,6 +72,11 @@ public final class Views {
         }
     }
 
+    /** Returns the elements of a {@linkplain Tensor#isDense dense} tensor in the order of memory, {@code [elements]}. */
+    static Tensor flat(Tensor source) {
+        return view(source, new long[] {source.shape().elements()}, new long[] {1}, 0);
+    }
+
     /** Swaps two dimensions. */
     public static Tensor transpose(Tensor source, int first, int second) {
         int i = source.shape().index(first);

@@ -146,4 +146,29 @@ class ElementwiseTest {
         assertThat(Elementwise.greater(x, 0).toDoubles()).containsExactly(0, 0, 1);
         assertThat(Elementwise.greater(x, 0).type()).isEqualTo(DType.BOOL);
     }
+
+    @Test
+    void reluInPlaceRewritesLargeAndStridedTensors() {
+        long large = (1 << 19) + 3; // more than one chunk
+        Tensor x = Tensors.gaussian(new SplittableRandom(1), Shape.of(large), DType.F32);
+        Tensor expected = Elementwise.mul(Elementwise.add(x, Elementwise.abs(x)), 0.5);
+        assertThat(Elementwise.reluInPlace(x)).isSameAs(x);
+        assertThat(Reductions.largestMagnitude(Elementwise.sub(x, expected))).isZero();
+
+        Tensor matrix = Tensors.of(new double[] {-1, -2, 3, -4, 5, -6}, Shape.of(2, 3), DType.F64);
+        Elementwise.reluInPlace(Views.slice(matrix, 1, 1, 3));
+        assertThat(Reductions.largestMagnitude(Elementwise.sub(
+                        matrix, Tensors.of(new double[] {-1, 0, 3, -4, 5, 0}, Shape.of(2, 3), DType.F64))))
+                .isZero();
+    }
+
+    @Test
+    void reluAndItsGradientKeepNaN() {
+        Tensor x = Tensors.of(new double[] {Double.NaN, -1, 2}, Shape.of(3), DType.F32);
+        assertThat(Elementwise.relu(x).toDoubles()[0]).isNaN();
+        assertThat(Elementwise.reluInPlace(Tensors.copy(x)).toDoubles()[0]).isNaN();
+        Tensor y = Tensors.of(new double[] {0, 1, 2}, Shape.of(3), DType.F32);
+        Tensor g = Tensors.of(new double[] {7, Double.NaN, 9}, Shape.of(3), DType.F32);
+        assertThat(Elementwise.reluBackward(g, y).toDoubles()).containsExactly(0, Double.NaN, 9);
+    }
 }

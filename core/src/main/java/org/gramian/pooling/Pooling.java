@@ -306,12 +306,16 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
                 && normalizations.stream().skip(UNIT_ROOTS).allMatch(Normalization.Scale.class::isInstance);
     }
 
-    /** Computes triu, root and l2 in one fused node where kernels are available. */
+    /** Computes triu, root and l2 in one fused node where kernels are available, on the CPU with the matrices before. */
     private Var unitRoots(SecondOrder secondOrder, Var features, Bindings parameters) {
-        Var matrices = secondOrder.matrices(reduce(features, parameters), parameters);
-        Var transformed = secondOrder.transform(matrices, parameters);
+        Var maps = reduce(features, parameters);
+        double epsilon = ((Normalization.Root) normalizations.getFirst()).epsilon();
+        Optional<Var> fused = secondOrder.unitRoots(maps, parameters, epsilon);
+        if (fused.isPresent()) {
+            return normalizeFrom(UNIT_ROOTS, fused.get(), parameters);
+        }
+        Var transformed = secondOrder.transform(secondOrder.matrices(maps, parameters), parameters);
         if (Kernels.suit(transformed)) {
-            double epsilon = ((Normalization.Root) normalizations.getFirst()).epsilon();
             Var unit = Kernels.unitRoots(transformed, epsilon, Normalization.L2.SMALLEST_NORM);
             return normalizeFrom(UNIT_ROOTS, unit, parameters);
         }

@@ -4,6 +4,7 @@ import static org.gramian.pooling.Pooling.reported;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -25,6 +26,7 @@ import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
+import org.gramian.spd.layer.ImageDescriptors;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -166,6 +168,29 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
     /** Applies the vectorization: {@code [n, C', C']} to {@code [n, d]}. */
     public Var vectorize(Var matrices, Bindings parameters) {
         return vectorization.apply(matrices, parameters.under(vectorization.word()));
+    }
+
+    /**
+     * Computes the vectors with root and l2 in one node, if {@link ImageDescriptors} suit: {@code rbf/spd/triu} on the
+     * CPU, optionally with relu.
+     *
+     * @param epsilon ε of the root
+     */
+    Optional<Var> unitRoots(Var maps, Bindings parameters, double epsilon) {
+        boolean relu = transforms.size() == 2 && transforms.getLast() instanceof Transform.Relu;
+        if (!(kernel instanceof Rbf rbf)
+                || transforms.size() != (relu ? 2 : 1)
+                || !(transforms.getFirst() instanceof Transform.Spd)) {
+            return Optional.empty();
+        }
+        Var weight = parameters.under(name(0)).get("weight");
+        return ImageDescriptors.suit(maps, weight, kernel)
+                ? Optional.of(ImageDescriptors.apply(
+                        maps,
+                        weight,
+                        new ImageDescriptors.Form(rbf, relu, epsilon, Normalization.L2.SMALLEST_NORM),
+                        ofKernel(parameters)))
+                : Optional.empty();
     }
 
     /** As {@link Pooling#trace}. */

@@ -105,6 +105,26 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         });
     }
 
+    /**
+     * Returns the width σ of all images, NaN if each image has its own mean distance.
+     *
+     * @throws IllegalArgumentException if the width has a gradient
+     */
+    public double width(Bindings parameters) {
+        return switch (sigma) {
+            case Sigma.Mean _ -> Double.NaN;
+            case Sigma.Fixed fixed -> fixed.value();
+            case Sigma.Estimate _ -> Math.max(fitted(parameters.get("sigma")).item(), Sigma.SMALLEST);
+            case Sigma.MeanFull _, Sigma.Learned _ ->
+                throw new IllegalArgumentException("the width of this kernel has a gradient: " + sigma);
+        };
+    }
+
+    /** Returns whether the width is a constant for the gradient. */
+    public boolean hasConstantWidth() {
+        return sigma instanceof Sigma.Mean || sigma instanceof Sigma.Fixed || sigma instanceof Sigma.Estimate;
+    }
+
     private static Tensor number(Tensor like, double value) {
         return Tensors.full(value, Shape.of(1, 1, 1), like.type(), like.device());
     }

@@ -30,7 +30,7 @@ public final class UpperTriangle {
     private record Key(long size, DType type, Device device, Backward backward) {}
 
     /** Indices from vector to flattened matrix and back, and the factors of both directions. */
-    private record Layout(Tensor toVector, Tensor toMatrix, Tensor factors, Tensor gradientFactors) {}
+    record Layout(Tensor toVector, Tensor toMatrix, Tensor factors, Tensor gradientFactors) {}
 
     /** Layouts by size; a process uses few sizes. */
     private static final Map<Key, Layout> LAYOUTS = new ConcurrentHashMap<>();
@@ -65,7 +65,7 @@ public final class UpperTriangle {
         }
         long n = y.size(0);
         long size = y.size(1);
-        Layout layout = LAYOUTS.computeIfAbsent(new Key(size, y.type(), y.device(), backward), UpperTriangle::layout);
+        Layout layout = layout(size, y, backward);
         return matrices.tape().apply(List.of(matrices), () -> {
             Tensor elements = Views.select(Views.reshape(y, n, size * size), 1, layout.toVector());
             return Result.of(Elementwise.mulInPlace(elements, layout.factors()), (g, wanted) -> {
@@ -73,6 +73,11 @@ public final class UpperTriangle {
                 return list(Views.reshape(Views.select(half, 1, layout.toMatrix()), n, size, size));
             });
         });
+    }
+
+    /** Returns the indices and factors for matrices of a size, of the type and device of a tensor. */
+    static Layout layout(long size, Tensor like, Backward backward) {
+        return LAYOUTS.computeIfAbsent(new Key(size, like.type(), like.device(), backward), UpperTriangle::layout);
     }
 
     private static Layout layout(Key key) {

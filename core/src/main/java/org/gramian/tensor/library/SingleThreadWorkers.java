@@ -2,7 +2,9 @@ package org.gramian.tensor.library;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -23,6 +25,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class SingleThreadWorkers implements AutoCloseable {
     private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    /** Workers of {@link #inRanges} by their number; a process uses few numbers of threads. */
+    private static final Map<Integer, SingleThreadWorkers> SHARED = new ConcurrentHashMap<>();
 
     private final ExecutorService pool;
     private final int count;
@@ -69,6 +74,54 @@ public final class SingleThreadWorkers implements AutoCloseable {
             }
         }
         return workers;
+    }
+
+    /** Work on the elements {@code from} (inclusive) to {@code to} (exclusive). */
+    @FunctionalInterface
+    public interface RangeWork {
+        /** Runs on one thread; {@code range} is the number of the range, from 0 on. */
+        void run(int range, int from, int to);
+    }
+
+    /** Returns into how many ranges {@link #inRanges} splits so many elements: one per thread of an operator. */
+    public static int ranges(int elements) {
+        return Math.max(1, Math.min(elements, Libtorch.load().threads()));
+    }
+
+    /**
+     * Splits elements into contiguous ranges and processes them at the same time, each on one thread of the process's
+     * shared workers; a single range on the calling thread. Returns when all are done.
+     *
+     * @param ranges from {@link #ranges}; which element is in which range depends on it only
+     */
+    public static void inRanges(int elements, int ranges, RangeWork work) {
+        if (ranges == 1) {
+            work.run(0, 0, elements);
+            return;
+        }
+        SingleThreadWorkers workers = SHARED.computeIfAbsent(ranges, SingleThreadWorkers::open);
+        List<Future<Integer>> running = new ArrayList<>();
+        for (int i = 0; i < ranges; i++) {
+            int range = i;
+            running.add(workers.submit(() -> {
+                work.run(
+                        range,
+                        (int) ((long) range * elements / ranges),
+                        (int) ((range + 1L) * elements / ranges));
+                return range;
+            }));
+        }
+        RuntimeException failed = null;
+        for (Future<Integer> each : running) { // all of them: they use memory that the caller frees afterwards
+            try {
+                get(each);
+            } catch (RuntimeException exception) {
+                failed = exception;
+            }
+        }
+        if (failed != null) {
+            throw failed;
+        }
     }
 
     /** Returns the number of workers. */

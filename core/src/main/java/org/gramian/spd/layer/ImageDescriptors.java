@@ -1,0 +1,321 @@
+package org.gramian.spd.layer;
+
+import static org.gramian.autodiff.Result.Adjoint.list;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Var;
+import org.gramian.spd.Backward;
+import org.gramian.spd.Kernel;
+import org.gramian.spd.Rbf;
+import org.gramian.spd.Rbf.Sigma;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.tensor.library.SingleThreadWorkers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The paper's descriptor on the CPU in one node, {@code rbf/spd/relu/triu/root/l2}: maps {@code M [n, C, N]} and a
+ * weight {@code W [C, C']} to unit vectors {@code [n, C'(C'+1)/2]}.
+ *
+ * <p>Computes what {@link Rbf}, {@link SpdTransform}, {@link UpperTriangle}, root and l2 compute one after the other,
+ * in fewer operations and fewer passes over memory:
+ *
+ * <ul>
+ *   <li>K, Y and their gradients are symmetric. Of {@code XXᵀ}, {@code WᵀKW} and {@code WEWᵀ} only the blocks on and
+ *       above the diagonal are computed, and {@code dM = 4(rowsum(P)∘X − PX)} takes one product for two.
+ *   <li>Each thread works on its own images, whose matrices fit into its cache, instead of all threads on each operator
+ *       of the batch. So the descriptor of an image does not depend on the others.
+ * </ul>
+ */
+public final class ImageDescriptors {
+    /**
+     * Form of the descriptor.
+     *
+     * @param kernel with a width that is constant for the gradient
+     * @param relu whether {@code max(Y, 0)} follows the transform
+     * @param epsilon ε > 0 of the root {@code v/(√(|v|+ε) + √ε)}
+     * @param smallestNorm lower bound of the norm
+     */
+    public record Form(Rbf kernel, boolean relu, double epsilon, double smallestNorm) {}
+
+    /** Rows of a block; 4 by 4 blocks take 10/16 of the operations, smaller ones run below the rate of products. */
+    private static final long BLOCK = 128;
+
+    /** With fewer maps the calls of an image's operators take longer than their work. */
+    private static final long FEWEST_CHANNELS = 192;
+
+    private final Form form;
+    private final double width;
+    private final Tensor maps;
+    private final Tensor w;
+    private final UpperTriangle.Layout layout;
+    private final int n;
+    private final long channels;
+    private final long positions;
+    private final long size;
+    private final long length;
+    private final double[] factors;
+    private final double[] norms;
+
+    private ImageDescriptors(Form form, double width, Tensor maps, Tensor weight) {
+        this.form = form;
+        this.width = width;
+        this.maps = maps;
+        this.w = Views.unsqueeze(weight, 0);
+        this.n = Math.toIntExact(maps.size(0));
+        this.channels = maps.size(1);
+        this.positions = maps.size(2);
+        this.size = weight.size(1);
+        this.length = UpperTriangle.length(size);
+        this.layout = UpperTriangle.layout(size, weight, Backward.EXACT);
+        this.factors = new double[n];
+        this.norms = new double[n];
+    }
+
+    /** Returns whether {@link #apply} can compute the descriptors and is the fastest way to do so. */
+    public static boolean suit(Var maps, Var weight, Kernel kernel) {
+        return maps.shape().rank() == 3 && maps.shape().at(1) >= FEWEST_CHANNELS && canCompute(maps, weight, kernel);
+    }
+
+    private static boolean canCompute(Var maps, Var weight, Kernel kernel) {
+        Tensor m = maps.value();
+        Tensor w = weight.value();
+        return kernel instanceof Rbf rbf
+                && rbf.backward() == Backward.EXACT
+                && rbf.hasConstantWidth()
+                && m.device().kind() == Device.Kind.CPU
+                && (m.type() == DType.F32 || m.type() == DType.F64)
+                && w.type() == m.type()
+                && w.shape().rank() == 2
+                && w.size(0) == m.size(1)
+                && w.size(1) <= w.size(0);
+    }
+
+    /**
+     * Computes the descriptors.
+     *
+     * @param maps M {@code [n, C, N]}
+     * @param weight W {@code [C, C']} with {@code C' ≤ C}
+     * @param ofKernel parameters of the kernel
+     * @return {@code [n, C'(C'+1)/2]}
+     */
+    public static Var apply(Var maps, Var weight, Form form, Bindings ofKernel) {
+        Kernel.requireMaps("rbf", maps);
+        if (!canCompute(maps, weight, form.kernel)) {
+            throw new IllegalArgumentException("descriptors: expected maps [n, C, N] and a weight [C, C'] on the CPU, found "
+                    + maps + " and " + weight);
+        }
+        boolean trained = maps.wantsGradient() || weight.wantsGradient();
+        double width = form.kernel.width(ofKernel);
+        return maps.tape()
+                .apply(
+                        List.of(maps, weight),
+                        () -> new ImageDescriptors(form, width, maps.value(), weight.value()).forward(trained));
+    }
+
+    /**
+     * Values that the backward pass needs.
+     *
+     * @param x {@code [X 1 s] [n, C, N + 2]}: centred maps, ones, squared norms
+     * @param k K {@code [n, C, C]}
+     * @param kw {@code KW [n, C, C']}
+     * @param roots {@code √(|v|+ε) [n, d]}
+     */
+    private record Saved(Tensor x, Tensor k, Tensor kw, Tensor roots) {}
+
+    private Result forward(boolean trained) {
+        Tensor vectors = empty(n, length);
+        Saved saved = trained
+                ? new Saved(
+                        empty(n, channels, positions + 2),
+                        empty(n, channels, channels),
+                        empty(n, channels, size),
+                        empty(n, length))
+                : null;
+        SingleThreadWorkers.inRanges(n, SingleThreadWorkers.ranges(n), (_, from, to) -> {
+            try (Scope _ = Scope.open()) {
+                Tensor k = empty(1, channels, channels);
+                Tensor kw = empty(1, channels, size);
+                Tensor y = empty(1, size, size);
+                for (int i = from; i < to; i++) {
+                    try (Scope _ = Scope.open()) {
+                        Tensor ownK = saved == null ? k : image(saved.k, i);
+                        Tensor ownKw = saved == null ? kw : image(saved.kw, i);
+                        kernel(i, saved, ownK);
+                        Products.addProducts(ownKw, 0, 1, ownK, w);
+                        upperProduct(y, Views.transpose(w), ownKw);
+                        vector(i, saved, y, image(vectors, i));
+                    }
+                }
+            }
+        });
+        return saved == null
+                ? Result.of(vectors, (_, _) -> list(null, null))
+                : Result.of(
+                        vectors,
+                        (g, wanted) -> backward(g, vectors, saved, wanted),
+                        w,
+                        saved.x,
+                        saved.k,
+                        saved.kw,
+                        saved.roots);
+    }
+
+    /** Computes {@code K = exp(D·factor) + εI} with the squared distances {@code D = [X 1 s][−2X s 1]ᵀ}. */
+    private void kernel(int i, @Nullable Saved saved, Tensor k) {
+        Tensor m = image(maps, i);
+        Tensor x = Elementwise.addScaled(m, Reductions.sum(m, 1), -1.0 / channels);
+        boolean mean = Double.isNaN(width);
+        double keep = mean ? 1 - Kernel.EQUALITY_MARGIN * maps.type().epsilon() : 1; // as SquaredDistances
+        Tensor s = Elementwise.mulInPlace(Reductions.sum(Elementwise.mul(x, x), 2), keep);
+        Tensor ones = Tensors.full(1, s.shape(), s.type(), s.device());
+        Tensor left = Views.concat(List.of(x, ones, s), 2);
+        Tensor right = Views.concat(List.of(Elementwise.mul(x, -2), s, ones), 2);
+        if (saved != null) {
+            image(saved.x, i).copyFrom(left);
+        }
+        upperProduct(k, left, Views.transpose(right));
+        Tensors.fill(Views.diagonal(k), 0);
+        List<Tensor> rows = upperRows(k);
+        List<Tensor> squares = rows.stream().map(Elementwise::relu).toList();
+        double sigma = mean ? meanDistance(squares) : width;
+        factors[i] = -0.5 / Math.pow(Math.max(sigma, Sigma.SMALLEST), 2);
+        for (int row = 0; row < rows.size(); row++) {
+            rows.get(row).copyFrom(Elementwise.expInPlace(Elementwise.mulInPlace(squares.get(row), factors[i])));
+        }
+        Tensors.fill(Views.diagonal(k), 1 + form.kernel.jitter());
+        mirror(k);
+    }
+
+    /** Computes the mean distance of different maps; distances beside the diagonal blocks count twice. */
+    private double meanDistance(List<Tensor> squares) {
+        double sum = 0;
+        for (Tensor row : squares) {
+            Tensor d = Elementwise.sqrt(row);
+            Tensor block = Views.slice(d, 2, 0, d.size(1));
+            sum += 2 * Reductions.sum(d).item() - Reductions.sum(block).item();
+        }
+        return sum / (channels * (channels - 1.0));
+    }
+
+    /** Computes the unit vector from the upper blocks of {@code Y = WᵀKW}. */
+    private void vector(int i, @Nullable Saved saved, Tensor y, Tensor target) {
+        Tensor elements = Views.select(Views.reshape(y, 1, size * size), 1, layout.toVector());
+        Tensor v = Elementwise.mulInPlace(form.relu ? Elementwise.relu(elements) : elements, layout.factors());
+        Tensor root = Elementwise.sqrtInPlace(Elementwise.add(form.relu ? v : Elementwise.abs(v), form.epsilon));
+        Tensor value = Elementwise.div(v, Elementwise.add(root, Math.sqrt(form.epsilon)));
+        norms[i] = Math.max(Math.sqrt(inner(value, value)), form.smallestNorm);
+        target.copyFrom(Elementwise.mulInPlace(value, 1 / norms[i]));
+        if (saved != null) {
+            image(saved.roots, i).copyFrom(root);
+        }
+    }
+
+    private List<@Nullable Tensor> backward(Tensor g, Tensor vectors, Saved saved, boolean[] wanted) {
+        int ranges = SingleThreadWorkers.ranges(n);
+        Tensor ofMaps = wanted[0] ? empty(n, channels, positions) : null;
+        Tensor ofWeight = wanted[1] ? Tensors.zeros(Shape.of(ranges, channels, size), w.type(), w.device()) : null;
+        SingleThreadWorkers.inRanges(n, ranges, (range, from, to) -> {
+            try (Scope _ = Scope.open()) {
+                Tensor we = empty(1, channels, size);
+                Tensor p = empty(1, channels, channels);
+                for (int i = from; i < to; i++) {
+                    try (Scope _ = Scope.open()) {
+                        Tensor e = gradientOfMatrix(image(g, i), image(vectors, i), image(saved.roots, i));
+                        if (ofWeight != null) { // 2·KW·E
+                            Products.addProducts(image(ofWeight, range), 1, 1 / norms[i], image(saved.kw, i), e);
+                        }
+                        if (ofMaps != null) {
+                            Products.addProducts(we, 0, 1, w, e);
+                            upperProduct(p, we, Views.transpose(w));
+                            image(ofMaps, i).copyFrom(gradientOfMaps(i, p, saved));
+                        }
+                    }
+                }
+            }
+        });
+        return list(ofMaps, ofWeight == null ? null : Views.reshape(Reductions.sum(ofWeight, 0), channels, size));
+    }
+
+    /** Computes {@code 2‖v‖·dL/dY [1, C', C']}, a symmetric matrix; the products that follow take the factor in. */
+    private Tensor gradientOfMatrix(Tensor g, Tensor u, Tensor root) {
+        Tensor across = Elementwise.addScaled(g, u, -inner(u, g));
+        Tensor ofVector = Elementwise.mulInPlace(Elementwise.div(across, root), layout.gradientFactors());
+        if (form.relu) {
+            Elementwise.mulInPlace(ofVector, Elementwise.sign(u));
+        }
+        return Views.reshape(Views.select(ofVector, 1, layout.toMatrix()), 1, size, size);
+    }
+
+    /** Computes {@code dL/dM [1, C, N]} from the upper blocks of {@code 2‖v‖·dL/dK}, in their memory. */
+    private Tensor gradientOfMaps(int i, Tensor p, Saved saved) {
+        List<Tensor> rows = upperRows(p);
+        List<Tensor> rowsOfK = upperRows(image(saved.k, i));
+        for (int row = 0; row < rows.size(); row++) {
+            Elementwise.mulInPlace(rows.get(row), rowsOfK.get(row));
+        }
+        Tensors.fill(Views.diagonal(p), 0); // the diagonal of K is constant
+        mirror(p);
+        Tensor x = image(saved.x, i);
+        Tensor px = Products.matmul(p, Views.slice(x, 2, 0, positions + 1));
+        Tensor weighted =
+                Elementwise.mul(Views.slice(x, 2, 0, positions), Views.slice(px, 2, positions, positions + 1));
+        Tensor difference = Elementwise.sub(weighted, Views.slice(px, 2, 0, positions));
+        return Elementwise.mulInPlace(difference, 2 * factors[i] / norms[i]);
+    }
+
+    /** Computes the blocks on and above the diagonal of {@code target = a·b}. */
+    private static void upperProduct(Tensor target, Tensor a, Tensor b) {
+        List<Tensor> rows = upperRows(target);
+        for (int i = 0; i < rows.size(); i++) {
+            long start = i * BLOCK;
+            Tensor left = Views.slice(a, 1, start, start + rows.get(i).size(1));
+            Products.addProducts(rows.get(i), 0, 1, left, Views.slice(b, 2, start, b.size(2)));
+        }
+    }
+
+    /** Returns the rows of blocks from the diagonal on. */
+    private static List<Tensor> upperRows(Tensor matrix) {
+        long size = matrix.size(2);
+        return IntStream.range(0, Math.toIntExact(Math.ceilDiv(size, BLOCK)))
+                .mapToObj(i -> Views.slice(
+                        Views.slice(matrix, 1, i * BLOCK, Math.min(size, (i + 1) * BLOCK)), 2, i * BLOCK, size))
+                .toList();
+    }
+
+    /** Copies the blocks above the diagonal to those below it. */
+    private static void mirror(Tensor matrix) {
+        for (Tensor row : upperRows(matrix)) {
+            long start = matrix.size(2) - row.size(2);
+            long end = start + row.size(1);
+            Tensor below = Views.slice(Views.slice(matrix, 1, end, matrix.size(1)), 2, start, end);
+            if (below.size(1) > 0) {
+                below.copyFrom(Views.transpose(Views.slice(row, 2, end - start, row.size(2))));
+            }
+        }
+    }
+
+    /** Computes the inner product of two rows {@code [1, d]}. */
+    private static double inner(Tensor a, Tensor b) {
+        return Products.matmul(a, Views.transpose(b)).item();
+    }
+
+    private static Tensor image(Tensor batch, int i) {
+        return Views.slice(batch, 0, i, i + 1);
+    }
+
+    private Tensor empty(long... sizes) {
+        return Tensors.empty(Shape.of(sizes), maps);
+    }
+}

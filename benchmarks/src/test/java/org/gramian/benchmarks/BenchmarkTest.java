@@ -167,8 +167,7 @@ class BenchmarkTest {
     @EnumSource(names = {"GRAPHS", "MAX_AUTOTUNE"})
     void cudaGraphsAreRefusedOnTheCpu(PythonTorch.Mode mode) {
         assertThatIllegalArgumentException()
-                .isThrownBy(
-                        () -> Bench.run(Tiny.plan(BenchWorkload.HEAD_TRAINING), null, List.of(mode), listener))
+                .isThrownBy(() -> Bench.run(Tiny.plan(BenchWorkload.HEAD_TRAINING), null, List.of(mode), listener))
                 .withMessageContainingAll(mode.text(), "GPU", "python-compiled");
     }
 

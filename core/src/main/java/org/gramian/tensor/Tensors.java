@@ -2,6 +2,7 @@ package org.gramian.tensor;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
@@ -114,7 +115,16 @@ public final class Tensors {
 
     /** Creates a CPU tensor of shape {@code []}, which combines with tensors of any device. */
     static Tensor number(double value, DType type) {
-        return of(new double[] {value}, Shape.of(), type);
+        if (type != DType.F32 && type != DType.F64) {
+            return of(new double[] {value}, Shape.of(), type);
+        }
+        Tensor number = empty(Shape.of(), type, Device.CPU);
+        if (type == DType.F32) {
+            number.data().set(JAVA_FLOAT, 0, (float) value);
+        } else {
+            number.data().set(JAVA_DOUBLE, 0, value);
+        }
+        return number;
     }
 
     /**

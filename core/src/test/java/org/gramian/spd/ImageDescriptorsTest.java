@@ -3,6 +3,7 @@ package org.gramian.spd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -80,8 +81,7 @@ class ImageDescriptorsTest {
             Tensor maps = SampleMatrices.gaussian(random, 2, 5, 7);
             Tensor w = Stiefel.random(random, Shape.of(5, 4), DType.F64);
             Form form = form(new Sigma.Fixed(3), relu);
-            GradientCheck.Report report = GradientCheck.of(
-                            x -> ImageDescriptors.apply(x.get(0), x.get(1), form, NONE))
+            GradientCheck.Report report = GradientCheck.of(x -> ImageDescriptors.apply(x.get(0), x.get(1), form, NONE))
                     .check(maps, w);
             assertThat(report.worst()).as("%s", report).isLessThan(1e-6);
         }
@@ -133,7 +133,7 @@ class ImageDescriptorsTest {
             int length = together.length / 5;
             for (int i = 0; i < 5; i++) {
                 double[] alone = described(Views.contiguous(Views.slice(maps, 0, i, i + 1)), w);
-                assertThat(alone).containsExactly(java.util.Arrays.copyOfRange(together, i * length, (i + 1) * length));
+                assertThat(alone).containsExactly(Arrays.copyOfRange(together, i * length, (i + 1) * length));
             }
         }
     }
@@ -150,15 +150,15 @@ class ImageDescriptorsTest {
     @Test
     void everyTensorIsFreed() {
         RandomGenerator random = SampleMatrices.random(9);
-        long before;
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(random, 3, 6, 5);
             Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
             Form form = form(new Sigma.Mean(), true);
-            values((m, v) -> ImageDescriptors.apply(m, v, form, NONE), maps, w); // keeps the layout of the triangle
-            before = Tensor.live();
+            Computation fused = (m, v) -> ImageDescriptors.apply(m, v, form, NONE);
+            assertThat(values(fused, maps, w)).hasSize(3); // keeps the layout of the triangle
+            long before = Tensor.live();
             try (Scope _ = Scope.open()) {
-                values((m, v) -> ImageDescriptors.apply(m, v, form, NONE), maps, w);
+                assertThat(values(fused, maps, w)).hasSize(3);
             }
             assertThat(Tensor.live()).isEqualTo(before);
         }
@@ -168,17 +168,22 @@ class ImageDescriptorsTest {
     void onlyConstantWidthsOfTheRightShapesAreComputed() {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            Var maps = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(1), 2, 200, 5));
-            Var w = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(2), 200, 20));
-            Var wide = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(2), 20, 200));
-            assertThat(ImageDescriptors.suit(maps, w, new Rbf(new Sigma.Mean(), 1e-4))).isTrue();
-            assertThat(ImageDescriptors.suit(maps, w, new Rbf(new Sigma.Learned(), 1e-4))).isFalse();
-            assertThat(ImageDescriptors.suit(maps, w, new Rbf(new Sigma.Mean(), 1e-4, Backward.PRINTED))).isFalse();
-            assertThat(ImageDescriptors.suit(maps, w, new Kernel.Bilinear(1e-4))).isFalse();
-            assertThat(ImageDescriptors.suit(maps, wide, new Rbf(new Sigma.Mean(), 1e-4))).isFalse();
+            Var maps = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(1), 2, 400, 5));
+            Var w = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(2), 400, 20));
+            Var wide = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(2), 20, 400));
+            assertThat(ImageDescriptors.suit(maps, w, new Rbf(new Sigma.Mean(), 1e-4)))
+                    .isTrue();
+            assertThat(ImageDescriptors.suit(maps, w, new Rbf(new Sigma.Learned(), 1e-4)))
+                    .isFalse();
+            assertThat(ImageDescriptors.suit(maps, w, new Rbf(new Sigma.Mean(), 1e-4, Backward.PRINTED)))
+                    .isFalse();
+            assertThat(ImageDescriptors.suit(maps, w, new Kernel.Bilinear(1e-4)))
+                    .isFalse();
+            assertThat(ImageDescriptors.suit(maps, wide, new Rbf(new Sigma.Mean(), 1e-4)))
+                    .isFalse();
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> ImageDescriptors.apply(maps, wide, form(new Sigma.Mean(), true), NONE))
-                    .withMessageContaining("[20, 200]");
+                    .withMessageContaining("[20, 400]");
         }
     }
 }

@@ -52,8 +52,10 @@ public final class ImageDescriptors {
     /** Rows of a block; 4 by 4 blocks take 10/16 of the operations, smaller ones run below the rate of products. */
     private static final long BLOCK = 128;
 
-    /** With fewer maps the calls of an image's operators take longer than their work. */
-    private static final long FEWEST_CHANNELS = 192;
+    /** With fewer maps the calls of an image's operators take longer than what they save. */
+    private static final long FEWEST_IN_TRAINING = 256;
+
+    private static final long FEWEST_IN_INFERENCE = 384;
 
     private final Form form;
     private final double width;
@@ -85,7 +87,10 @@ public final class ImageDescriptors {
 
     /** Returns whether {@link #apply} can compute the descriptors and is the fastest way to do so. */
     public static boolean suit(Var maps, Var weight, Kernel kernel) {
-        return maps.shape().rank() == 3 && maps.shape().at(1) >= FEWEST_CHANNELS && canCompute(maps, weight, kernel);
+        boolean trained = maps.wantsGradient() || weight.wantsGradient();
+        return maps.shape().rank() == 3
+                && maps.shape().at(1) >= (trained ? FEWEST_IN_TRAINING : FEWEST_IN_INFERENCE)
+                && canCompute(maps, weight, kernel);
     }
 
     private static boolean canCompute(Var maps, Var weight, Kernel kernel) {
@@ -113,8 +118,9 @@ public final class ImageDescriptors {
     public static Var apply(Var maps, Var weight, Form form, Bindings ofKernel) {
         Kernel.requireMaps("rbf", maps);
         if (!canCompute(maps, weight, form.kernel)) {
-            throw new IllegalArgumentException("descriptors: expected maps [n, C, N] and a weight [C, C'] on the CPU, found "
-                    + maps + " and " + weight);
+            throw new IllegalArgumentException(
+                    "descriptors: expected maps [n, C, N] and a weight [C, C'] on the CPU, found " + maps + " and "
+                            + weight);
         }
         boolean trained = maps.wantsGradient() || weight.wantsGradient();
         double width = form.kernel.width(ofKernel);
@@ -136,6 +142,7 @@ public final class ImageDescriptors {
 
     private Result forward(boolean trained) {
         Tensor vectors = empty(n, length);
+        @Nullable
         Saved saved = trained
                 ? new Saved(
                         empty(n, channels, positions + 2),
@@ -160,16 +167,18 @@ public final class ImageDescriptors {
                 }
             }
         });
-        return saved == null
-                ? Result.of(vectors, (_, _) -> list(null, null))
-                : Result.of(
-                        vectors,
-                        (g, wanted) -> backward(g, vectors, saved, wanted),
-                        w,
-                        saved.x,
-                        saved.k,
-                        saved.kw,
-                        saved.roots);
+        return saved == null ? Result.of(vectors, (_, _) -> list(null, null)) : recorded(vectors, saved);
+    }
+
+    private Result recorded(Tensor vectors, Saved saved) {
+        return Result.of(
+                vectors,
+                (g, wanted) -> backward(g, vectors, saved, wanted),
+                w,
+                saved.x,
+                saved.k,
+                saved.kw,
+                saved.roots);
     }
 
     /** Computes {@code K = exp(D·factor) + εI} with the squared distances {@code D = [X 1 s][−2X s 1]ᵀ}. */
@@ -224,7 +233,8 @@ public final class ImageDescriptors {
 
     private List<@Nullable Tensor> backward(Tensor g, Tensor vectors, Saved saved, boolean[] wanted) {
         int ranges = SingleThreadWorkers.ranges(n);
-        Tensor ofMaps = wanted[0] ? empty(n, channels, positions) : null;
+        @Nullable Tensor ofMaps = wanted[0] ? empty(n, channels, positions) : null;
+        @Nullable
         Tensor ofWeight = wanted[1] ? Tensors.zeros(Shape.of(ranges, channels, size), w.type(), w.device()) : null;
         SingleThreadWorkers.inRanges(n, ranges, (range, from, to) -> {
             try (Scope _ = Scope.open()) {

@@ -24,6 +24,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * the copy, then set their own number, and the opening thread restores the process-wide one.
  */
 public final class SingleThreadWorkers implements AutoCloseable {
+    /** A thread that other processes slow down leaves its last ranges to the others. */
+    private static final int RANGES_PER_THREAD = 4;
+
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
     /** Workers of {@link #inRanges} by their number; a process uses few numbers of threads. */
@@ -83,14 +86,15 @@ public final class SingleThreadWorkers implements AutoCloseable {
         void run(int range, int from, int to);
     }
 
-    /** Returns into how many ranges {@link #inRanges} splits so many elements: one per thread of an operator. */
+    /** Returns into how many ranges {@link #inRanges} splits so many elements. */
     public static int ranges(int elements) {
-        return Math.max(1, Math.min(elements, Libtorch.load().threads()));
+        int threads = Libtorch.load().threads();
+        return Math.max(1, Math.min(elements, threads == 1 ? 1 : RANGES_PER_THREAD * threads));
     }
 
     /**
-     * Splits elements into contiguous ranges and processes them at the same time, each on one thread of the process's
-     * shared workers; a single range on the calling thread. Returns when all are done.
+     * Splits elements into contiguous ranges and processes them on the process's shared workers, as many at a time as an
+     * operator of the calling thread has threads; a single range on the calling thread. Returns when all are done.
      *
      * @param ranges from {@link #ranges}; which element is in which range depends on it only
      */
@@ -99,22 +103,19 @@ public final class SingleThreadWorkers implements AutoCloseable {
             work.run(0, 0, elements);
             return;
         }
-        SingleThreadWorkers workers = SHARED.computeIfAbsent(ranges, SingleThreadWorkers::open);
+        SingleThreadWorkers workers = SHARED.computeIfAbsent(Libtorch.load().threads(), SingleThreadWorkers::open);
         List<Future<Integer>> running = new ArrayList<>();
         for (int i = 0; i < ranges; i++) {
             int range = i;
             running.add(workers.submit(() -> {
-                work.run(
-                        range,
-                        (int) ((long) range * elements / ranges),
-                        (int) ((range + 1L) * elements / ranges));
+                work.run(range, (int) ((long) range * elements / ranges), (int) ((range + 1L) * elements / ranges));
                 return range;
             }));
         }
         RuntimeException failed = null;
         for (Future<Integer> each : running) { // all of them: they use memory that the caller frees afterwards
             try {
-                get(each);
+                int _ = get(each);
             } catch (RuntimeException exception) {
                 failed = exception;
             }

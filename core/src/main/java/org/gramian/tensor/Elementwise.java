@@ -1,6 +1,7 @@
 package org.gramian.tensor;
 
 import java.util.Arrays;
+import java.util.function.UnaryOperator;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 
 /**
@@ -35,7 +36,7 @@ public final class Elementwise {
         static final Operator LOG_SOFTMAX = Operator.of("_log_softmax");
     }
 
-    /** Elements that {@link #reluInPlace} rewrites at once without maxima: they stay in the cache of a core. */
+    /** Elements that {@link #rewrite} processes at once: they stay in the cache of a core. */
     private static final long CHUNK = 1 << 19;
 
     private static final boolean ARM64 = System.getProperty("os.arch").equals("aarch64");
@@ -75,7 +76,7 @@ public final class Elementwise {
         return unary("sign", Operators.SIGN, x);
     }
 
-    /** Computes {@code max(x, 0)}. */
+    /** Computes {@code max(x, 0)}. On arm64 −∞ becomes NaN. */
     public static Tensor relu(Tensor x) {
         if (!hasSlowMaxima(x)) {
             return unary("relu", Operators.RELU, x);
@@ -110,21 +111,23 @@ public final class Elementwise {
         return Operators.SQRT_IN_PLACE.inPlace(x);
     }
 
-    /** Computes {@code x ← max(x, 0)} and returns x. */
+    /** Computes {@code x ← max(x, 0)} and returns x. On arm64 −∞ becomes NaN. */
     public static Tensor reluInPlace(Tensor x) {
-        if (!hasSlowMaxima(x)) {
-            return Operators.RELU_IN_PLACE.inPlace(x);
-        }
+        return hasSlowMaxima(x) ? rewrite(x, Elementwise::relu) : Operators.RELU_IN_PLACE.inPlace(x);
+    }
+
+    /** Replaces a tensor by a function of its elements, chunk by chunk. */
+    private static Tensor rewrite(Tensor x, UnaryOperator<Tensor> function) {
         try (Scope _ = Scope.open()) {
             if (!x.isDense()) {
-                x.copyFrom(relu(x));
+                x.copyFrom(function.apply(x));
                 return x;
             }
             Tensor all = Views.flat(x);
             for (long start = 0; start < all.size(0); start += CHUNK) {
                 try (Scope _ = Scope.open()) {
                     Tensor part = Views.slice(all, 0, start, Math.min(all.size(0), start + CHUNK));
-                    part.copyFrom(relu(part));
+                    part.copyFrom(function.apply(part));
                 }
             }
             return x;
@@ -144,9 +147,11 @@ public final class Elementwise {
         }
     }
 
-    /** Computes {@code x ← min(max(x, 0), 6)} and returns x. */
+    /** Computes {@code x ← min(max(x, 0), 6)} and returns x. On arm64 infinite elements become NaN. */
     public static Tensor relu6InPlace(Tensor x) {
-        return Operators.RELU6_IN_PLACE.inPlace(x);
+        return hasSlowMaxima(x)
+                ? rewrite(x, part -> sub(relu(part), relu(add(part, -6)))) // exact up to 12
+                : Operators.RELU6_IN_PLACE.inPlace(x);
     }
 
     /**

@@ -1,9 +1,11 @@
 package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.BinaryOperator;
@@ -160,6 +162,20 @@ class ElementwiseTest {
         assertThat(Reductions.largestMagnitude(Elementwise.sub(
                         matrix, Tensors.of(new double[] {-1, 0, 3, -4, 5, 0}, Shape.of(2, 3), DType.F64))))
                 .isZero();
+    }
+
+    @Test
+    void relu6InPlaceIsExactBetweenItsBounds() {
+        double[] values = {-7, -1e-30, 0, 1e-30, 0.1f, 3, 5.999999f, 6, 6.000001f, 11, 1e6, Double.NaN};
+        double[] expected = {0, 0, 0, 1e-30, 0.1f, 3, 5.999999f, 6, 6, 6, 6, Double.NaN};
+        for (DType type : List.of(DType.F32, DType.F64)) {
+            double[] found = Elementwise.relu6InPlace(Tensors.of(values, Shape.of(3, 4), type))
+                    .toDoubles();
+            for (int i = 0; i < values.length; i++) {
+                double tolerance = expected[i] < 6 ? Math.abs(expected[i]) * type.epsilon() : 0.1;
+                assertThat(found[i]).as("relu6(%s)", values[i]).isCloseTo(expected[i], within(tolerance));
+            }
+        }
     }
 
     @Test

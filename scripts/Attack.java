@@ -44,6 +44,7 @@ class Attack {
 
     private static final Pattern NUMBER = Pattern.compile("\\d+\\.\\d+(E-?\\d+)?");
     private static final double ROUNDING = 1e-5;
+    private static final Pattern USED_HEAP = Pattern.compile("(?m)^jvm_memory_used_bytes\\{area=\"heap\".*\\} (\\S+)$");
 
     private static final List<String> TRAIN =
             List.of("--backbone", "filters", "--pooling", "conv:8/rbf/spd:4/relu/triu/root/l2", "--epochs", "12", "--seed", "7",
@@ -53,13 +54,15 @@ class Attack {
     private final String jars;
     private final Path work;
     private final long seed;
+    private final int clients;
     private final List<Row> table = new ArrayList<>();
 
-    private Attack(Path home, String jars, Path work, long seed) {
+    private Attack(Path home, String jars, Path work, long seed, int clients) {
         this.home = home;
         this.jars = jars;
         this.work = work;
         this.seed = seed;
+        this.clients = clients;
     }
 
     /** One line of the result; the counts of failures come last. */
@@ -81,28 +84,62 @@ class Attack {
         boolean accepts(SplittableRandom random) throws Exception;
     }
 
-    public static void main(String[] arguments) throws Exception {
-        Attack attack = new Attack(Path.of(arguments[1]), arguments[2], Path.of(arguments[3]), Long.parseLong(arguments[4]));
-        double seconds = Double.parseDouble(arguments[5]);
-        switch (arguments[0]) {
-            case "images" -> attack.cases("images", seconds, attack.images());
-            case "models" -> attack.cases("models", seconds, attack.models());
-            case "weights" -> attack.cases("weights", seconds, attack.weights());
-            default -> attack.all(seconds);
+    /** Ends an attack after a time or a number of cases, whichever comes first. */
+    private record Limit(double seconds, long cases) {
+        boolean reached(long began, long done) {
+            return done >= cases || System.nanoTime() - began >= seconds * 1e9;
+        }
+
+        @Override
+        public String toString() {
+            return cases < Long.MAX_VALUE ? cases + " cases" : "%.0f s".formatted(seconds);
         }
     }
 
-    private void all(double seconds) throws Exception {
+    /** Arguments: what to attack, checkout, jars, folder, seed, clients of the server, seconds, and the largest number of cases or {@code full}. */
+    public static void main(String[] arguments) throws Exception {
+        Attack attack = new Attack(
+                Path.of(arguments[1]),
+                arguments[2],
+                Path.of(arguments[3]),
+                Long.parseLong(arguments[4]),
+                Integer.parseInt(arguments[5]));
+        double seconds = Double.parseDouble(arguments[6]);
+        switch (arguments[0]) {
+            case "cases-images" -> attack.cases("images", limit(arguments), attack.images());
+            case "cases-models" -> attack.cases("models", limit(arguments), attack.models());
+            case "cases-weights" -> attack.cases("weights", limit(arguments), attack.weights());
+            default -> attack.run(arguments[0], seconds, arguments[7].equals("full"));
+        }
+    }
+
+    private static Limit limit(String[] arguments) {
+        return new Limit(Double.parseDouble(arguments[6]), Long.parseLong(arguments[7]));
+    }
+
+    /** Runs one part or {@code all}: each for its share of the time, or in the full form for its number of cases. */
+    private void run(String part, double seconds, boolean full) throws Exception {
         System.err.println("attack: training the model; seed " + seed);
         long began = System.nanoTime();
         byte[] reference = trained(work.resolve("model"));
         double training = (System.nanoTime() - began) / 1e9;
-        inChild("images", "mutated images through predict", 0.22 * seconds);
-        commandLine();
-        inChild("models", "mutated models through load", 0.16 * seconds);
-        inChild("weights", "mutated weight files through load", 0.1 * seconds);
-        kills(reference, training, 0.26 * seconds);
-        server(0.26 * seconds);
+        boolean all = part.equals("all");
+        if (all || part.equals("images")) {
+            inChild("images", "mutated images through predict", limit(full, 10_000, 0.22 * seconds));
+            commandLine();
+        }
+        if (all || part.equals("models")) {
+            inChild("models", "mutated models through load", limit(full, 5_000, 0.16 * seconds));
+        }
+        if (all || part.equals("weights")) {
+            inChild("weights", "mutated weight files through load", limit(full, 2_000, 0.1 * seconds));
+        }
+        if (all || part.equals("kills")) {
+            kills(reference, training, limit(full, 100, 0.26 * seconds));
+        }
+        if (all || part.equals("load")) {
+            server(full ? 3600 : 0.26 * seconds);
+        }
         System.out.println("| attack | cases | outcome | slowest | crashes | hangs | silent changes |");
         System.out.println("|---|---:|---|---:|---:|---:|---:|");
         for (Row row : table) {
@@ -113,16 +150,20 @@ class Attack {
         System.exit(table.stream().anyMatch(Row::failed) ? 1 : 0);
     }
 
+    private static Limit limit(boolean full, long cases, double seconds) {
+        return full ? new Limit(7200, cases) : new Limit(seconds, Long.MAX_VALUE);
+    }
+
     // Damaged files, each kind in a virtual machine of its own: native code may end it.
 
-    private void inChild(String kind, String name, double seconds) throws IOException, InterruptedException {
-        System.err.printf("attack: %s, %.0f s%n", name, seconds);
+    private void inChild(String kind, String name, Limit limit) throws IOException, InterruptedException {
+        System.err.println("attack: " + name + ", " + limit);
         Path log = work.resolve(kind + ".log");
-        Process child = new ProcessBuilder(java("Attack", kind, home, jars, work, seed, seconds))
+        Process child = new ProcessBuilder(java("Attack", "cases-" + kind, home, jars, work, seed, clients, limit.seconds, limit.cases))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
-        boolean ended = child.waitFor((long) (1000 * (seconds + HANG.toSeconds() + 60)), TimeUnit.MILLISECONDS);
+        boolean ended = child.waitFor((long) (1000 * (limit.seconds + HANG.toSeconds() + 60)), TimeUnit.MILLISECONDS);
         child.destroyForcibly().waitFor();
         List<String> lines = Files.readAllLines(log);
         String last = lines.isEmpty() ? "" : lines.getLast();
@@ -137,8 +178,8 @@ class Attack {
         }
     }
 
-    /** Runs cases until the time is over; a watching thread ends the process if one of them hangs. */
-    private void cases(String kind, double seconds, Case test) {
+    /** Runs cases up to the limit; a watching thread ends the process if one of them hangs. */
+    private void cases(String kind, Limit limit, Case test) {
         AtomicLong started = new AtomicLong(System.nanoTime());
         AtomicLong number = new AtomicLong();
         long[] counts = new long[6]; // cases, accepted, slowest, crashes, hangs, silent changes
@@ -155,8 +196,8 @@ class Attack {
             System.out.flush();
             Runtime.getRuntime().halt(0);
         });
-        long end = System.nanoTime() + (long) (seconds * 1e9);
-        for (long i = 0; System.nanoTime() < end && counts[3] + counts[5] < 5; i++) {
+        long began = System.nanoTime();
+        for (long i = 0; !limit.reached(began, i) && counts[3] + counts[5] < 5; i++) {
             number.set(i);
             started.set(System.nanoTime());
             try {
@@ -355,8 +396,8 @@ class Attack {
     }
 
     /** Kills a training at random times, several times over, and resumes it: the model must be the same to the byte. */
-    private void kills(byte[] reference, double training, double seconds) throws IOException, InterruptedException {
-        System.err.printf("attack: kills with resume, %.0f s%n", seconds);
+    private void kills(byte[] reference, double training, Limit limit) throws IOException, InterruptedException {
+        System.err.println("attack: kills with resume, " + limit);
         Random random = new Random(seed);
         long kills = 0;
         long finished = 0;
@@ -364,12 +405,12 @@ class Attack {
         long hangs = 0;
         long changes = 0;
         long slowest = 0;
-        long end = System.nanoTime() + (long) (seconds * 1e9);
+        long start = System.nanoTime();
         Path out = work.resolve("killed");
-        while (System.nanoTime() < end) {
+        while (!limit.reached(start, kills)) {
             delete(out);
             Process process = train(out);
-            for (int more = random.nextInt(3); more >= 0 && System.nanoTime() < end; more--) {
+            for (int more = random.nextInt(3); more >= 0 && !limit.reached(start, kills); more--) {
                 if (!process.waitFor((long) (1000 * (0.2 * training + random.nextDouble() * training)), TimeUnit.MILLISECONDS)) {
                     process.destroyForcibly().waitFor();
                     kills++;
@@ -426,7 +467,7 @@ class Attack {
     }
 
     private void server(double seconds) throws IOException, InterruptedException {
-        System.err.printf("attack: load on the server, %.0f s%n", seconds);
+        System.err.printf("attack: load on the server, %d clients, %.0f s%n", clients, seconds);
         int port;
         try (ServerSocket socket = new ServerSocket(0)) {
             port = socket.getLocalPort();
@@ -439,28 +480,30 @@ class Attack {
             byte[] sound = imageFiles().getFirst();
             String expected = firstAnswer(client, uri, sound, process, log);
             List<Long> memory = new ArrayList<>();
+            List<Long> heap = new ArrayList<>();
             long end = System.nanoTime() + (long) (seconds * 1e9);
-            List<Thread> clients = new ArrayList<>();
-            for (int i = 0; i < 8; i++) {
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < clients; i++) {
                 SplittableRandom random = new SplittableRandom(seed + i);
-                clients.add(Thread.ofPlatform().start(() -> requests(client, uri, random, end, expected, load)));
+                threads.add(Thread.ofPlatform().start(() -> requests(client, uri, random, end, expected, load)));
             }
             while (System.nanoTime() < end && process.isAlive()) {
                 Thread.sleep(1000);
                 memory.add(residentBytes(process));
+                heap.add(heapBytes(client, uri.resolve("/metrics")));
             }
-            for (Thread thread : clients) {
+            for (Thread thread : threads) {
                 thread.join();
             }
             boolean alive = process.isAlive();
-            long before = median(memory, memory.size() / 3, memory.size() / 2);
-            long after = median(memory, memory.size() - memory.size() / 6 - 1, memory.size());
-            boolean grows = after > 1.2 * before + (64 << 20);
+            Span resident = Span.of(memory);
+            Span used = Span.of(heap);
+            boolean grows = resident.grows() || used.grows();
             if (!alive || load.failed.get() > 0) {
                 System.err.println(Files.readString(log));
             }
-            String outcome = "%d refused, %d busy, memory %d to %d MB%s"
-                    .formatted(load.refused.get(), load.busy.get(), before >> 20, after >> 20, grows ? " GROWS" : "");
+            String outcome = "%d refused, %d busy, memory %s, heap %s%s"
+                    .formatted(load.refused.get(), load.busy.get(), resident, used, grows ? " GROWS" : "");
             table.add(new Row(
                     "load on the server",
                     load.requests.get(),
@@ -486,7 +529,7 @@ class Attack {
                 .build();
     }
 
-    /** Compares answers but for rounding: the last bits of a float32 sum depend on the size of the batch. */
+    /** Compares answers but for rounding: the last bits of the head's float32 sums depend on the size of the batch. */
     private static boolean same(String answer, String other) {
         if (!NUMBER.matcher(answer).replaceAll("#").equals(NUMBER.matcher(other).replaceAll("#"))) {
             return false;
@@ -554,8 +597,36 @@ class Attack {
         return kilobytes.isEmpty() ? 0 : 1024 * Long.parseLong(kilobytes);
     }
 
-    private static long median(List<Long> values, int from, int to) {
-        List<Long> sorted = values.subList(Math.max(0, Math.min(from, to - 1)), to).stream().sorted().toList();
-        return sorted.isEmpty() ? 0 : sorted.get(sorted.size() / 2);
+    /** Returns 0 if the server does not answer: the clients count that. */
+    private static long heapBytes(HttpClient client, URI metrics) throws InterruptedException {
+        try {
+            String body = client.send(HttpRequest.newBuilder(metrics).timeout(HANG).build(), BodyHandlers.ofString())
+                    .body();
+            return (long) USED_HEAP.matcher(body).results().mapToDouble(m -> Double.parseDouble(m.group(1))).sum();
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    /** Median of a value, in bytes, in the second third of the time and in its last sixth. */
+    private record Span(long before, long after) {
+        static Span of(List<Long> values) {
+            int n = values.size();
+            return new Span(median(values, n / 3, n / 2), median(values, n - n / 6 - 1, n));
+        }
+
+        boolean grows() {
+            return after > 1.2 * before + (64 << 20);
+        }
+
+        @Override
+        public String toString() {
+            return (before >> 20) + " to " + (after >> 20) + " MB";
+        }
+
+        private static long median(List<Long> values, int from, int to) {
+            List<Long> sorted = values.subList(Math.max(0, Math.min(from, to - 1)), to).stream().sorted().toList();
+            return sorted.isEmpty() ? 0 : sorted.get(sorted.size() / 2);
+        }
     }
 }

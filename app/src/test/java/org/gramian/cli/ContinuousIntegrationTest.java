@@ -92,6 +92,11 @@ class ContinuousIntegrationTest {
     }
 
     @Test
+    void mavenRefusesDownloadsWithAWrongChecksum() {
+        assertThat(Path.of("..", ".mvn", "maven.config")).content().contains("--strict-checksums");
+    }
+
+    @Test
     void anybodyElseThanRootInstallsNothing() throws IOException, InterruptedException {
         user(1000);
         apt(INSTALLING);

@@ -6,11 +6,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.gramian.cli.TinyModel;
 import org.gramian.serve.RequestBody.UploadedImage;
@@ -103,6 +108,23 @@ class OpenApiTest {
         JsonNode plain = result("");
         assertThat(plain.has("explanation") || plain.has("nearest")).isFalse();
         assertThat(plain.get("top").size()).isEqualTo(TinyModel.CLASSES.size());
+    }
+
+    /** The table of errors in the docs has each status and code that the sources create. */
+    @Test
+    void everyErrorOfTheSourcesIsInTheDocs() throws IOException {
+        List<String> rows = Files.readAllLines(Path.of("../docs/serving.md")).stream()
+                .filter(line -> line.matches("\\| [45]\\d\\d.*"))
+                .toList();
+        Pattern error = Pattern.compile("new HttpError\\(\\s*(\\d{3}),\\s*\"([a-z-]+)\"");
+        List<MatchResult> errors = new ArrayList<>();
+        try (Stream<Path> sources = Files.list(Path.of("src/main/java/org/gramian/serve"))) {
+            for (Path source : sources.toList()) {
+                errors.addAll(error.matcher(Files.readString(source)).results().toList());
+            }
+        }
+        assertThat(errors).hasSizeGreaterThan(10).allSatisfy(found -> assertThat(rows)
+                .anyMatch(row -> row.contains(found.group(1)) && row.contains("`" + found.group(2) + "`")));
     }
 
     @Test

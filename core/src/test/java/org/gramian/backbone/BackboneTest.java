@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,7 @@ import org.gramian.tensor.Views;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -81,6 +83,17 @@ class BackboneTest {
             assertThat(features.value().toBytes())
                     .isEqualTo(trial.features(images).toBytes());
         }
+    }
+
+    /** NNPACK took batches of 16 and more: other bits, and up to 9 s instead of 0.6 s beside other load (ADR 21). */
+    @Test
+    @EnabledOnOs(architectures = "aarch64")
+    void onArmTheBitsOfFeaturesDoNotDependOnTheBatchSize() {
+        BackboneTrial trial = trial(Backbone.of("squeezenet"));
+        Tensor images = images(16, 3, 64, 64);
+        byte[] together = trial.features(images).toBytes();
+        byte[] alone = trial.features(Views.slice(images, 0, 0, 1)).toBytes();
+        assertThat(Arrays.copyOf(together, alone.length)).isEqualTo(alone);
     }
 
     /** Stage by stage, which is also what cutting there must give. */

@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.image.Image;
 import org.gramian.image.ImageSource;
 import org.gramian.image.ReadResult;
@@ -105,13 +106,18 @@ public final class Classifier implements AutoCloseable {
     }
 
     /**
-     * Wraps a model in memory, which must not be trained meanwhile. Closing the classifier closes the model.
+     * Wraps a model in memory, which must not be trained meanwhile: its batch norms are folded once. Closing the
+     * classifier closes the model.
      *
      * @throws IllegalArgumentException if the card does not fit the model
      */
     public static Classifier of(Model model, ModelCard card) {
         ModelHeader.of(model, card);
-        return of(Engine.of(model), card, model::close);
+        ParameterSet folded = model.backbone().folded(model.backboneParameters());
+        return of(new Engine.OfModel(model, folded), card, () -> {
+            folded.close();
+            model.close();
+        });
     }
 
     /** Wraps an engine that the caller closes. */

@@ -5,10 +5,13 @@ import java.lang.foreign.ValueLayout;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SequencedMap;
 import java.util.Set;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -70,26 +73,26 @@ public interface Engine {
         return rows;
     }
 
-    /** Returns libtorch with a model, on its device. The caller closes the model. */
+    /** Returns libtorch with a model, on its device. The model may be trained between calls. The caller closes it. */
     static Engine of(Model model) {
-        return new OfModel(model);
+        return new OfModel(model, new ParameterSet());
     }
 
     /**
      * Libtorch.
      *
      * @param model runs on its device
+     * @param folded batch norms folded into their convolutions, see {@link Backbone#folded}; empty to fold them in each batch
      */
-    record OfModel(Model model) implements Engine {
+    record OfModel(Model model, ParameterSet folded) implements Engine {
         @Override
         public Map<Rows, float[][]> compute(MemorySegment crops, Shape shape, Set<Rows> wanted) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.inference()) {
                 Tensor images = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
-                Var features = model.backbone()
-                        .apply(
-                                tape.constant(images),
-                                Bindings.of(model.backboneParameters().variables(tape)));
+                SequencedMap<String, Var> bound = model.backboneParameters().variables(tape);
+                bound.putAll(folded.variables(tape));
+                Var features = model.backbone().apply(tape.constant(images), Bindings.of(bound));
                 Bindings head = Bindings.of(model.headParameters().variables(tape));
                 Var descriptors = model.head().describe(features, head);
                 Map<Rows, float[][]> rows = new EnumMap<>(Rows.class);

@@ -1,6 +1,6 @@
-// The page: takes pictures in, asks the server for each, shows the answers. Nothing is sent before a picture is added.
+// The page: takes images in, asks the server for each, shows the answers. Nothing is sent before an image is added.
 
-import { bars, facts, make, neighbours, percent, picture, summary } from './draw.js';
+import { bars, facts, make, neighbours, percent, shownImage, summary } from './draw.js';
 import { Refusal, keepToken, model as askModel, predict, token } from './server.js';
 
 const AT_ONCE = 2;
@@ -75,7 +75,7 @@ $('token-form').addEventListener('submit', async (event) => {
   }
 });
 
-// ---- pictures in ----
+// ---- images in ----
 
 function add(files) {
   for (const file of files) {
@@ -156,7 +156,7 @@ function newCard(file) {
   const card = { file, name, url: URL.createObjectURL(file), removed: false };
   card.state = make('div', { classes: 'state' });
   card.body = make('div', { classes: 'body' });
-  card.left = make('div', { classes: 'left' }, picture(card));
+  card.left = make('div', { classes: 'left' }, shownImage(card));
   const close = make('button', { type: 'button', classes: 'quiet close', textContent: '×' });
   close.setAttribute('aria-label', `Remove ${name}`);
   close.addEventListener('click', () => {
@@ -188,7 +188,7 @@ function show(card, result) {
   card.state.className = 'state';
   card.state.replaceChildren();
   const sure = result.probability >= 0.5;
-  card.left.replaceChildren(picture(card, result.explanation));
+  card.left.replaceChildren(shownImage(card, result.explanation));
   card.body.replaceChildren(
     make('p', { classes: 'answer' }, make('strong', { textContent: result.class }), ' ',
       make('span', { textContent: percent(result.probability) })),

@@ -30,23 +30,23 @@ export function bars(top) {
   return list;
 }
 
-/** The nearest training pictures; null where the answer has none. */
+/** The nearest training images; null where the answer has none. */
 export function neighbours(nearest, answer) {
   if (!nearest?.length) return null;
   const list = make('ul', { classes: 'nearest' });
   for (const { name, class: kind, distance, thumbnail } of nearest) {
-    const picture = thumbnail?.startsWith('data:image/')
+    const image = thumbnail?.startsWith('data:image/')
       ? make('img', { src: thumbnail, alt: `training image ${name}`, title: name })
       : make('span', { classes: 'blank', textContent: name });
     const label = make('span', { classes: kind === answer ? 'kind same' : 'kind', textContent: kind });
     const far = make('span', { classes: 'far', textContent: `distance ${distance.toFixed(2)}` });
-    list.append(make('li', {}, picture, label, far));
+    list.append(make('li', {}, image, label, far));
   }
   return make('section', { classes: 'similar' }, make('h4', { textContent: 'Nearest training images' }), list);
 }
 
-/** The picture, with the region that mattered over it and a switch for it. */
-export function picture(shown, explanation) {
+/** The image, with the region that mattered over it and a switch for it. */
+export function shownImage(shown, explanation) {
   const frame = make('div', { classes: 'frame' });
   const figure = make('figure', {}, frame);
   const image = make('img', { classes: 'shown', src: shown.url, alt: `your image ${shown.name}` });

@@ -41,8 +41,8 @@ export function model() {
 }
 
 /**
- * POST v1/predict with one picture, byte for byte as it is on disk: the server's answer is that of `gramian predict`.
- * One picture a request, so that answers come as they are ready; the server joins requests into batches.
+ * POST v1/predict with one image, byte for byte as it is on disk: the server's answer is that of `gramian predict`.
+ * One image a request, so that answers come as they are ready; the server joins requests into batches.
  */
 export async function predict(file, { explain, nearest }) {
   const form = new FormData();

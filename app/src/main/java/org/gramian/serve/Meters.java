@@ -38,7 +38,7 @@ final class Meters implements AutoCloseable {
         new JvmThreadMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
         collection.bindTo(registry);
-        Gauge.builder("gramian.pictures.waiting", admission, Admission::queued)
+        Gauge.builder("gramian.images.waiting", admission, Admission::queued)
                 .description("images in the queue or in progress")
                 .register(registry);
         if (Files.isReadable(MEMORY)) {
@@ -80,8 +80,8 @@ final class Meters implements AutoCloseable {
 
     /** Counts images of responses. */
     void images(int readable, int unreadable) {
-        registry.counter("gramian.pictures", "outcome", "answered").increment(readable);
-        registry.counter("gramian.pictures", "outcome", "unreadable").increment(unreadable);
+        registry.counter("gramian.images", "outcome", "answered").increment(readable);
+        registry.counter("gramian.images", "outcome", "unreadable").increment(unreadable);
     }
 
     void answered(Context context, Duration time) {

@@ -102,7 +102,7 @@ class LargeResponseTest {
         return served.get("/metrics")
                 .body()
                 .lines()
-                .filter(line -> line.startsWith("gramian_pictures_waiting "))
+                .filter(line -> line.startsWith("gramian_images_waiting "))
                 .findFirst()
                 .orElseThrow()
                 .split(" ", -1)[1];

@@ -96,7 +96,7 @@ class LoadTest {
     }
 
     private static void awaitWaiting(Served served, int images) throws Exception {
-        String wanted = "gramian_pictures_waiting " + images + ".0";
+        String wanted = "gramian_images_waiting " + images + ".0";
         Served.await(() -> served.get("/metrics").body().contains(wanted));
     }
 

@@ -148,7 +148,7 @@ public record BenchReport(
                 tree.put("min", timing.min());
                 tree.put("max", timing.max());
                 tree.put("seconds", timing.seconds());
-                comparison.imagesPerSecond(timing).ifPresent(rate -> tree.put("picturesPerSecond", rate));
+                comparison.imagesPerSecond(timing).ifPresent(rate -> tree.put("imagesPerSecond", rate));
                 comparison.operationsPerSecond(timing).ifPresent(rate -> tree.put("teraflops", rate / 1e12));
                 ofCeiling(comparison, timing).ifPresent(share -> tree.put("ofCeiling", share));
                 timing.peakMemory().ifPresent(bytes -> tree.put("peakMemory", bytes));

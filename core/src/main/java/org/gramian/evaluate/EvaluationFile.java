@@ -218,7 +218,7 @@ public final class EvaluationFile {
         private static Map<String, Object> results(Evaluation evaluation) {
             ConfusionMatrix confusion = evaluation.confusion();
             Map<String, Object> results = new LinkedHashMap<>();
-            results.put("pictures", evaluation.predictions().size());
+            results.put("images", evaluation.predictions().size());
             results.put("right", evaluation.accuracy().right());
             for (Metric metric : Metric.values()) {
                 results.put(metric.key(), metric.of(evaluation));

@@ -1,6 +1,6 @@
 package org.gramian.inspect;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonAlias;
 import java.util.List;
 
 /**
@@ -19,7 +19,7 @@ import java.util.List;
 public record DegenerateChannels(
         int channels,
         long positions,
-        @JsonProperty("pictures") int images,
+        @JsonAlias("pictures") int images,
         List<Integer> dead,
         List<Duplicate> duplicates) {
     public DegenerateChannels {

@@ -1,6 +1,6 @@
 package org.gramian.inspect;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonAlias;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 public record MatrixStage(
         String stage,
         int size,
-        @JsonProperty("pictures") int images,
+        @JsonAlias("pictures") int images,
         List<QuantileRange> eigenvalues,
         QuantileRange effectiveRank,
         QuantileRange condition,

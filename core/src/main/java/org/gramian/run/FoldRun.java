@@ -335,7 +335,7 @@ final class FoldRun {
             origin.put(TrainedOn.NEAR_DUPLICATES, TrainedOn.text(plan.near()));
         }
         origin.put(
-                "pictures",
+                "images",
                 "%d training, %d validation, %d test"
                         .formatted(
                                 fold.parts().training().size(),

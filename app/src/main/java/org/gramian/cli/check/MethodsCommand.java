@@ -1,7 +1,6 @@
 package org.gramian.cli.check;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -50,7 +49,7 @@ public final class MethodsCommand implements Callable<Integer> {
             "pooling",
             "backbone",
             "layer",
-            "pictures",
+            "images",
             "settled",
             "classifier",
             "descriptor",
@@ -290,7 +289,7 @@ public final class MethodsCommand implements Callable<Integer> {
             String pooling,
             String backbone,
             String layer,
-            @JsonProperty("pictures") int images,
+            int images,
             @Nullable String settled,
             String classifier,
             @Nullable Long descriptor,

@@ -47,7 +47,7 @@ import picocli.CommandLine.Parameters;
             "Computes the output of the model's pooling, for search, clustering or another classifier.",
             "The extension of OUT, or --format, selects the format: .csv and .parquet have a row per image with its name and",
             "class; .npy has the values, and OUT.names.csv has names and classes in the same order; .safetensors has",
-            "'descriptors' [rows, d], 'labels' [rows] and 'picture' [rows], an index into the metadata 'names', with 'classes'",
+            "'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names', with 'classes'",
             "and 'unreadable', each as JSON.",
             "Unreadable images are skipped and listed; the exit code is then 3."
         })

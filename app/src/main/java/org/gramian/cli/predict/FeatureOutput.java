@@ -168,7 +168,7 @@ public final class FeatureOutput implements FeatureExtraction.Sink, AutoCloseabl
             StoredTensor stored = new StoredTensor(type, Shape.of(sizes), features);
             Safetensors.write(
                     path,
-                    Map.of(tensor, stored, "labels", longs(labels, arena), "picture", longs(images, arena)),
+                    Map.of(tensor, stored, "labels", longs(labels, arena), "image", longs(images, arena)),
                     metadata);
         }
     }

@@ -39,7 +39,7 @@ import picocli.CommandLine.Parameters;
         header = "Extract and cache feature maps of images.",
         description = {
             "Computes feature maps of all images of a dataset, for use in other programs.",
-            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'picture' [rows], an index into the",
+            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into the",
             "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata as JSON. Each crop of each image is a row.",
             "Unreadable images are skipped and listed; the exit code is then 3."
         })

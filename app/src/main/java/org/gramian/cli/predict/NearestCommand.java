@@ -48,8 +48,8 @@ import picocli.CommandLine.Parameters;
             "Compares descriptors with the gallery of training images that 'gramian train' stores beside the model, and prints",
             "the nearest ones with class and Euclidean distance of unit vectors: 0 is identical, 1.41 is orthogonal.",
             "An unreadable image is reported in its row, and the exit code is then 3.",
-            "jsonl: {\"picture\":, \"nearest\":[{\"name\":, \"class\":, \"distance\":}]} in each line, or {\"picture\":, \"error\":};",
-            "csv: picture,rank,name,class,distance,error."
+            "jsonl: {\"image\":, \"nearest\":[{\"name\":, \"class\":, \"distance\":}]} in each line, or {\"image\":, \"error\":};",
+            "csv: image,rank,name,class,distance,error."
         })
 public final class NearestCommand implements Callable<Integer> {
     @Mixin
@@ -226,7 +226,7 @@ public final class NearestCommand implements Callable<Integer> {
             @Override
             public void found(String image, List<Match> nearest) {
                 Map<String, Object> line = new LinkedHashMap<>();
-                line.put("picture", image);
+                line.put("image", image);
                 line.put("nearest", nearest.stream().map(Json::object).toList());
                 out.println(JsonText.of(line));
             }
@@ -242,17 +242,17 @@ public final class NearestCommand implements Callable<Integer> {
             @Override
             public void failed(String image, String reason) {
                 Map<String, Object> line = new LinkedHashMap<>();
-                line.put("picture", image);
+                line.put("image", image);
                 line.put("error", reason);
                 out.println(JsonText.of(line));
             }
         }
 
-        /** CSV: {@code picture,rank,name,class,distance,error}, a line for each match. */
+        /** CSV: {@code image,rank,name,class,distance,error}, a line for each match. */
         record Csv(CsvWriter csv) implements NearestLines {
             @Override
             public void begin() {
-                csv.writeRecord("picture", "rank", "name", "class", "distance", "error");
+                csv.writeRecord("image", "rank", "name", "class", "distance", "error");
             }
 
             @Override

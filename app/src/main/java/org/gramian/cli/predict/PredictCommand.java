@@ -48,8 +48,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit",
             "code is then 3.",
-            "jsonl: {\"picture\":, \"class\":, \"probability\":, \"top\":[{\"class\":, \"probability\":}]} in each line,",
-            "or {\"picture\":, \"error\":}; csv: picture,class,probability,class_1,probability_1,…,error."
+            "jsonl: {\"image\":, \"class\":, \"probability\":, \"top\":[{\"class\":, \"probability\":}]} in each line,",
+            "or {\"image\":, \"error\":}; csv: image,class,probability,class_1,probability_1,…,error."
         })
 public final class PredictCommand implements Callable<Integer> {
     @Mixin
@@ -312,7 +312,7 @@ public final class PredictCommand implements Callable<Integer> {
             @Override
             public void predicted(String image, Row row) {
                 Map<String, Object> line = new LinkedHashMap<>();
-                line.put("picture", image);
+                line.put("image", image);
                 line.put("class", row.name());
                 line.put("probability", row.probability());
                 line.put("top", row.top().stream().map(Json::object).toList());
@@ -329,17 +329,17 @@ public final class PredictCommand implements Callable<Integer> {
             @Override
             public void failed(String image, String reason) {
                 Map<String, Object> line = new LinkedHashMap<>();
-                line.put("picture", image);
+                line.put("image", image);
                 line.put("error", reason);
                 out.println(JsonText.of(line));
             }
         }
 
-        /** CSV: {@code picture,class,probability,class_1,probability_1,…,error}. */
+        /** CSV: {@code image,class,probability,class_1,probability_1,…,error}. */
         record Csv(CsvWriter csv, int top) implements PredictionLines {
             @Override
             public void begin() {
-                List<String> names = new ArrayList<>(List.of("picture", "class", "probability"));
+                List<String> names = new ArrayList<>(List.of("image", "class", "probability"));
                 for (int i = 1; i <= top; i++) {
                     names.add("class_" + i);
                     names.add("probability_" + i);

@@ -299,7 +299,7 @@ public final class CompareCommand implements Callable<Integer> {
             Map<String, Object> pair = new LinkedHashMap<>();
             pair.put("first", names.getFirst());
             pair.put("second", second);
-            pair.put("pictures", test.images());
+            pair.put("images", test.images());
             pair.put("bothRight", test.bothRight());
             pair.put("onlyFirst", test.onlyFirst());
             pair.put("onlySecond", test.onlySecond());

@@ -18,7 +18,7 @@ import org.gramian.model.ModelCard;
  */
 public final class ModelGraph {
     /** Name of the input. */
-    public static final String IMAGES = "pictures";
+    public static final String IMAGES = "images";
 
     /** Scores before the softmax. */
     public static final String SCORES = "scores";

@@ -99,7 +99,7 @@ final class CsvTable {
         numbers.put("difference_low", one -> one.test().differenceInterval().low());
         numbers.put("difference_high", one -> one.test().differenceInterval().high());
         numbers.put("p_exact", one -> one.test().exactP());
-        numbers.put("pictures", one -> one.test().images());
+        numbers.put("images", one -> one.test().images());
         numbers.put("only_this_right", one -> one.test().onlyFirst());
         numbers.put("only_baseline_right", one -> one.test().onlySecond());
         numbers.put("repeated", Comparison::repeated);

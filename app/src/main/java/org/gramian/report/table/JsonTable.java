@@ -85,7 +85,7 @@ final class JsonTable {
         fields.put("differenceInterval95", test.differenceInterval());
         fields.put("exactP", test.exactP());
         fields.put("midP", test.midP());
-        fields.put("pictures", test.images());
+        fields.put("images", test.images());
         fields.put("bothRight", test.bothRight());
         fields.put("onlyThis", test.onlyFirst());
         fields.put("onlyBaseline", test.onlySecond());

@@ -30,7 +30,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-/* Points of a map show their picture when they are pointed at or reached by the arrow keys. */
+/* Points of a map show their image when they are pointed at or reached by the arrow keys. */
 const tip = document.createElement("div");
 tip.className = "tip";
 tip.hidden = true;
@@ -40,14 +40,14 @@ const drawing = "http://www.w3.org/2000/svg";
 
 function show(point) {
   tip.replaceChildren();
-  if (point.dataset.picture >= 0) {
-    const picture = document.createElementNS(drawing, "svg");
-    picture.setAttribute("viewBox", "0 0 96 96");
-    picture.setAttribute("aria-hidden", "true");
+  if (point.dataset.image >= 0) {
+    const image = document.createElementNS(drawing, "svg");
+    image.setAttribute("viewBox", "0 0 96 96");
+    image.setAttribute("aria-hidden", "true");
     const use = document.createElementNS(drawing, "use");
-    use.setAttribute("href", "#t" + point.dataset.picture);
-    picture.append(use);
-    tip.append(picture);
+    use.setAttribute("href", "#t" + point.dataset.image);
+    image.append(use);
+    tip.append(image);
   }
   const text = document.createElement("div");
   text.textContent = point.getAttribute("aria-label");

@@ -43,7 +43,7 @@ class BenchCommandTest {
         JsonNode tree = JsonMapper.shared().readTree(Files.readString(json));
         JsonNode side = tree.get("measurements").get(0).get("sides").get(0);
         assertThat(side.get("seconds").size()).isEqualTo(2);
-        assertThat(side.get("picturesPerSecond").asDouble() * side.get("median").asDouble())
+        assertThat(side.get("imagesPerSecond").asDouble() * side.get("median").asDouble())
                 .isCloseTo(2, Offset.offset(1e-6));
         assertThat(tree.get("facts").get("libtorch").asString()).isNotEmpty();
     }

@@ -94,13 +94,13 @@ class MethodsCommandTest {
         JsonNode fisher = json("methods", "fv-cnn", "--pictures", 9, "--format", "json");
         assertThat(fisher.get("backbone").asString()).isEqualTo("vgg16");
         assertThat(fisher.get("layer").asString()).isEqualTo("conv5_3");
-        assertThat(fisher.get("pictures").asInt()).isEqualTo(9);
+        assertThat(fisher.get("images").asInt()).isEqualTo(9);
         Run csv = Run.of("methods", "--format", "csv");
         assertThat(csv.out().lines())
                 .hasSize(Methods.all().size() + 1)
                 .first()
                 .asString()
-                .startsWith("name,title,family,pooling,backbone,layer,pictures,settled,");
+                .startsWith("name,title,family,pooling,backbone,layer,images,settled,");
         assertThat(csv.out()).contains("vgg16,conv5_3,1000,", "/l2/pca:999");
         Run markdown = Run.of("methods", "--format", "markdown");
         assertThat(markdown.out().lines())

@@ -86,10 +86,10 @@ class AuditCommandTest {
         assertThat(run.code()).isEqualTo(ExitCode.DATA);
         JsonNode json = JsonMapper.shared().readTree(run.out());
         assertThat(json.get("spoils").asBoolean()).isTrue();
-        assertThat(json.get("pictures").asInt()).isEqualTo(25);
+        assertThat(json.get("images").asInt()).isEqualTo(25);
         assertThat(json.at("/classes/0/name").asString()).isEqualTo("paper");
         assertThat(json.at("/unreadable/0/problem").asString()).isEqualTo("UNKNOWN_FORMAT");
-        assertThat(json.at("/unreadable/0/picture/name").asString()).isEqualTo("paper/broken.jpg");
+        assertThat(json.at("/unreadable/0/image/name").asString()).isEqualTo("paper/broken.jpg");
         assertThat(json.at("/findings/0/kind").asString()).isEqualTo("UNREADABLE");
     }
 

@@ -76,7 +76,7 @@ class FeaturesCommandTest {
             assertThat(shape.rank()).isEqualTo(4);
             assertThat(shape.at(0)).isEqualTo(5);
             assertThat(file.get("labels").toTensor().toLongs()).containsExactly(0, 0, 1, 1, 1);
-            assertThat(file.get("picture").toTensor().toLongs()).containsExactly(0, 1, 2, 3, 4);
+            assertThat(file.get("image").toTensor().toLongs()).containsExactly(0, 1, 2, 3, 4);
             assertThat(file.metadata())
                     .containsEntry(
                             "names", "[\"stone/a.png\",\"stone/b.png\",\"wood/a.png\",\"wood/b.png\",\"wood/c.png\"]")
@@ -111,7 +111,7 @@ class FeaturesCommandTest {
             TensorFile file = Safetensors.read(out, arena);
             assertThat(file.get("features").shape().at(0)).isEqualTo(75);
             assertThat(file.get("features").type().name()).isEqualTo("F16");
-            long[] images = file.get("picture").toTensor().toLongs();
+            long[] images = file.get("image").toTensor().toLongs();
             for (int i = 0; i < images.length; i++) {
                 assertThat(images[i]).isEqualTo(i / 15);
             }

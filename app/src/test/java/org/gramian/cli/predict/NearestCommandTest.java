@@ -61,7 +61,7 @@ class NearestCommandTest {
         List<JsonNode> lines = found.out().lines().map(JSON::readTree).toList();
         for (Item item : trainedOn()) {
             JsonNode line = lines.stream()
-                    .filter(one -> one.get("picture").asString().endsWith(item.name()))
+                    .filter(one -> one.get("image").asString().endsWith(item.name()))
                     .findFirst()
                     .orElseThrow();
             assertThat(line.get("nearest")).hasSize(2);

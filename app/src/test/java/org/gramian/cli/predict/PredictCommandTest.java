@@ -66,8 +66,8 @@ class PredictCommandTest {
             for (int i = 0; i < 2; i++) {
                 JsonNode line = lines.get(i);
                 Prediction answer = classifier.predict(files.get(i));
-                assertThat(line.propertyNames()).containsExactly("picture", "class", "probability", "top");
-                assertThat(line.get("picture").asString())
+                assertThat(line.propertyNames()).containsExactly("image", "class", "probability", "top");
+                assertThat(line.get("image").asString())
                         .isEqualTo(files.get(i).toString());
                 assertThat(line.get("class").asString()).isEqualTo(answer.best().name());
                 assertThat(line.get("top")).hasSize(2);
@@ -99,7 +99,7 @@ class PredictCommandTest {
         assertThat(run.code()).isEqualTo(ExitCode.DATA);
         List<JsonNode> lines = json(run);
         assertThat(lines.stream().map(line -> line.has("error"))).containsExactly(false, true, false, true);
-        assertThat(lines.get(1).propertyNames()).containsExactly("picture", "error");
+        assertThat(lines.get(1).propertyNames()).containsExactly("image", "error");
         assertThat(lines.get(1).get("error").asString()).contains("JPEG");
         assertThat(run.err()).has(facts("broken.jpg", "absent.png")).doesNotContain("Exception");
     }
@@ -115,9 +115,9 @@ class PredictCommandTest {
             List<NamedCsvRecord> rows = reader.stream().toList();
             assertThat(rows).hasSize(4);
             assertThat(rows.getFirst().getHeader())
-                    .startsWith("picture", "class", "probability", "class_1", "probability_1")
+                    .startsWith("image", "class", "probability", "class_1", "probability_1")
                     .endsWith("probability_4", "error");
-            assertThat(rows.get(2).getField("picture")).endsWith("x.bmp");
+            assertThat(rows.get(2).getField("image")).endsWith("x.bmp");
             assertThat(rows.get(2).getField("class_1")).isEqualTo(rows.get(2).getField("class"));
             assertThat(rows.get(3).getField("error")).contains("empty");
             assertThat(rows.get(3).getField("class")).isEmpty();

@@ -70,7 +70,7 @@ class CompareCommandTest {
         assertThat(run.out()).has(facts("mean ± std", "3", "72")).doesNotContain("repeated");
         JsonNode document = JsonMapper.shared().readTree(json.toFile());
         assertThat(document.at("/format").asString()).isEqualTo("gramian-comparison");
-        assertThat(document.at("/comparisons/0/pictures").asInt()).isEqualTo(72);
+        assertThat(document.at("/comparisons/0/images").asInt()).isEqualTo(72);
         assertThat(document.at("/results/0/accuracy/deviation").isNumber()).isTrue();
         double difference = document.at("/results/0/accuracy/mean").asDouble()
                 - document.at("/results/1/accuracy/mean").asDouble();

@@ -74,7 +74,7 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
                   [data.protocol, seed]
                 """);
         Files.writeString(folder.resolve("audit.json"), """
-                {"pictures": 300, "classes": [{}, {}, {}, {}], "unreadable": [{}], "duplicates": [],
+                {"images": 300, "classes": [{}, {}, {}, {}], "unreadable": [{}], "duplicates": [],
                  "findings": [{"severity": "WARN", "sentence": "1 picture cannot be read <b>", "advice": "look at it"}]}
                 """);
         model();
@@ -119,7 +119,7 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
         Backbone backbone = Backbone.of("filters");
         Head head = new Head(Pooling.parse("conv:4/rbf/spd:3/relu/triu/root/l2"), classes.size(), false);
         SequencedMap<String, String> origin = new LinkedHashMap<>();
-        origin.put("pictures", "200 to train on, 40 held back, " + images + " to test");
+        origin.put("images", "200 to train on, 40 held back, " + images + " to test");
         origin.put("gramian", "1.2");
         origin.put("config.seed", "0");
         ModelCard card = new ModelCard(

@@ -20,6 +20,7 @@ import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
+import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Logits;
 import org.gramian.train.loop.LearningRateFinder;
 import org.junit.jupiter.api.Test;
@@ -66,7 +67,7 @@ class RunReportTest {
         assertThat(section(html, "configuration"))
                 .contains("<code>network.weights</code>", "a # b.safetensors", "--weights", "the usual one");
         assertThat(section(html, "audit")).has(facts("300", "4", "1")).contains("&lt;b&gt;");
-        assertThat(new Markup(html).values("data-picture")).hasSize(2 * 60).doesNotContain("-1");
+        assertThat(new Markup(html).values("data-image")).hasSize(2 * 60).doesNotContain("-1");
     }
 
     private static String section(String html, String part) {
@@ -164,6 +165,22 @@ class RunReportTest {
         assertThat(section(report(run("bare").resolve("evaluation.json")), "learning"))
                 .doesNotContain("history.csv", "<svg");
         assertThatThrownBy(() -> report(root.resolve("nothing"))).has(facts(root.resolve("nothing")));
+    }
+
+    @Test
+    void numbersOfImagesAreFoundUnderTheNamesOfEarlierVersions() throws IOException {
+        MadeUpRun.in(run("a")).write(1);
+        String html = report(run("a"));
+        for (String file : List.of("audit.json", SpdInspection.FILE)) {
+            Path path = run("a").resolve(file);
+            String text = Files.readString(path);
+            Files.writeString(path, text.replace("\"images\"", "\"pictures\""));
+            assertThat(path).content().isNotEqualTo(text);
+        }
+        String old = report(run("a"));
+        for (String part : List.of("audit", "spd")) {
+            assertThat(section(old, part)).isEqualTo(section(html, part));
+        }
     }
 
     @Test

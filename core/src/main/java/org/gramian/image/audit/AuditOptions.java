@@ -1,6 +1,5 @@
 package org.gramian.image.audit;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 
 /**
  * Thresholds of the audit.
@@ -21,7 +20,7 @@ public record AuditOptions(
         int inputSide,
         double extremeAspect,
         double imbalance,
-        @JsonProperty("fewPictures") int fewImages,
+        int fewImages,
         int flatRange) {
     /** Largest distance at which the search of {@link NearHashes} is complete. */
     static final int MOST_BITS = 7;

@@ -59,7 +59,7 @@ public record AuditReport(
     }
 
     /** Returns the number of images, readable or not. */
-    @JsonProperty("pictures")
+    @JsonProperty("images")
     public int images() {
         return contents.readable() + unreadable.size();
     }
@@ -109,5 +109,5 @@ public record AuditReport(
      * @param reason a sentence for people
      */
     public record UnreadableImage(
-            @JsonProperty("picture") AuditedImage image, ReadResult.Problem problem, String reason) {}
+            AuditedImage image, ReadResult.Problem problem, String reason) {}
 }

@@ -1,6 +1,5 @@
 package org.gramian.image.audit;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
 /**
@@ -12,7 +11,7 @@ import java.util.List;
  * @param splits readable images in each part of {@link AuditReport#splits}, in that order
  */
 public record ClassCount(
-        String name, @JsonProperty("pictures") int images, int readable, List<Integer> splits) {
+        String name, int images, int readable, List<Integer> splits) {
     public ClassCount {
         splits = List.copyOf(splits);
     }

@@ -57,7 +57,7 @@ public final class ClassFindings {
         if (!poor.isEmpty()) {
             findings.add(new Finding(
                     Severity.SPOILS,
-                    Kind.TOO_FEW_PICTURES,
+                    Kind.TOO_FEW_IMAGES,
                     count(poor.size(), "class") + verb(poor.size(), " has", " have") + " fewer than " + FEWEST
                             + " readable images",
                     "A class needs a training image and a test image: add some, or remove the class.",

@@ -1,6 +1,5 @@
 package org.gramian.image.audit;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -45,7 +44,7 @@ public record Contents(
 
     /** Number of images of a size. */
     public record SizeCount(
-            int width, int height, @JsonProperty("pictures") int images) {}
+            int width, int height, int images) {}
 
     static Contents of(List<ImageStatistics> facts) {
         return new Contents(

@@ -1,6 +1,5 @@
 package org.gramian.image.audit;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 import org.gramian.image.audit.AuditReport.AuditedImage;
 
@@ -16,7 +15,7 @@ import org.gramian.image.audit.AuditReport.AuditedImage;
  */
 public record DuplicateGroup(
         Kind kind,
-        @JsonProperty("pictures") List<AuditedImage> images,
+        List<AuditedImage> images,
         boolean acrossClasses,
         List<String> acrossSplits,
         double difference) {

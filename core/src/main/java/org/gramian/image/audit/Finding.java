@@ -1,6 +1,5 @@
 package org.gramian.image.audit;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 import java.util.Locale;
 
@@ -16,7 +15,7 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
         UNREADABLE,
         TOO_THIN,
         TOO_FEW_CLASSES,
-        TOO_FEW_PICTURES,
+        TOO_FEW_IMAGES,
         CLASS_MISSING_FROM_SPLIT,
         COPIES_ACROSS_CLASSES,
         COPIES_ACROSS_SPLITS,
@@ -46,7 +45,7 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
     public record Item(
             String text,
             String remark,
-            @JsonProperty("pictures") List<String> images) {
+            List<String> images) {
         public Item {
             images = List.copyOf(images);
         }

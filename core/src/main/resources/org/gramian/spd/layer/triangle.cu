@@ -32,7 +32,7 @@ extern "C" __global__ void squares(const float* y, float* parts, int size, float
     if (threadIdx.x == 0) parts[(long long) blockIdx.y * size + i] = sum;
 }
 
-// Sums of parts, a picture to a block of 256; as a norm of at least the smallest if wanted.
+// Sums of parts, an image to a block of 256; as a norm of at least the smallest if wanted.
 extern "C" __global__ void totals(const float* parts, float* out, int count, int as_norm, float smallest) {
     float sum = 0;
     for (int k = threadIdx.x; k < count; k += blockDim.x) sum += parts[(long long) blockIdx.x * count + k];

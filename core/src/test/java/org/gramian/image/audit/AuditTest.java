@@ -213,7 +213,7 @@ class AuditTest {
             set.add("many/" + i + ".jpg", texture());
         }
         AuditReport report = set.audit();
-        assertFound(report, Severity.SPOILS, Kind.TOO_FEW_PICTURES, facts("one", "1"));
+        assertFound(report, Severity.SPOILS, Kind.TOO_FEW_IMAGES, facts("one", "1"));
         assertThat(report.finding(Kind.SMALL_CLASSES).orElseThrow().items())
                 .extracting(Finding.Item::toString)
                 .singleElement()
@@ -273,8 +273,8 @@ class AuditTest {
                 fine().add("paper/a.jpg", twice).add("stone/b.jpg", twice).audit();
         JsonNode json = JsonMapper.shared().readTree(JsonMapper.shared().writeValueAsString(report));
         assertThat(json.get("spoils").asBoolean()).isTrue();
-        assertThat(json.get("pictures").asInt()).isEqualTo(26);
-        assertThat(json.at("/duplicates/0/pictures/1/label").asString()).isEqualTo("stone");
+        assertThat(json.get("images").asInt()).isEqualTo(26);
+        assertThat(json.at("/duplicates/0/images/1/label").asString()).isEqualTo("stone");
         assertThat(json.at("/findings/0/severity").asString()).isEqualTo("SPOILS");
         assertThat(json.at("/contents/formats/JPEG").asInt()).isEqualTo(26);
         assertThat(json.at("/options/hashDistance").asInt()).isEqualTo(7);

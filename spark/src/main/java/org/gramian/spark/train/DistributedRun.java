@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,7 +46,7 @@ import org.gramian.train.recipe.Recipe;
 /** Distributed training from an image catalog to a model in a run folder, resuming if possible. */
 final class DistributedRun {
     /** Key of the number of images in the provenance of a model. */
-    private static final String IMAGES = "pictures";
+    private static final String IMAGES = "images";
 
     /** Classes of the placeholder head. */
     private static final List<String> CLASSES = List.of("one", "other");
@@ -248,11 +249,13 @@ final class DistributedRun {
     /**
      * Returns the number of images of a finished model.
      *
-     * @param found provenance in the model file
+     * @param origin provenance in the model file
      * @throws IOException if the model comes from other images or settings
      */
-    private Counted counted(Map<String, String> found, ImageCatalog catalog) throws IOException {
-        String images = found.getOrDefault(IMAGES, "");
+    private Counted counted(Map<String, String> origin, ImageCatalog catalog) throws IOException {
+        Map<String, String> found = new HashMap<>(origin);
+        String images = origin.getOrDefault(IMAGES, origin.getOrDefault("pictures", "")); // the name in earlier versions
+        found.put(IMAGES, images);
         for (Map.Entry<String, String> entry : provenance(catalog, images).entrySet()) {
             String other = found.getOrDefault(entry.getKey(), "none");
             if (!entry.getValue().equals(other)) {

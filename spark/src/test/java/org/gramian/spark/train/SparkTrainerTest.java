@@ -83,7 +83,7 @@ class SparkTrainerTest {
         assertThat(header.card().classes()).isEqualTo(SmallModel.CLASSES);
         assertThat(header.card().origin())
                 .hasEntrySatisfying(
-                        "pictures",
+                        "images",
                         counts ->
                                 assertThat(counts).matches(trained.training() + "\\D+" + trained.validation() + "\\D+"))
                 .doesNotContainKey("config.data.protocol");

@@ -65,7 +65,8 @@ public record AuditData(int images, int classes, int unreadable, int duplicates,
             throw new IOException(
                     file + ": expected an audit in JSON, found: " + damaged.getOriginalMessage(), damaged);
         }
-        if (!root.path("pictures").isInt() || !root.path("findings").isArray()) {
+        JsonNode images = root.path(root.has("images") ? "images" : "pictures"); // the name in earlier versions
+        if (!images.isInt() || !root.path("findings").isArray()) {
             throw new IOException(file + ": expected an audit with images and findings, found something else");
         }
         List<Finding> findings = new ArrayList<>();
@@ -73,7 +74,7 @@ public record AuditData(int images, int classes, int unreadable, int duplicates,
             findings.add(new Finding(text(finding, "severity"), text(finding, "sentence"), text(finding, "advice")));
         }
         return new AuditData(
-                root.path("pictures").asInt(),
+                images.asInt(),
                 root.path("classes").size(),
                 root.path("unreadable").size(),
                 root.path("duplicates").size(),

@@ -123,8 +123,10 @@ class OpenApiTest {
                 errors.addAll(error.matcher(Files.readString(source)).results().toList());
             }
         }
-        assertThat(errors).hasSizeGreaterThan(10).allSatisfy(found -> assertThat(rows)
-                .anyMatch(row -> row.contains(found.group(1)) && row.contains("`" + found.group(2) + "`")));
+        assertThat(errors)
+                .hasSizeGreaterThan(10)
+                .allSatisfy(found -> assertThat(rows)
+                        .anyMatch(row -> row.contains(found.group(1)) && row.contains("`" + found.group(2) + "`")));
     }
 
     @Test

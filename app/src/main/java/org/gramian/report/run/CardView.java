@@ -23,7 +23,8 @@ import org.gramian.report.run.data.RunData;
  */
 public record CardView(List<LabelledValue> trained, List<LabelledValue> model, List<LabelledValue> commands) {
     /** Entries of the provenance that other parts of the page show. */
-    private static final Pattern ELSEWHERE = Pattern.compile("config\\..*|protocol|fold|fingerprint|seed|images|pictures");
+    private static final Pattern ELSEWHERE =
+            Pattern.compile("config\\..*|protocol|fold|fingerprint|seed|images|pictures");
 
     private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}_@%+=:,./-]+");
     private static final int CLASSES = 200;

@@ -67,8 +67,7 @@ class PredictCommandTest {
                 JsonNode line = lines.get(i);
                 Prediction answer = classifier.predict(files.get(i));
                 assertThat(line.propertyNames()).containsExactly("image", "class", "probability", "top");
-                assertThat(line.get("image").asString())
-                        .isEqualTo(files.get(i).toString());
+                assertThat(line.get("image").asString()).isEqualTo(files.get(i).toString());
                 assertThat(line.get("class").asString()).isEqualTo(answer.best().name());
                 assertThat(line.get("top")).hasSize(2);
                 for (int k = 0; k < 2; k++) {

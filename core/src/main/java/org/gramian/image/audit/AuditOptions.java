@@ -1,6 +1,5 @@
 package org.gramian.image.audit;
 
-
 /**
  * Thresholds of the audit.
  *

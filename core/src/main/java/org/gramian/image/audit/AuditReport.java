@@ -108,6 +108,5 @@ public record AuditReport(
      * @param problem the kind of problem
      * @param reason a sentence for people
      */
-    public record UnreadableImage(
-            AuditedImage image, ReadResult.Problem problem, String reason) {}
+    public record UnreadableImage(AuditedImage image, ReadResult.Problem problem, String reason) {}
 }

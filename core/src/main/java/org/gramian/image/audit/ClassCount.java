@@ -10,8 +10,7 @@ import java.util.List;
  * @param readable readable images
  * @param splits readable images in each part of {@link AuditReport#splits}, in that order
  */
-public record ClassCount(
-        String name, int images, int readable, List<Integer> splits) {
+public record ClassCount(String name, int images, int readable, List<Integer> splits) {
     public ClassCount {
         splits = List.copyOf(splits);
     }

@@ -43,8 +43,7 @@ public record Contents(
     }
 
     /** Number of images of a size. */
-    public record SizeCount(
-            int width, int height, int images) {}
+    public record SizeCount(int width, int height, int images) {}
 
     static Contents of(List<ImageStatistics> facts) {
         return new Contents(

@@ -14,11 +14,7 @@ import org.gramian.image.audit.AuditReport.AuditedImage;
  *     pixels
  */
 public record DuplicateGroup(
-        Kind kind,
-        List<AuditedImage> images,
-        boolean acrossClasses,
-        List<String> acrossSplits,
-        double difference) {
+        Kind kind, List<AuditedImage> images, boolean acrossClasses, List<String> acrossSplits, double difference) {
     /** How similar duplicates are. */
     public enum Kind {
         /** The same bytes. */

@@ -42,10 +42,7 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
      * @param remark detail, as {@code 50×50}; may be empty
      * @param images the names of the images; none for a class
      */
-    public record Item(
-            String text,
-            String remark,
-            List<String> images) {
+    public record Item(String text, String remark, List<String> images) {
         public Item {
             images = List.copyOf(images);
         }

@@ -431,7 +431,9 @@ class Attack {
                 System.err.println(Files.readString(work.resolve("train.log")));
             } else if (!Arrays.equals(Files.readAllBytes(out.resolve("model.safetensors")), reference)) {
                 changes++;
-                System.err.println("attack: the model of a killed and resumed training differs: " + out);
+                Path kept = work.resolve("killed-differs-" + changes);
+                Files.move(out, kept);
+                System.err.println("attack: the model of a killed and resumed training differs: " + kept);
             } else {
                 finished++;
             }

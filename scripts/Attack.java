@@ -416,7 +416,7 @@ class Attack {
                     kills++;
                 }
                 process = Files.exists(out.resolve("checkpoint.safetensors")) || Files.exists(out.resolve("model.safetensors"))
-                        ? start(work.resolve("train.log"), "train", "--resume", out)
+                        ? start(work.resolve("train.log"), "train", "--resume", out, "--threads", "1")
                         : again(out);
             }
             long began = System.nanoTime();

@@ -112,16 +112,25 @@ public final class SingleThreadWorkers implements AutoCloseable {
                 return range;
             }));
         }
-        RuntimeException failed = null;
-        for (Future<Integer> each : running) { // all of them: they use memory that the caller frees afterwards
+        awaitAll(running);
+        running.forEach(SingleThreadWorkers::get);
+    }
+
+    /** Waits for all tasks, even if this thread is interrupted: they use memory that the caller frees afterwards. */
+    private static void awaitAll(List<? extends Future<?>> tasks) {
+        boolean interrupted = false;
+        for (int i = 0; i < tasks.size(); ) {
             try {
-                int _ = get(each);
-            } catch (RuntimeException exception) {
-                failed = exception;
+                Object _ = tasks.get(i).get();
+                i++;
+            } catch (ExecutionException failed) {
+                i++; // reported by get
+            } catch (InterruptedException exception) {
+                interrupted = true;
             }
         }
-        if (failed != null) {
-            throw failed;
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Products;
@@ -46,6 +48,24 @@ class SingleThreadWorkersTest {
         } finally {
             libtorch.setThreads(before);
         }
+    }
+
+    @Test
+    void aFailedOrInterruptedCallWaitsForAllRanges() {
+        AtomicInteger done = new AtomicInteger();
+        IllegalArgumentException wrong = new IllegalArgumentException("wrong");
+        SingleThreadWorkers.inRanges(2, 2, (_, _, _) -> {}); // starts the workers
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> SingleThreadWorkers.inRanges(6, 3, (range, _, _) -> {
+                    if (range == 0) {
+                        throw wrong;
+                    }
+                    LockSupport.parkNanos(20_000_000);
+                    done.incrementAndGet();
+                }))
+                .isSameAs(wrong);
+        assertThat(Thread.interrupted()).as("still interrupted").isTrue();
+        assertThat(done).hasValue(2);
     }
 
     @Test

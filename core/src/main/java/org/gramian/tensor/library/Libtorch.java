@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * few C++ functions (switches only) are optional, so that a version without them still works.
  */
 public final class Libtorch {
+    /** Whether this is an arm64 processor, for which some of libtorch's operators are slow. */
+    public static final boolean ARM64 = System.getProperty("os.arch").equals("aarch64");
+
     private static final Linker LINKER = Linker.nativeLinker();
     private static @Nullable Libtorch loaded;
 
@@ -49,7 +52,7 @@ public final class Libtorch {
         if (cudaDevices > 0) {
             apply(null, math); // libtorch enables TF32 in convolutions by default
         }
-        if (System.getProperty("os.arch").equals("aarch64")) {
+        if (ARM64) {
             setContextSwitch("_ZN2at7Context20setUserEnabledMkldnnEb", false); // oneDNN's backward is slow there
             // NNPACK takes batches of 16 and more there: twice the time per image, and its own threads beside OpenMP's
             setContextSwitch("_ZN2at7Context20setUserEnabledNNPACKEb", false);

@@ -26,7 +26,7 @@ import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
-import org.gramian.spd.layer.ImageDescriptors;
+import org.gramian.spd.layer.SpdDescriptors;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -171,7 +171,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
     }
 
     /**
-     * Computes the vectors with root and l2 in one node, if {@link ImageDescriptors} suit: {@code rbf/spd/triu} on the
+     * Computes the vectors with root and l2 in one node, if {@link SpdDescriptors} suit: {@code rbf/spd/triu} on the
      * CPU, optionally with relu.
      *
      * @param epsilon ε of the root
@@ -184,11 +184,11 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
             return Optional.empty();
         }
         Var weight = parameters.under(name(0)).get("weight");
-        return ImageDescriptors.suit(maps, weight, kernel)
-                ? Optional.of(ImageDescriptors.apply(
+        return SpdDescriptors.suit(maps, weight, kernel)
+                ? Optional.of(SpdDescriptors.apply(
                         maps,
                         weight,
-                        new ImageDescriptors.Form(rbf, relu, epsilon, Normalization.L2.SMALLEST_NORM),
+                        new SpdDescriptors.Form(rbf, relu, epsilon, Normalization.L2.SMALLEST_NORM),
                         ofKernel(parameters)))
                 : Optional.empty();
     }

@@ -17,8 +17,8 @@ import org.gramian.autodiff.Var;
 import org.gramian.pooling.Normalization;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.SampleMatrices.Defect;
-import org.gramian.spd.layer.ImageDescriptors;
-import org.gramian.spd.layer.ImageDescriptors.Form;
+import org.gramian.spd.layer.SpdDescriptors;
+import org.gramian.spd.layer.SpdDescriptors.Form;
 import org.gramian.spd.layer.SpdTransform;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.spd.layer.UpperTriangle;
@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The fused descriptor equals its stages, in value and gradients. */
 @ExtendWith(SingleThreaded.class)
-class ImageDescriptorsTest {
+class SpdDescriptorsTest {
     private static final double EPSILON = 1e-3;
     private static final Bindings NONE = Bindings.of(Map.of());
 
@@ -81,7 +81,7 @@ class ImageDescriptorsTest {
             Tensor maps = SampleMatrices.gaussian(random, 2, 5, 7);
             Tensor w = Stiefel.random(random, Shape.of(5, 4), DType.F64);
             Form form = form(new Sigma.Fixed(3), relu);
-            GradientCheck.Report report = GradientCheck.of(x -> ImageDescriptors.apply(x.get(0), x.get(1), form, NONE))
+            GradientCheck.Report report = GradientCheck.of(x -> SpdDescriptors.apply(x.get(0), x.get(1), form, NONE))
                     .check(maps, w);
             assertThat(report.worst()).as("%s", report).isLessThan(1e-6);
         }
@@ -113,7 +113,7 @@ class ImageDescriptorsTest {
     }
 
     private static void assertEqual(Form form, Tensor maps, Tensor w) {
-        Map<String, Tensor> found = values((m, v) -> ImageDescriptors.apply(m, v, form, NONE), maps, w);
+        Map<String, Tensor> found = values((m, v) -> SpdDescriptors.apply(m, v, form, NONE), maps, w);
         Map<String, Tensor> expected = values((m, v) -> stages(m, v, form), maps, w);
         expected.forEach((name, value) -> assertThat(RelativeError.of(found.get(name), value))
                 .as("%s of %s for %s", name, form, maps)
@@ -141,7 +141,7 @@ class ImageDescriptorsTest {
     private static double[] described(Tensor maps, Tensor w) {
         try (Tape tape = Tape.inference()) {
             Form form = form(new Sigma.Mean(), true);
-            return ImageDescriptors.apply(tape.constant(maps), tape.constant(w), form, NONE)
+            return SpdDescriptors.apply(tape.constant(maps), tape.constant(w), form, NONE)
                     .value()
                     .toDoubles();
         }
@@ -154,7 +154,7 @@ class ImageDescriptorsTest {
             Tensor maps = SampleMatrices.gaussian(random, 3, 6, 5);
             Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
             Form form = form(new Sigma.Mean(), true);
-            Computation fused = (m, v) -> ImageDescriptors.apply(m, v, form, NONE);
+            Computation fused = (m, v) -> SpdDescriptors.apply(m, v, form, NONE);
             assertThat(values(fused, maps, w)).hasSize(3); // keeps the layout of the triangle
             long before = Tensor.live();
             try (Scope _ = Scope.open()) {
@@ -171,18 +171,17 @@ class ImageDescriptorsTest {
             Var maps = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(1), 2, 400, 5));
             Var w = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(2), 400, 20));
             Var wide = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(2), 20, 400));
-            assertThat(ImageDescriptors.suit(maps, w, new Rbf(new Sigma.Mean(), 1e-4)))
+            assertThat(SpdDescriptors.suit(maps, w, new Rbf(new Sigma.Mean(), 1e-4)))
                     .isTrue();
-            assertThat(ImageDescriptors.suit(maps, w, new Rbf(new Sigma.Learned(), 1e-4)))
+            assertThat(SpdDescriptors.suit(maps, w, new Rbf(new Sigma.Learned(), 1e-4)))
                     .isFalse();
-            assertThat(ImageDescriptors.suit(maps, w, new Rbf(new Sigma.Mean(), 1e-4, Backward.PRINTED)))
+            assertThat(SpdDescriptors.suit(maps, w, new Rbf(new Sigma.Mean(), 1e-4, Backward.PRINTED)))
                     .isFalse();
-            assertThat(ImageDescriptors.suit(maps, w, new Kernel.Bilinear(1e-4)))
-                    .isFalse();
-            assertThat(ImageDescriptors.suit(maps, wide, new Rbf(new Sigma.Mean(), 1e-4)))
+            assertThat(SpdDescriptors.suit(maps, w, new Kernel.Bilinear(1e-4))).isFalse();
+            assertThat(SpdDescriptors.suit(maps, wide, new Rbf(new Sigma.Mean(), 1e-4)))
                     .isFalse();
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> ImageDescriptors.apply(maps, wide, form(new Sigma.Mean(), true), NONE))
+                    .isThrownBy(() -> SpdDescriptors.apply(maps, wide, form(new Sigma.Mean(), true), NONE))
                     .withMessageContaining("[20, 400]");
         }
     }

@@ -119,7 +119,7 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
         Backbone backbone = Backbone.of("filters");
         Head head = new Head(Pooling.parse("conv:4/rbf/spd:3/relu/triu/root/l2"), classes.size(), false);
         SequencedMap<String, String> origin = new LinkedHashMap<>();
-        origin.put("images", "200 to train on, 40 held back, " + images + " to test");
+        origin.put("images", "200 training, 40 validation, " + images + " test");
         origin.put("gramian", "1.2");
         origin.put("config.seed", "0");
         ModelCard card = new ModelCard(

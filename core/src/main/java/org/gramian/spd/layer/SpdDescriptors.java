@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  *       of the batch. So the descriptor of an image does not depend on the others.
  * </ul>
  */
-public final class ImageDescriptors {
+public final class SpdDescriptors {
     /**
      * Form of the descriptor.
      *
@@ -70,7 +70,7 @@ public final class ImageDescriptors {
     private final double[] factors;
     private final double[] norms;
 
-    private ImageDescriptors(Form form, double width, Tensor maps, Tensor weight) {
+    private SpdDescriptors(Form form, double width, Tensor maps, Tensor weight) {
         this.form = form;
         this.width = width;
         this.maps = maps;
@@ -127,7 +127,7 @@ public final class ImageDescriptors {
         return maps.tape()
                 .apply(
                         List.of(maps, weight),
-                        () -> new ImageDescriptors(form, width, maps.value(), weight.value()).forward(trained));
+                        () -> new SpdDescriptors(form, width, maps.value(), weight.value()).forward(trained));
     }
 
     /**

@@ -81,7 +81,8 @@ class OutOfTimeTest {
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
         Checkpointing checkpointing = SmallTraining.checkpointing(folder, NEVER);
         int images = training.parts().training().size();
-        // While files are looked at, while features to train on are computed, and while those of held-back images
+        // While files are looked at, while features of training images are computed, and while those of validation
+        // images
         // are.
         for (int minutes : List.of(0, 1, images, images + 1, 2 * images, 2 * images + 1)) {
             assertThatThrownBy(() -> until(minutes, Collecting.class, checkpointing))

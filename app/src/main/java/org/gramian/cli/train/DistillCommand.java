@@ -65,18 +65,6 @@ import picocli.CommandLine.Parameters;
             "and report.html. The same command resumes an interrupted run."
         })
 public final class DistillCommand implements Callable<Integer> {
-    /** How feature maps are compared. */
-    enum FeatureLoss {
-        SMOOTH_L1,
-        SQUARED
-    }
-
-    /** How Gram matrices are compared. */
-    enum GramLoss {
-        DISTANCE,
-        COSINE
-    }
-
     /** Value of {@code --init} for a student without trained weights. */
     private static final String RANDOM = "random";
 
@@ -153,6 +141,15 @@ public final class DistillCommand implements Callable<Integer> {
     private @Nullable Integer batch;
 
     @Option(
+            names = "--reuse",
+            paramLabel = "N",
+            defaultValue = "1",
+            description =
+                    "steps for each crop and what the teachers computed for it: with 4, a batch needs the teachers"
+                            + " in one step of four (default: ${DEFAULT-VALUE})")
+    private int reuse;
+
+    @Option(
             names = "--image-size",
             paramLabel = "N",
             defaultValue = "160",
@@ -200,49 +197,8 @@ public final class DistillCommand implements Callable<Integer> {
             description = "largest norm of the gradient; 0: no clipping (default: ${DEFAULT-VALUE})")
     private double clip;
 
-    @Option(
-            names = "--feature-weight",
-            paramLabel = "W",
-            defaultValue = "1",
-            description = "weight of feature matching; 0: off (default: ${DEFAULT-VALUE})")
-    private double featureWeight;
-
-    @Option(
-            names = "--gram-weight",
-            paramLabel = "W",
-            defaultValue = "0.5",
-            description = "weight of Gram matrix matching; 0: off (default: ${DEFAULT-VALUE})")
-    private double gramWeight;
-
-    @Option(
-            names = "--logit-weight",
-            paramLabel = "W",
-            defaultValue = "0.25",
-            description = "weight of class score matching; 0: off (default: ${DEFAULT-VALUE})")
-    private double logitWeight;
-
-    @Option(
-            names = "--temperature",
-            paramLabel = "T",
-            defaultValue = "2",
-            description = "temperature of class scores (default: ${DEFAULT-VALUE})")
-    private double temperature;
-
-    @Option(
-            names = "--feature-loss",
-            paramLabel = "LOSS",
-            defaultValue = "smooth_l1",
-            description = "comparison of feature maps: smooth_l1 or squared (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private FeatureLoss featureLoss;
-
-    @Option(
-            names = "--gram-loss",
-            paramLabel = "LOSS",
-            defaultValue = "cosine",
-            description = "comparison of Gram matrices: cosine or distance (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private GramLoss gramLoss;
+    @Mixin
+    private final LossOptions losses = new LossOptions();
 
     @Option(
             names = "--augment",
@@ -474,15 +430,10 @@ public final class DistillCommand implements Callable<Integer> {
     private DistillOptions options(Device device) {
         boolean gpu = device.kind() == Device.Kind.CUDA;
         return new DistillOptions(
-                new DistillOptions.Losses(
-                        featureWeight,
-                        gramWeight,
-                        logitWeight,
-                        temperature,
-                        featureLoss == FeatureLoss.SQUARED,
-                        gramLoss == GramLoss.COSINE),
+                losses.weights(),
                 new DistillOptions.Length(epochs, Optional.ofNullable(budget)),
                 batch != null ? batch : gpu ? 256 : 32,
+                reuse,
                 imageSize,
                 teacherSize != null ? teacherSize : imageSize,
                 rate,

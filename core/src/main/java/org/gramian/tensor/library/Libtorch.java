@@ -183,6 +183,11 @@ public final class Libtorch {
         return cudaMemory().map(Memory::free);
     }
 
+    /** Returns all GPU memory in bytes, free or not, if the CUDA runtime reports it. */
+    public Optional<Long> cudaMemoryTotal() {
+        return cudaMemory().map(Memory::total);
+    }
+
     private record Memory(long free, long total) {}
 
     private Optional<Memory> cudaMemory() {

@@ -11,6 +11,7 @@ import org.gramian.train.recipe.Recipe.Precision;
  * @param losses weights of the losses
  * @param length epochs or time
  * @param batch images per step
+ * @param reuse steps in which each crop, with what the teachers computed for it, takes part
  * @param imageSize side of the student's images
  * @param teacherSize side of the teachers' images: the same crops, resampled
  * @param learningRate of AdamW at its highest
@@ -28,6 +29,7 @@ public record DistillOptions(
         Losses losses,
         Length length,
         int batch,
+        int reuse,
         int imageSize,
         int teacherSize,
         double learningRate,
@@ -85,6 +87,7 @@ public record DistillOptions(
 
     public DistillOptions {
         require("batch size", batch, batch >= 2, "of at least 2");
+        require("number of steps for each crop", reuse, reuse >= 1 && reuse <= 100, "from 1 to 100");
         require("image size", imageSize, imageSize >= 16 && imageSize <= 1024, "from 16 to 1024");
         require("image size of the teachers", teacherSize, teacherSize >= 16 && teacherSize <= 1024, "from 16 to 1024");
         require("learning rate", learningRate, learningRate > 0, "above 0");

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * Training steps of a distillation: crops, the frozen teachers, the student's losses and gradients, and the optimizer.
  *
  * <p>Where the decoded images lie in GPU memory, a whole step is captured as a CUDA graph and replayed {@value #AT_ONCE} times before
- * the host looks at the losses; elsewhere steps are eager.
+ * the host looks at the losses; elsewhere steps are eager. Crops that are used in several steps lie in a {@link CropMemory}; they are
+ * rendered, and the teachers applied to them, outside of the graph.
  */
 final class DistillSteps implements AutoCloseable {
     /** Captured steps between two looks of the host, at about 0.1 s each. */
@@ -53,9 +54,14 @@ final class DistillSteps implements AutoCloseable {
     private final List<NetworkInput> teacherInputs = new ArrayList<>();
     private final CudaStream stream;
     private final @Nullable Captured captured;
+    private final @Nullable CropMemory memory;
     private TrainingImages.@Nullable Pass pass;
+    private int epoch;
     private int[] order = {};
-    private int next;
+    /** Steps of the epoch that are taken. */
+    private int step;
+    /** Crops of the epoch's order that were rendered. */
+    private int rendered;
 
     DistillSteps(
             Student student,
@@ -77,6 +83,7 @@ final class DistillSteps implements AutoCloseable {
         for (Teacher teacher : teachers) {
             teacherInputs.add(new NetworkInput(options.teacherSize(), teacher.preprocessing(), type, device));
         }
+        this.memory = options.reuse() == 1 ? null : CropMemory.of(teachers, images, options, type, device);
         boolean capturable = images.isResident() && CudaGraphOptimizer.suits(groups, optimizer.options());
         this.captured = capturable ? new Captured() : null;
         this.stream = CudaStream.open(device); // last: nothing that fails may leave it open
@@ -90,6 +97,14 @@ final class DistillSteps implements AutoCloseable {
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Taken(int steps, double[] sums) {}
+
+    /** A batch as the networks saw or see it: the student's input, and what each teacher computed. */
+    record Batch(Tensor input, List<Teacher.Output> targets) {}
+
+    /** Returns the number of steps of an epoch, in which each image is rendered once. */
+    int count() {
+        return images.steps() * options.reuse();
+    }
 
     /** Measures mean and standard deviation of the teachers' channels on the first batches of the first epoch. */
     void measureTargets() {
@@ -111,16 +126,18 @@ final class DistillSteps implements AutoCloseable {
     }
 
     /** Begins at a step of an epoch. */
-    void seek(int epoch, int step) {
+    void seek(int newEpoch, int newStep) {
         rest();
+        epoch = newEpoch;
+        step = newStep;
         order = Arrays.copyOf(images.order(epoch), images.steps() * images.batch());
-        next = step * images.batch();
+        rendered = memory == null ? step * images.batch() : memory.seek(step) * images.batch();
         images.seek(epoch);
-        if (captured != null) {
-            captured.setOrder(order);
-        }
         if (!images.isResident()) {
-            pass = images.pass(Arrays.copyOfRange(order, next, order.length), epoch);
+            pass = images.pass(Arrays.copyOfRange(order, rendered, order.length), epoch);
+        }
+        if (captured != null && memory == null) {
+            captured.setOrder(order);
         }
     }
 
@@ -139,13 +156,16 @@ final class DistillSteps implements AutoCloseable {
      * @throws IllegalStateException if the loss or a gradient is NaN or infinite
      */
     Taken take(IntToDoubleFunction rates) {
-        int left = (order.length - next) / images.batch();
+        int left = count() - step;
         if (left == 0) {
             throw new IllegalStateException("the epoch is over");
         }
-        int before = next;
-        Taken taken = captured == null ? eager(rates) : captured.take(Math.min(AT_ONCE, left), rates);
-        next = before + taken.steps * images.batch();
+        int most = captured == null ? 1 : Math.min(AT_ONCE, left);
+        if (memory != null) {
+            most = remember(memory, most);
+        }
+        Taken taken = captured == null ? eager(rates) : captured.take(most, rates);
+        step += taken.steps;
         for (double sum : taken.sums) {
             if (!Double.isFinite(sum)) {
                 throw new IllegalStateException("the loss is NaN or infinite after " + optimizer.steps()
@@ -159,12 +179,30 @@ final class DistillSteps implements AutoCloseable {
         return taken;
     }
 
+    /**
+     * Renders the crops of the next steps, and those before them that are used again, where they are not in memory.
+     *
+     * @return number of steps that can be taken, at most those wanted
+     */
+    private int remember(CropMemory crops, int wanted) {
+        int possible = crops.begin(epoch, step, wanted);
+        while (crops.missing() > 0) {
+            try (Scope _ = Scope.open()) {
+                crops.add(fresh(nextCrops()));
+            }
+        }
+        if (captured != null && crops.isNewOrder()) {
+            captured.setOrder(crops.order());
+        }
+        return possible;
+    }
+
     private Taken eager(IntToDoubleFunction rates) {
         double[] sums = new double[PARTS];
         try (Scope _ = Scope.open()) {
             optimizer.setLearningRate(rates.applyAsDouble(0));
             gradients(
-                    nextCrops(),
+                    memory == null ? fresh(nextCrops()) : memory.get(places(memory.order(), memory.first())),
                     forward -> System.arraycopy(forward.parts().toDoubles(), 0, sums, 0, PARTS),
                     reached -> {
                         if (Arrays.stream(sums).allMatch(Double::isFinite)) {
@@ -175,15 +213,23 @@ final class DistillSteps implements AutoCloseable {
         return new Taken(1, sums);
     }
 
-    /** Returns the next crops for an eager step, in the current scope. */
+    /** Renders the next crops of the epoch outside of a CUDA graph, in the current scope. */
     private Tensor nextCrops() {
-        if (pass != null) {
-            return pass.next();
-        }
-        long[] wide =
-                Arrays.stream(order, next, next + images.batch()).asLongStream().toArray();
-        next += images.batch();
-        return images.render(Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device));
+        int first = rendered;
+        rendered += images.batch();
+        return pass != null ? pass.next() : images.render(places(order, first));
+    }
+
+    private Tensor places(int[] from, int first) {
+        long[] wide = Arrays.stream(from, first, first + images.batch())
+                .asLongStream()
+                .toArray();
+        return Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device);
+    }
+
+    private Batch fresh(Tensor crops) {
+        List<Teacher.Output> targets = targets(crops);
+        return new Batch(studentInput.of(crops), targets);
     }
 
     private List<Teacher.Output> targets(Tensor crops) {
@@ -199,10 +245,9 @@ final class DistillSteps implements AutoCloseable {
 
     /** Computes losses and gradients of a batch. */
     private void gradients(
-            Tensor crops, Consumer<Student.Forward> observer, Consumer<Map<Parameter, Tensor>> optimizerStep) {
-        List<Teacher.Output> targets = targets(crops);
+            Batch batch, Consumer<Student.Forward> observer, Consumer<Map<Parameter, Tensor>> optimizerStep) {
         try (Tape tape = Tape.recording()) {
-            Student.Forward forward = student.forward(tape, studentInput.of(crops), targets);
+            Student.Forward forward = student.forward(tape, batch.input, batch.targets);
             observer.accept(forward);
             try (Gradients gradients = tape.backward(forward.total())) {
                 Map<Parameter, Tensor> reached = new LinkedHashMap<>();
@@ -222,7 +267,7 @@ final class DistillSteps implements AutoCloseable {
         private final CudaGraphOptimizer graphOptimizer = new CudaGraphOptimizer(optimizer, cells);
         private final CapturedWork work = new CapturedWork(device, this::step);
         private final Tensor places;
-        private final Tensor epochOrder;
+        private final Tensor indexOrder;
         private final Tensor noLabels;
         private final Tensor batchLabels;
         private final Tensor noScores;
@@ -230,10 +275,12 @@ final class DistillSteps implements AutoCloseable {
 
         Captured() {
             int batch = images.batch();
+            int length = memory == null ? images.steps() * batch : memory.order().length;
+            int most = memory == null ? images.places() : memory.rows();
             try (Scope scope = Scope.open()) {
                 places = Tensors.zeros(Shape.of(batch), DType.I64, device);
-                epochOrder = Tensors.zeros(Shape.of((long) images.steps() * batch), DType.I64, device);
-                noLabels = Tensors.zeros(Shape.of(images.places()), DType.I64, device);
+                indexOrder = Tensors.zeros(Shape.of(length), DType.I64, device);
+                noLabels = Tensors.zeros(Shape.of(most), DType.I64, device);
                 batchLabels = Tensors.zeros(Shape.of(batch), DType.I64, device);
                 noScores = Tensors.zeros(Shape.of(batch, 1), DType.F32, device);
                 sums = Tensors.zeros(Shape.of(PARTS), DType.F32, device);
@@ -242,18 +289,18 @@ final class DistillSteps implements AutoCloseable {
         }
 
         private List<Tensor> tensors() {
-            return List.of(places, epochOrder, noLabels, batchLabels, noScores, sums);
+            return List.of(places, indexOrder, noLabels, batchLabels, noScores, sums);
         }
 
-        void setOrder(int[] epoch) {
+        void setOrder(int[] indices) {
             try (Scope _ = Scope.open()) {
-                long[] wide = Arrays.stream(epoch).asLongStream().toArray();
-                epochOrder.copyFrom(Tensors.ofLongs(wide, Shape.of(wide.length)));
+                long[] wide = Arrays.stream(indices).asLongStream().toArray();
+                indexOrder.copyFrom(Tensors.ofLongs(wide, Shape.of(wide.length)));
             }
         }
 
         Taken take(int count, IntToDoubleFunction rates) {
-            cells.begin(next);
+            cells.begin(memory == null ? step * images.batch() : memory.first());
             Tensors.fill(sums, 0);
             for (int i = 0; i < count; i++) {
                 graphOptimizer.prepare(rates.applyAsDouble(i), i);
@@ -269,10 +316,10 @@ final class DistillSteps implements AutoCloseable {
         }
 
         private void step() {
-            cells.nextPlaces(epochOrder, noLabels, places, batchLabels);
+            cells.nextPlaces(indexOrder, noLabels, places, batchLabels);
             try (Scope _ = Scope.open()) {
                 gradients(
-                        images.render(places),
+                        memory == null ? fresh(images.render(places)) : memory.get(places),
                         forward -> {
                             cells.observe(noScores, batchLabels, forward.total().value());
                             sums.copyFrom(Elementwise.add(sums, forward.parts()));
@@ -297,6 +344,9 @@ final class DistillSteps implements AutoCloseable {
             rest();
             if (captured != null) {
                 captured.close();
+            }
+            if (memory != null) {
+                memory.close();
             }
             studentInput.close();
             teacherInputs.forEach(NetworkInput::close);

@@ -187,7 +187,7 @@ public record Distillation(
                 Locale.ROOT,
                 "features %s, grams %s%s, logits %s (temperature %s), %s; batch %d, image size %d, teacher size %d,"
                         + " learning rate %s, weight decay %s, warm-up %s, ema %s, clip %s, mixup %s, augmentation %s,"
-                        + " precision %s, seed %d",
+                        + " precision %s, seed %d%s",
                 losses.features(),
                 losses.grams(),
                 losses.cosine() ? " (cosine)" : "",
@@ -205,7 +205,8 @@ public record Distillation(
                 options.mixup(),
                 options.augmentation().text(),
                 options.precision().name().toLowerCase(Locale.ROOT),
-                options.seed());
+                options.seed(),
+                options.reuse() == 1 ? "" : ", reuse " + options.reuse());
     }
 
     /** The training loop with its state. */
@@ -235,7 +236,7 @@ public record Distillation(
             context.listener()
                     .accept(new DistillEvent.Started(
                             decoded.count(),
-                            decoded.steps(),
+                            steps.count(),
                             decoded.batch(),
                             trained.network().parameterCount(),
                             progress.epoch(),
@@ -269,7 +270,7 @@ public record Distillation(
                 double seconds = left.get().toMillis() / 1e3;
                 return seconds <= 0 ? 1 : progress.seconds() / (progress.seconds() + seconds);
             }
-            double epochs = progress.epoch() + (double) (progress.step() + ahead) / decoded.steps();
+            double epochs = progress.epoch() + (double) (progress.step() + ahead) / steps.count();
             return epochs / options.length().epochs();
         }
 
@@ -280,7 +281,7 @@ public record Distillation(
             double warmSeconds = 0;
             long saved = clock.getAsLong();
             try {
-                while (progress.step() < decoded.steps() && !isDone()) {
+                while (progress.step() < steps.count() && !isDone()) {
                     if (context.cancellation()
                             .reason()
                             .filter(Cancellation.Reason.CANCELLED::equals)
@@ -322,7 +323,7 @@ public record Distillation(
             Optional<Duration> left = context.cancellation().remaining();
             if (left.isEmpty() && speed.isPresent()) {
                 double images =
-                        ((double) (options.length().epochs() - progress.epoch()) * decoded.steps() - progress.step())
+                        ((double) (options.length().epochs() - progress.epoch()) * steps.count() - progress.step())
                                 * decoded.batch();
                 left = Optional.of(Duration.ofMillis(Math.round(1e3 * images / speed.getAsDouble())));
             }
@@ -341,7 +342,7 @@ public record Distillation(
         private void finishEpoch() throws IOException {
             DistillEvent.Stepped last = stepped();
             int number = progress.epoch() + 1;
-            boolean whole = progress.step() == decoded.steps();
+            boolean whole = progress.step() == steps.count();
             boolean ends = !whole
                     || (context.cancellation().remaining().isEmpty()
                             ? number == options.length().epochs()
@@ -349,7 +350,7 @@ public record Distillation(
             boolean probed = probe != null && (ends || number % options.probeEvery() == 0);
             OptionalDouble measured = probed ? probed() : OptionalDouble.empty();
             accuracy = measured.isPresent() ? measured : accuracy;
-            long seen = ((long) progress.epoch() * decoded.steps() + progress.step()) * decoded.batch();
+            long seen = ((long) progress.epoch() * steps.count() + progress.step()) * decoded.batch();
             DistillEvent.Losses losses = last.losses();
             progress = progress.completed(new EpochRow(
                     number,

@@ -4,6 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
@@ -82,12 +84,21 @@ public record Teacher(
      * @param scores {@code [n, k]}, float32; null without a classifier
      */
     record Output(List<Tensor> maps, @Nullable Tensor scores) {
+        /** Returns maps and scores. */
+        List<Tensor> tensors() {
+            return scores == null
+                    ? maps
+                    : Stream.concat(maps.stream(), Stream.of(scores)).toList();
+        }
+
+        /** Applies a function to each tensor. */
+        Output map(UnaryOperator<Tensor> function) {
+            return new Output(maps.stream().map(function).toList(), scores == null ? null : function.apply(scores));
+        }
+
         /** Moves all tensors to the enclosing scope. */
         Output keptBy(Scope scope) {
-            maps.forEach(scope::keep);
-            if (scores != null) {
-                scope.keep(scores);
-            }
+            tensors().forEach(scope::keep);
             return this;
         }
     }

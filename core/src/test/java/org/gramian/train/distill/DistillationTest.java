@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DistillationTest {
     private static final int SIZE = 32;
@@ -60,10 +63,15 @@ class DistillationTest {
     }
 
     private static DistillOptions options(int epochs, double logits) {
+        return options(epochs, logits, 1, Precision.F32);
+    }
+
+    private static DistillOptions options(int epochs, double logits, int reuse, Precision precision) {
         return new DistillOptions(
                 new DistillOptions.Losses(1, 0.5, logits, 2, false, false),
                 new DistillOptions.Length(epochs, Optional.empty()),
                 6,
+                reuse,
                 SIZE,
                 64,
                 1e-3,
@@ -73,7 +81,7 @@ class DistillationTest {
                 5,
                 0.2,
                 Augmentation.LIGHT,
-                Precision.F32,
+                precision,
                 2,
                 3);
     }
@@ -214,16 +222,18 @@ class DistillationTest {
         assertThat(probes).hasSize(2).allMatch(accuracy -> accuracy >= 0 && accuracy <= 1);
     }
 
-    @Test
-    void anInterruptedRunResumesToTheSameBytes() throws IOException {
-        byte[] whole = Files.readAllBytes(
-                run("whole", options(3, 0), _ -> {}).weights().orElseThrow());
+    @ParameterizedTest(name = "each crop in {0} steps, stopped at step {1} of epoch 2")
+    @CsvSource({"1, 3", "3, 2", "3, 4", "3, 11"})
+    void anInterruptedRunResumesToTheSameBytes(int reuse, int stop) throws IOException {
+        DistillOptions options = options(3, 0, reuse, Precision.F32);
+        byte[] whole =
+                Files.readAllBytes(run("whole", options, _ -> {}).weights().orElseThrow());
         Cancellation cancellation = Cancellation.onRequest();
         Distillation.Result stopped = run(
                 "parts",
-                options(3, 0),
+                options,
                 event -> {
-                    if (event instanceof DistillEvent.Stepped step && step.epoch() == 2 && step.step() == 3) {
+                    if (event instanceof DistillEvent.Stepped step && step.epoch() == 2 && step.step() == stop) {
                         cancellation.cancel();
                     }
                 },
@@ -233,7 +243,7 @@ class DistillationTest {
         assertThat(stopped.weights()).isEmpty();
         assertThat(Distillation.hasCheckpoint(folder.resolve("parts"))).isTrue();
         List<Integer> resumed = new ArrayList<>();
-        Distillation.Result done = run("parts", options(3, 0), event -> {
+        Distillation.Result done = run("parts", options, event -> {
             if (event instanceof DistillEvent.Started started) {
                 resumed.add(started.resumed());
             }
@@ -347,26 +357,11 @@ class DistillationTest {
                 .hasMessageContainingAll("--feature-weight", "--gram-weight", "--logit-weight");
     }
 
-    @Test
-    void aGpuTrainsInBfloat16ByACudaGraph() throws IOException {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4})
+    void aGpuTrainsInBfloat16ByACudaGraph(int reuse) throws IOException {
         Device gpu = Gpu.required();
-        DistillOptions plain = options(40, 1);
-        DistillOptions half = new DistillOptions(
-                plain.losses(),
-                plain.length(),
-                plain.batch(),
-                plain.imageSize(),
-                plain.teacherSize(),
-                plain.learningRate(),
-                plain.weightDecay(),
-                plain.warmup(),
-                plain.ema(),
-                plain.clip(),
-                plain.mixup(),
-                plain.augmentation(),
-                Precision.BF16,
-                plain.probeEvery(),
-                plain.seed());
+        DistillOptions half = options(40 / reuse, 1, reuse, Precision.BF16);
         List<Double> losses = new ArrayList<>();
         Distillation.Result result = run(
                 "out",

@@ -76,7 +76,7 @@ public record BenchPlan(List<BenchWorkload> workloads, Grid grid, Sizes sizes, R
     /**
      * Number of timings.
      *
-     * @param warmups warm-up rounds
+     * @param warmups warm-up rounds; unless there are none, a side of short steps warms up for some seconds, too
      * @param timed timed rounds
      * @param trajectory training steps whose losses are compared, 0 for none
      */

@@ -28,6 +28,9 @@ final class WorkloadMeasurement implements AutoCloseable {
 
     private static final int MOST_STEPS = 1000;
 
+    /** Warm-up of a side at least: Java compiles what runs often, after hundreds of steps. */
+    private static final double WARM_SECONDS = 3;
+
     /** Pause in which the spinning threads of the previous side go to sleep. */
     private static final long PAUSE_MILLISECONDS = 200;
 
@@ -138,14 +141,23 @@ final class WorkloadMeasurement implements AutoCloseable {
     }
 
     private List<SideResult> time(BenchPlan.Runs runs) {
+        double fastest = LEAST_SECONDS;
         // one round at least, to find out how many steps fit
         for (int round = 0; round < Math.max(1, runs.warmups()); round++) {
-            double fastest = round(round % 2 == 1).values().stream()
+            fastest = round(round % 2 == 1).values().stream()
                     .mapToDouble(Double::doubleValue)
                     .min()
                     .orElse(LEAST_SECONDS);
             steps = (int) Math.clamp(Math.ceil(LEAST_SECONDS / fastest), 1, MOST_STEPS);
             entering = fastest < LONG_SECONDS;
+        }
+        int more = (int) Math.min(MOST_STEPS, WARM_SECONDS / fastest) - runs.warmups() * steps;
+        if (runs.warmups() > 0 && more > 0) {
+            for (String label : List.copyOf(workers.keySet())) {
+                attempt(label, () -> {
+                    double _ = worker(label).run(more);
+                });
+            }
         }
         Map<String, List<Double>> seconds = new LinkedHashMap<>();
         for (int round = 0; round < runs.timed(); round++) {

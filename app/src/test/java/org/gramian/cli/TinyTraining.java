@@ -43,9 +43,16 @@ public record TinyTraining(Path root) {
         return new ImageFolder(root.resolve("pictures"));
     }
 
-    /** What every start needs: nothing of this machine may play a part. */
+    /** What every new run needs: nothing of this machine may play a part. */
     public List<String> context() {
-        return List.of("--weights-dir", root.resolve("weights").toString(), "--no-cache", "--device", "cpu");
+        List<String> context = new ArrayList<>(resumeContext());
+        context.add("--no-cache");
+        return context;
+    }
+
+    /** What a resumed run needs; it does without the cache by itself. */
+    private List<String> resumeContext() {
+        return List.of("--weights-dir", root.resolve("weights").toString(), "--device", "cpu");
     }
 
     /** The command line of a new run. */
@@ -66,7 +73,7 @@ public record TinyTraining(Path root) {
     /** The command line that goes on with a run. */
     public List<String> resume(Path out, Object... more) {
         List<String> line = new ArrayList<>(List.of("train", "--resume", out.toString()));
-        line.addAll(context());
+        line.addAll(resumeContext());
         Stream.of(more).map(Object::toString).forEach(line::add);
         return line;
     }

@@ -28,8 +28,6 @@ public record RunFolder(Path path) {
     /** Before the path of the images as it was typed. */
     private static final String TYPED = "typed: ";
 
-    private static final String NO_REPORT = "--no-report";
-
     /** Returns the folder of an existing run. */
     static RunFolder of(Path path) throws IOException {
         if (!new ExistingRun(path).exists()) {
@@ -59,17 +57,23 @@ public record RunFolder(Path path) {
         return folder;
     }
 
-    /** Stores the path of the images of a new run with a report. */
+    /** Stores the path of the images of a new run, absolute and as typed. */
     void begin(Path images) throws IOException {
-        begin(images, true);
+        begin(images, List.of());
     }
 
-    /** Stores the path of the images of a new run, absolute and as typed, and whether it writes a report. */
-    void begin(Path images, boolean report) throws IOException {
+    /**
+     * Stores the path of the images of a new run, absolute and as typed.
+     *
+     * @param options that apply to the resumed run too, one per line
+     */
+    void begin(Path images, List<String> options) throws IOException {
         Files.createDirectories(path);
         AtomicTextFile.write(path.resolve(IMAGES), text -> {
             text.write(images.toAbsolutePath().normalize() + "\n" + TYPED + images + "\n");
-            text.write(report ? "" : NO_REPORT + "\n");
+            for (String option : options) {
+                text.write(option + "\n");
+            }
         });
     }
 
@@ -117,9 +121,10 @@ public record RunFolder(Path path) {
                         .findFirst();
     }
 
-    /** Returns whether the run was started without a report. */
-    boolean isWithoutReport() throws IOException {
-        return Files.exists(imagesFile()) && lines().contains(NO_REPORT);
+    /** Returns the options that the run was started with and that apply to the resumed run too. */
+    List<String> options() throws IOException {
+        return (Files.exists(imagesFile()) ? lines() : List.<String>of())
+                .stream().filter(line -> line.startsWith("--")).toList();
     }
 
     private List<String> lines() throws IOException {

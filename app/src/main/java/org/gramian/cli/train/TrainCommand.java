@@ -65,6 +65,8 @@ public final class TrainCommand implements Callable<Integer> {
     /** With fewer training images per class than this, more images help most. */
     private static final int FEW_PER_CLASS = 30;
 
+    private static final String NO_REPORT = "--no-report";
+
     @Mixin
     private final Console console = new Console();
 
@@ -106,7 +108,7 @@ public final class TrainCommand implements Callable<Integer> {
     @Mixin
     private final ContextOptions training = new ContextOptions();
 
-    @Option(names = "--no-report", description = "do not write report.html")
+    @Option(names = NO_REPORT, description = "do not write report.html")
     private boolean noReport;
 
     @Mixin
@@ -123,6 +125,11 @@ public final class TrainCommand implements Callable<Integer> {
         Cancellation breaks = budget == null ? Cancellation.onRequest() : Cancellation.after(budget);
         caching.check();
         RunFolder folder = folder();
+        if (resumed != null) { // another cache may hold features of other last bits
+            List<String> begun = folder.options();
+            caching.resume(begun);
+            noReport |= begun.contains(NO_REPORT);
+        }
         Settings requested = resumed == null ? options.requested(console::say) : folder.settings();
         Dataset dataset = dataset(requested, folder);
         dataset.notes().stream()
@@ -272,7 +279,11 @@ public final class TrainCommand implements Callable<Integer> {
     private int train(TrainingRun trainer, RunPlan plan, AuditReport audit, RunFolder folder, TrainDisplay display)
             throws IOException {
         if (resumed == null) {
-            folder.begin(images == null ? folder.images() : images, !noReport);
+            List<String> kept = new ArrayList<>(caching.lines());
+            if (noReport) {
+                kept.add(NO_REPORT);
+            }
+            folder.begin(images == null ? folder.images() : images, kept);
         }
         console.say("run folder: " + folder.path());
         RunResult result;
@@ -289,7 +300,7 @@ public final class TrainCommand implements Callable<Integer> {
             console.out().print(summary.text());
             console.out().flush();
             summary.write(console::say);
-            if (!noReport && !folder.isWithoutReport()) {
+            if (!noReport) {
                 summary.report(console::say);
             }
             if (result.early().isEmpty()) {

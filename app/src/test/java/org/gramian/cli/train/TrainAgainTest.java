@@ -67,6 +67,37 @@ final class TrainAgainTest {
         assertThat(again.err()).doesNotContain("report");
     }
 
+    /** A killed run leaves its features in its folder; only a resumed run that uses them removes them. */
+    @Test
+    void aRunWithoutCacheIsResumedWithoutOne() throws IOException {
+        Run begun = tiny.train(out, "--epochs", "1", "--time-budget", "0.001s");
+        assertThat(begun.err()).contains("gramian train --resume");
+        Path features = Files.createDirectories(out.resolve(".features"));
+        Run again = tiny.goOn(out);
+        assertThat(again.code()).as(again.err()).isZero();
+        assertThat(features).doesNotExist();
+    }
+
+    /** Another cache may hold features of other last bits. */
+    @Test
+    void aRunIsResumedWithItsCacheUnlessAnotherIsNamed() throws IOException {
+        Path cache = root.resolve("cache");
+        List<Object> line = new ArrayList<>(tiny.begin(out, "--epochs", "1", "--time-budget", "0.001s"));
+        line.remove("--no-cache");
+        line.addAll(List.of("--cache-dir", Path.of("").toAbsolutePath().relativize(cache.toAbsolutePath())));
+        assertThat(Run.of(line.toArray()).err()).contains("gramian train --resume");
+        Path moved = root.resolve("moved");
+        if (Files.exists(cache)) {
+            Files.move(cache, moved);
+        }
+        Run other = tiny.goOn(out, "--cache-dir", moved, "--time-budget", "0.001s");
+        assertThat(other.err()).contains("gramian train --resume");
+        assertThat(cache).doesNotExist();
+        Run again = tiny.goOn(out);
+        assertThat(again.code()).as(again.err()).isZero();
+        assertThat(cache).isNotEmptyDirectory();
+    }
+
     @Test
     void aFolderInUseIsRefused() throws IOException {
         Run first = tiny.train(out, "--epochs", "1");

@@ -52,7 +52,7 @@ public final class Libtorch {
         if (cudaDevices > 0) {
             apply(null, math); // libtorch enables TF32 in convolutions by default
         }
-        if (ARM64) {
+        if (ARM64) { // cpuKernels names these switches, so that features are cached apart from those of other kernels
             setContextSwitch("_ZN2at7Context20setUserEnabledMkldnnEb", false); // oneDNN's backward is slow there
             // NNPACK takes batches of 16 and more there: twice the time per image, and its own threads beside OpenMP's
             setContextSwitch("_ZN2at7Context20setUserEnabledNNPACKEb", false);
@@ -81,6 +81,11 @@ public final class Libtorch {
     /** Returns the version, such as {@code 2.7.1}. */
     public String version() {
         return (abiVersion >>> 56) + "." + (abiVersion >>> 48 & 0xff) + "." + (abiVersion >>> 40 & 0xff);
+    }
+
+    /** Returns the processor and the convolutions that are switched off on it: they decide the last bits of features. */
+    public String cpuKernels() {
+        return "cpu " + System.getProperty("os.arch") + (ARM64 ? " without oneDNN and NNPACK" : "");
     }
 
     /** Returns the version of the C ABI. */

@@ -21,11 +21,11 @@ import org.gramian.tensor.library.Libtorch;
 /**
  * Computes features in batches of a fixed size, padded at the end.
  *
- * <p>On the CPU the bits of a feature depend neither on its position in the batch nor on the other images, but on the batch size and
- * the threads of an operator, which select other kernels. So the batch size, the libtorch version and the kind of device are part of the
- * {@link FeatureRecipe}, and each batch is computed on one thread, several batches at once ({@link
- * org.gramian.tensor.library.SingleThreadWorkers}): cached and recomputed features are bit-identical on one machine. On a GPU, TF32 is off and
- * cuDNN is deterministic.
+ * <p>On the CPU the bits of a feature depend neither on its position in the batch nor on the other images, but on the batch size and the
+ * threads of an operator, which select other kernels. So the batch size, the libtorch version, the kind of device and the {@link
+ * Libtorch#cpuKernels kernels} are part of the {@link FeatureRecipe}, and each batch is computed on one thread, several batches at once
+ * ({@link org.gramian.tensor.library.SingleThreadWorkers}): cached and recomputed features are bit-identical on one machine. On a GPU,
+ * TF32 is off and cuDNN is deterministic.
  *
  * <p>The GPU model and the CPU's vector instructions are not part of the recipe: in a cache shared by different machines the last bits
  * may differ.
@@ -58,7 +58,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
     private String engine() {
         Libtorch libtorch = Libtorch.load();
         String kernels = network.device().kind() == Device.Kind.CPU
-                ? "cpu " + System.getProperty("os.arch") + ", 1 thread a batch"
+                ? libtorch.cpuKernels() + ", 1 thread a batch"
                 : "cuda, no TF32, reproducible cuDNN";
         return "libtorch " + libtorch.version() + ", " + kernels + ", batches of " + batch + ", java "
                 + Runtime.version().feature();

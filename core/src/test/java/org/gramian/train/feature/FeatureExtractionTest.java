@@ -36,6 +36,7 @@ import org.gramian.tensor.Scope;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.io.TempDir;
 
 class FeatureExtractionTest {
@@ -305,6 +306,13 @@ class FeatureExtractionTest {
                 network.backbone(), network.parameters(), network.preprocessing(), "0", Device.cuda(0));
         assertThat(new FeatureExtractor(elsewhere, BATCH, DType.F32).recipe().engine())
                 .has(facts("cuda", "TF32", "cuDNN"));
+    }
+
+    /** Features that were cached before NNPACK was switched off differ in the last bits (ADR 21). */
+    @Test
+    @EnabledOnOs(architectures = "aarch64")
+    void onArmTheEngineNamesTheKernelsThatAreSwitchedOff() {
+        assertThat(extractor(DType.F32).recipe().engine()).has(facts("oneDNN", "NNPACK"));
     }
 
     @Test

@@ -306,7 +306,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
                 && normalizations.stream().skip(UNIT_ROOTS).allMatch(Normalization.Scale.class::isInstance);
     }
 
-    /** Computes triu, root and l2 in one fused node where kernels are available, on the CPU with the matrices before. */
+    /** Computes triu, root and l2 in one fused node where kernels are available, and the matrices too if possible. */
     private Var unitRoots(SecondOrder secondOrder, Var features, Bindings parameters) {
         Var maps = reduce(features, parameters);
         double epsilon = ((Normalization.Root) normalizations.getFirst()).epsilon();

@@ -17,6 +17,7 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Democratic;
+import org.gramian.spd.HalfPrecisionSpd;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Kernel.Bilinear;
 import org.gramian.spd.Kernel.Covariance;
@@ -171,8 +172,8 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
     }
 
     /**
-     * Computes the vectors with root and l2 in one node, if {@link SpdDescriptors} suit: {@code rbf/spd/triu} on the
-     * CPU, optionally with relu.
+     * Computes the vectors with root and l2 in one node: {@code rbf/spd/triu}, optionally with relu, if {@link
+     * SpdDescriptors} suit on the CPU, {@code rbf/spd/relu/triu} if {@link HalfPrecisionSpd} does on a GPU.
      *
      * @param epsilon ε of the root
      */
@@ -184,6 +185,10 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
             return Optional.empty();
         }
         Var weight = parameters.under(name(0)).get("weight");
+        if (relu && HalfPrecisionSpd.suits(rbf, maps.value(), weight.value(), epsilon)) {
+            return Optional.of(HalfPrecisionSpd.unitRoots(
+                    rbf, ofKernel(parameters), maps, weight, epsilon, Normalization.L2.SMALLEST_NORM));
+        }
         return SpdDescriptors.suit(maps, weight, kernel)
                 ? Optional.of(SpdDescriptors.apply(
                         maps,

@@ -138,6 +138,16 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
         return Views.reshape(sigma.value(), 1, 1, 1);
     }
 
+    /** Returns a constant σ that does not depend on the image as {@code −1/2σ²}, or null for {@link Sigma.Mean}. */
+    @Nullable
+    Tensor constantFactor(Tensor maps, Bindings parameters) {
+        return switch (sigma) {
+            case Sigma.Fixed fixed -> factor(floored(number(maps, fixed.value())));
+            case Sigma.Estimate _ -> factor(floored(fitted(parameters.get("sigma"))));
+            default -> null;
+        };
+    }
+
     /** Uses a given σ, or the mean distance if it is null; constant for the gradient in both cases. */
     private Result constantWidth(Tensor maps, @Nullable Tensor given) {
         if (backward == Backward.EXACT && Kernels.suit(maps)) {
@@ -234,13 +244,13 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
      * squares of the rounded inputs of the product: with TF32, equal maps still have distance 0 and small distances
      * keep their digits, which norms in full precision beside rounded products would lose.
      */
-    private static final class Kernels {
+    static final class Kernels {
         private static final class Program {
             static final CudaProgram RBF = CudaProgram.beside(Kernels.class, "rbf.cu");
         }
 
         private static final int ROWS = 8; // of a block that adds up distances
-        private static final int TILE = 32;
+        static final int TILE = 32;
 
         private Kernels() {}
 
@@ -258,6 +268,39 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
          * @return K {@code [n, C, C]}
          */
         static Result apply(Tensor maps, @Nullable Tensor given, double diagonal) {
+            Distances distances = distances(maps, given);
+            Tensor k = distances.gram();
+            int n = Math.toIntExact(k.size(0));
+            int channels = Math.toIntExact(k.size(1));
+            Program.RBF.launch(
+                    "gaussian",
+                    new LaunchConfig(channels, n, 1, 256, 1),
+                    k,
+                    distances.norms(),
+                    distances.factor(),
+                    channels,
+                    distances.keep(),
+                    (float) diagonal);
+            return Result.of(
+                    k,
+                    (g, wanted) -> list(backward(Views.contiguous(g), k, distances.factor(), distances.x())),
+                    distances.x(),
+                    distances.factor());
+        }
+
+        /**
+         * What defines the kernel of a batch: {@code K_ij = exp(factor·(keep·(s_i + s_j) − 2G_ij))}.
+         *
+         * @param x maps minus their mean {@code [n, C, N]}
+         * @param gram {@code G = XXᵀ [n, C, C]}
+         * @param norms s, the diagonal of G {@code [n, C]}
+         * @param factor {@code −1/2σ²} of each image {@code [n, 1, 1]}
+         * @param keep 1, or less by the margin of {@code SquaredDistances.squaredAboveRounding}
+         */
+        record Distances(Tensor x, Tensor gram, Tensor norms, Tensor factor, float keep) {}
+
+        /** Computes the products of the maps, and the widths if none is given. */
+        static Distances distances(Tensor maps, @Nullable Tensor given) {
             int n = Math.toIntExact(maps.size(0));
             int channels = Math.toIntExact(maps.size(1));
             int positions = Math.toIntExact(maps.size(2));
@@ -269,18 +312,15 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                     x,
                     channels,
                     positions);
-            Tensor k = Products.matmul(x, Views.transpose(x));
+            Tensor gram = Products.matmul(x, Views.transpose(x));
             Tensor norms = Tensors.empty(Shape.of(n, channels), maps);
-            Program.RBF.launch("diagonal", LaunchConfig.over((long) n * channels), k, norms, channels, n * channels);
+            Program.RBF.launch("diagonal", LaunchConfig.over((long) n * channels), gram, norms, channels, n * channels);
             float keep =
                     given == null ? (float) (1 - EQUALITY_MARGIN * maps.type().epsilon()) : 1;
             Tensor factor = given == null
-                    ? meanWidths(k, norms, keep)
+                    ? meanWidths(gram, norms, keep)
                     : Views.contiguous(Views.expand(Views.reshape(given, 1, 1, 1), n, 1, 1));
-            Program.RBF.launch(
-                    "gaussian", new LaunchConfig(channels, n, 1, 256, 1), k, norms, factor, channels, keep, (float)
-                            diagonal);
-            return Result.of(k, (g, wanted) -> list(backward(Views.contiguous(g), k, factor, x)), x, factor);
+            return new Distances(x, gram, norms, factor, keep);
         }
 
         private static Tensor meanWidths(Tensor gram, Tensor norms, float keep) {
@@ -292,7 +332,8 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                     "distances", new LaunchConfig(blocks, n, 1, 32 * ROWS, 1), gram, norms, parts, channels, keep);
             Tensor factor = Tensors.empty(Shape.of(n, 1, 1), gram);
             float pairs = (float) ((double) channels * (channels - 1) / 2);
-            Program.RBF.launch("widths", LaunchConfig.over(n), parts, factor, n, blocks, pairs, (float) Sigma.SMALLEST);
+            Program.RBF.launch(
+                    "widths", new LaunchConfig(n, 1, 1, 32, 1), parts, factor, blocks, pairs, (float) Sigma.SMALLEST);
             return factor;
         }
 
@@ -311,16 +352,27 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                     t,
                     rowSums,
                     channels);
+            return mapsGradient(t, rowSums, x);
+        }
+
+        /**
+         * Computes {@code dL/dM = 2(rowsum(T)∘X − TX)}.
+         *
+         * @param t T {@code [n, C, C]}, symmetric
+         * @param rowSums parts of the row sums of T {@code [n, parts, C]}
+         * @param x X {@code [n, C, N]}
+         */
+        static Tensor mapsGradient(Tensor t, Tensor rowSums, Tensor x) {
             Tensor tx = Products.matmul(t, x);
             Program.RBF.launch(
                     "maps_gradient",
-                    new LaunchConfig(channels, n, 1, 256, 1),
+                    new LaunchConfig(Math.toIntExact(x.size(1)), Math.toIntExact(x.size(0)), 1, 256, 1),
                     tx,
                     x,
                     rowSums,
-                    channels,
+                    Math.toIntExact(x.size(1)),
                     Math.toIntExact(x.size(2)),
-                    tiles);
+                    Math.toIntExact(rowSums.size(1)));
             return tx;
         }
     }

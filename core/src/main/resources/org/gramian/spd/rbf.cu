@@ -58,15 +58,15 @@ extern "C" __global__ void distances(const float* g, const float* s, float* part
     }
 }
 
-// factor = -1/(2 sigma^2), sigma the mean distance, one picture to a thread.
-extern "C" __global__ void widths(const float* parts, float* factor, int pictures, int count, float pairs, float smallest) {
-    int n = blockIdx.x * blockDim.x + threadIdx.x;
-    if (n >= pictures) return;
+// factor = -1/(2 sigma^2), sigma the mean distance, one picture to a warp.
+extern "C" __global__ void widths(const float* parts, float* factor, int count, float pairs, float smallest) {
     float sum = 0;
-    for (int k = 0; k < count; k++) sum += parts[(long long) n * count + k];
+    for (int k = threadIdx.x; k < count; k += 32) sum += parts[(long long) blockIdx.x * count + k];
+    sum = warp_sum(sum);
+    if (threadIdx.x > 0) return;
     float sigma = sum / pairs;
     sigma = sigma < smallest ? smallest : sigma;
-    factor[n] = -0.5f / (sigma * sigma);
+    factor[blockIdx.x] = -0.5f / (sigma * sigma);
 }
 
 // K = exp(factor D) in the memory of G, 1 + jitter on the diagonal. One row to a block.

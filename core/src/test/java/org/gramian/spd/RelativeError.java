@@ -19,6 +19,20 @@ public final class RelativeError {
         return deviation / scale;
     }
 
+    /** The norm of the difference relative to that of the expected array. */
+    public static double ofNorm(double[] found, double[] expected) {
+        if (found.length != expected.length) {
+            return Double.POSITIVE_INFINITY;
+        }
+        double difference = 0;
+        double norm = Double.MIN_NORMAL;
+        for (int i = 0; i < found.length; i++) {
+            difference += (found[i] - expected[i]) * (found[i] - expected[i]);
+            norm += expected[i] * expected[i];
+        }
+        return Math.sqrt(difference / norm);
+    }
+
     public static double of(Tensor found, Tensor expected) {
         return found.shape().equals(expected.shape())
                 ? of(found.toDoubles(), expected.toDoubles())

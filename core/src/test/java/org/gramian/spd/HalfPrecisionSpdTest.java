@@ -1,0 +1,228 @@
+package org.gramian.spd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.pooling.Pooling;
+import org.gramian.spd.Rbf.Sigma;
+import org.gramian.spd.layer.Stiefel;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.tensor.library.Libtorch;
+import org.gramian.testing.Gpu;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+/** The descriptor with float16 products on a GPU against the operators on the CPU in float64. */
+class HalfPrecisionSpdTest {
+    private static final long CHANNELS = 104;
+
+    private static final List<String> NAMES = List.of("value", "gradient of features", "gradient of W");
+
+    /**
+     * Sizes that are multiples of 8 and others, which are computed in TF32. All elements of Y are far from 0, where the root
+     * is so steep that rounding decides about gradients.
+     */
+    @RandomTest(times = 4)
+    void valuesAndGradientsAreWithinTheRoundingOfFloat16(Seed seed) {
+        Gpu.required();
+        for (long size : new long[] {3, 8, 17, 24, 64, 100, 104}) {
+            for (long side : new long[] {1, 7, 14}) {
+                for (long n : new long[] {1, 3}) {
+                    for (String kernel : List.of("rbf", "rbf:sigma=20")) {
+                        try (Scope _ = Scope.open()) {
+                            requireClose(kernel, size, Shape.of(n, CHANNELS, side, side), seed);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static void requireClose(String kernel, long size, Shape shape, Seed seed) {
+        Pooling pooling = Pooling.parse(kernel + "/spd:" + size + "/relu/triu/root/l2");
+        Tensor features = Tensors.uniform(seed.random(), 0, 3, shape, DType.F64);
+        Tensor upstream = Tensors.gaussian(seed.random(), Shape.of(shape.at(0), size * (size + 1) / 2), DType.F64);
+        Tensor weight = positive(size);
+        List<double[]> exact = computed(pooling, features, weight, upstream);
+        List<double[]> half = inTf32(() -> computed(pooling, onGpu(features), onGpu(weight), onGpu(upstream)));
+        for (int k = 0; k < exact.size(); k++) {
+            assertThat(RelativeError.ofNorm(half.get(k), exact.get(k)))
+                    .as("%s of %s, features %s", NAMES.get(k), pooling.text(), shape)
+                    .isLessThan(k == 0 ? 2e-3 : 5e-3);
+        }
+    }
+
+    /** Orthonormal columns without negative elements. */
+    private static Tensor positive(long size) {
+        double[] values = new double[(int) (CHANNELS * size)];
+        for (int row = 0; row < CHANNELS; row++) {
+            long column = row % size;
+            long rows = (CHANNELS - column + size - 1) / size;
+            values[(int) (row * size + column)] = 1 / Math.sqrt(rows);
+        }
+        return Tensors.of(values, Shape.of(CHANNELS, size), DType.F64);
+    }
+
+    @Test
+    void isUsedForSizesThatAreMultiplesOf8() {
+        Gpu.required();
+        try (Scope _ = Scope.open()) {
+            Tensor maps = onGpu(Tensors.zeros(Shape.of(1, CHANNELS, 5), DType.F32, Device.CPU));
+            Rbf mean = new Rbf(new Sigma.Mean(), 1e-4);
+            assertThat(inTf32(() -> HalfPrecisionSpd.suits(mean, maps, onGpu(positive(64)), 1e-5)))
+                    .isTrue();
+            assertThat(inTf32(() -> HalfPrecisionSpd.suits(mean, maps, onGpu(positive(17)), 1e-5)))
+                    .isFalse();
+            assertThat(HalfPrecisionSpd.suits(mean, maps, onGpu(positive(64)), 1e-5))
+                    .as("without TF32")
+                    .isFalse();
+            Rbf learned = new Rbf(new Sigma.Learned(), 1e-4);
+            assertThat(inTf32(() -> HalfPrecisionSpd.suits(learned, maps, onGpu(positive(64)), 1e-5)))
+                    .isFalse();
+        }
+    }
+
+    @RandomTest(times = 4)
+    void valuesOfARandomWeightAreClose(Seed seed) {
+        Gpu.required();
+        try (Scope _ = Scope.open()) {
+            Pooling pooling = Pooling.parse("rbf/spd:64/relu/triu/root/l2");
+            Tensor features = Tensors.uniform(seed.random(), 0, 3, Shape.of(5, CHANNELS, 7, 6), DType.F64);
+            Tensor upstream = Tensors.gaussian(seed.random(), Shape.of(5, 64 * 65 / 2), DType.F64);
+            Tensor weight = Stiefel.random(seed.random(), Shape.of(CHANNELS, 64), DType.F64);
+            List<double[]> exact = computed(pooling, features, weight, upstream);
+            List<double[]> half = inTf32(() -> computed(pooling, onGpu(features), onGpu(weight), onGpu(upstream)));
+            assertThat(RelativeError.ofNorm(half.getFirst(), exact.getFirst())).isLessThan(5e-3);
+        }
+    }
+
+    @RandomTest(times = 2)
+    void gradientsNeitherOverflowNorVanish(Seed seed) {
+        Gpu.required();
+        try (Scope _ = Scope.open()) {
+            Pooling pooling = Pooling.parse("rbf/spd:32/relu/triu/root/l2");
+            Tensor features = onGpu(Tensors.uniform(seed.random(), 0, 3, Shape.of(4, CHANNELS, 5, 5), DType.F64));
+            Tensor upstream = onGpu(Tensors.gaussian(seed.random(), Shape.of(4, 32 * 33 / 2), DType.F64));
+            Tensor weight = onGpu(Stiefel.random(seed.random(), Shape.of(CHANNELS, 32), DType.F64));
+            List<double[]> one = inTf32(() -> computed(pooling, features, weight, upstream));
+            for (int exponent : new int[] {-60, 60}) {
+                double factor = Math.scalb(1.0, exponent);
+                List<double[]> scaled =
+                        inTf32(() -> computed(pooling, features, weight, Elementwise.mul(upstream, factor)));
+                for (int k = 1; k < 3; k++) {
+                    double[] expected = Arrays.stream(one.get(k))
+                            .map(value -> value * factor)
+                            .toArray();
+                    assertThat(RelativeError.ofNorm(scaled.get(k), expected)).isLessThan(1e-5);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aGradientOfZeroStaysZero() {
+        Gpu.required();
+        try (Scope _ = Scope.open()) {
+            List<double[]> found = ofTwoImages(0, 0);
+            assertThat(found.get(1)).containsOnly(0);
+            assertThat(found.get(2)).containsOnly(0);
+        }
+    }
+
+    @Test
+    void equalMapsHaveFiniteGradients() {
+        Gpu.required();
+        try (Scope _ = Scope.open()) {
+            Pooling pooling = Pooling.parse("rbf/spd:8/relu/triu/root/l2");
+            Tensor features = onGpu(Tensors.full(1, Shape.of(2, CHANNELS, 3, 3), DType.F64, Device.CPU));
+            Tensor upstream = onGpu(Tensors.full(1, Shape.of(2, 36), DType.F64, Device.CPU));
+            inTf32(() -> computed(pooling, features, onGpu(positive(8)), upstream))
+                    .forEach(values -> assertThat(Arrays.stream(values).allMatch(Double::isFinite))
+                            .isTrue());
+        }
+    }
+
+    @Test
+    void nanAndInfinityReachTheOutput() {
+        Gpu.required();
+        for (double wrong : new double[] {Double.NaN, Double.POSITIVE_INFINITY}) {
+            try (Scope _ = Scope.open()) {
+                List<double[]> ofFeatures = ofTwoImages(wrong, 1);
+                int length = ofFeatures.getFirst().length / 2;
+                assertThat(Arrays.stream(ofFeatures.getFirst(), 0, length).allMatch(Double::isNaN))
+                        .as("vector of the image with " + wrong)
+                        .isTrue();
+                assertThat(Arrays.stream(ofFeatures.getFirst(), length, 2 * length)
+                                .allMatch(Double::isFinite))
+                        .as("vector of the other image")
+                        .isTrue();
+                assertThat(Arrays.stream(ofFeatures.get(2)).allMatch(Double::isFinite))
+                        .as("gradient of W")
+                        .isFalse();
+                List<double[]> ofUpstream = ofTwoImages(1, wrong);
+                for (int k = 1; k < 3; k++) {
+                    assertThat(Arrays.stream(ofUpstream.get(k)).allMatch(Double::isFinite))
+                            .as(NAMES.get(k) + " for an upstream gradient of " + wrong)
+                            .isFalse();
+                }
+            }
+        }
+    }
+
+    /**
+     * Computes the descriptors of two images.
+     *
+     * @param feature one feature of the first image
+     * @param upstream one element of the upstream gradient; the others are 0
+     */
+    private static List<double[]> ofTwoImages(double feature, double upstream) {
+        Tensor features = Tensors.uniform(new SplittableRandom(5), 0, 3, Shape.of(2, CHANNELS, 4, 4), DType.F64);
+        Tensors.fill(Views.slice(Views.reshape(features, 2 * CHANNELS * 16), 0, 7, 8), feature);
+        Tensor g = Tensors.zeros(Shape.of(2, 300), DType.F64, Device.CPU);
+        Tensors.fill(Views.slice(Views.reshape(g, 600), 0, 11, 12), upstream);
+        Pooling pooling = Pooling.parse("rbf/spd:24/relu/triu/root/l2");
+        return inTf32(() -> computed(pooling, onGpu(features), onGpu(positive(24)), onGpu(g)));
+    }
+
+    private static Tensor onGpu(Tensor x) {
+        return Tensors.to(Tensors.to(x, DType.F32), Gpu.required());
+    }
+
+    private static <T> T inTf32(Supplier<T> work) {
+        Libtorch libtorch = Libtorch.load();
+        return libtorch.with(libtorch.math().withTf32(true), work);
+    }
+
+    /** Value, gradient of the features and gradient of W. */
+    private static List<double[]> computed(Pooling pooling, Tensor features, Tensor weight, Tensor upstream) {
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.recording()) {
+            Var x = tape.variable(features);
+            Var w = tape.variable(weight);
+            Var output = pooling.apply(x, Bindings.of(Map.of("spd0.weight", w)));
+            List<double[]> all = new ArrayList<>(List.of(output.value().toDoubles()));
+            try (Gradients gradients = tape.backward(output, upstream)) {
+                all.add(gradients.of(x).toDoubles());
+                all.add(gradients.of(w).toDoubles());
+            }
+            return all;
+        }
+    }
+}

@@ -215,6 +215,9 @@ class Task:
         self.labels = (torch.arange(n) % int(spec["classes"])).to(device)
         self.compiled, self.graphs = spec["mode"] in COMPILERS, spec["mode"] in CUDA_GRAPHS
         self.compiler = COMPILERS.get(spec["mode"])
+        if self.graphs:  # the input stays where it is, so that a replay need not copy it
+            torch._dynamo.mark_static_address(self.x)
+            torch._dynamo.mark_static_address(self.labels)
 
     def faster(self, function):
         if not self.compiled:

@@ -18,6 +18,8 @@ import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.NearestWord;
 import org.gramian.pooling.PoolingStage.Context;
+import org.gramian.tensor.CudaProgram;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -27,6 +29,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.jspecify.annotations.Nullable;
 
 /** Channel reduction at each position: {@code [n, c, N]} to {@code [n, k, N]}. */
 public sealed interface Reduction extends PoolingStage
@@ -119,6 +122,10 @@ public sealed interface Reduction extends PoolingStage
                 Tensor x = maps.value();
                 Tensor w = Views.reshape(weight.value(), leaving, x.size(1));
                 Tensor product = Products.matmul(w, x);
+                if (Kernels.suit(product, bias.value())) {
+                    Tensor y = Kernels.addBias(product, bias.value());
+                    return Result.of(y, (g, wanted) -> Kernels.backward(g, y, x, w, wanted), w);
+                }
                 Tensor y = Elementwise.reluInPlace(Elementwise.add(product, Views.reshape(bias.value(), leaving, 1)));
                 return Result.of(
                         y,
@@ -135,6 +142,69 @@ public sealed interface Reduction extends PoolingStage
                         },
                         w);
             });
+        }
+
+        /** CUDA kernels that add the bias with the ReLU, and sum its gradient with that of the ReLU, in one pass each. */
+        private static final class Kernels {
+            private static final class Program {
+                static final CudaProgram CONV = CudaProgram.beside(Reduction.class, "conv.cu");
+            }
+
+            private static final int MAPS = 8; // of a block, one for each warp
+
+            private Kernels() {}
+
+            static boolean suit(Tensor product, Tensor bias) {
+                return CudaProgram.suits(product) && CudaProgram.suits(bias);
+            }
+
+            private static LaunchConfig over(Tensor maps) {
+                return new LaunchConfig(
+                        Math.toIntExact(Math.ceilDiv(maps.size(0) * maps.size(1), (long) MAPS)), 1, 1, 32 * MAPS, 1);
+            }
+
+            /** Computes {@code y ← max(y + b, 0)} and returns y. */
+            static Tensor addBias(Tensor y, Tensor bias) {
+                int channels = Math.toIntExact(y.size(1));
+                int maps = Math.toIntExact(y.size(0) * channels);
+                Program.CONV.launch("bias_relu", over(y), y, bias, channels, Math.toIntExact(y.size(2)), maps);
+                return y;
+            }
+
+            /**
+             * Computes the gradients of input, weight and bias. That of the product is {@code [C, n, N]} in memory: so it is a
+             * matrix of all positions for the weight's gradient, and still a batch for the input's.
+             */
+            static List<@Nullable Tensor> backward(Tensor g, Tensor y, Tensor x, Tensor w, boolean[] wanted) {
+                long n = y.size(0);
+                long channels = y.size(1);
+                long positions = y.size(2);
+                Tensor ofProduct = Tensors.empty(Shape.of(channels, n, positions), y);
+                Tensor sums = Tensors.empty(Shape.of(n, channels), y);
+                Program.CONV.launch(
+                        "relu_backward",
+                        over(y),
+                        Views.contiguous(g),
+                        y,
+                        ofProduct,
+                        sums,
+                        Math.toIntExact(n),
+                        Math.toIntExact(channels),
+                        Math.toIntExact(positions));
+                return list(
+                        wanted[0] ? Products.matmul(Views.transpose(w), Views.transpose(ofProduct, 0, 1)) : null,
+                        wanted[1] ? weightGradient(ofProduct, x) : null,
+                        wanted[2] ? Views.reshape(Reductions.sum(sums, 0), channels) : null);
+            }
+
+            private static Tensor weightGradient(Tensor ofProduct, Tensor x) {
+                long channels = ofProduct.size(0);
+                long entering = x.size(1);
+                long positions = x.size(0) * x.size(2);
+                Tensor left = Views.reshape(ofProduct, channels, positions);
+                Tensor right = Views.reshape(Views.transpose(x, 0, 1), entering, positions);
+                return Views.reshape(Products.matmul(left, Views.transpose(right)), channels, entering, 1, 1);
+            }
         }
     }
 

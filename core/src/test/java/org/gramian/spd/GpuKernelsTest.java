@@ -12,6 +12,7 @@ import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Pooling;
+import org.gramian.pooling.Reduction;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.DType;
@@ -105,6 +106,50 @@ class GpuKernelsTest {
                 Tensor upstream = Tensors.gaussian(seed.random(), Shape.of(2, c * (c + 1) / 2), DType.F64);
                 requireSame(x -> ends.apply(x, Bindings.of(Map.of())), maps, upstream, 2e-4);
             }
+        }
+    }
+
+    /** Channels and positions on both sides of the width of a warp, and more maps than a block takes. */
+    @RandomTest(times = 3)
+    void theConvolutionIsThatOfTheOperators(Seed seed) {
+        Gpu.required();
+        for (long[] sizes : new long[][] {{1, 3, 2, 1}, {3, 7, 5, 49}, {2, 64, 33, 31}, {5, 16, 40, 196}}) {
+            try (Scope _ = Scope.open()) {
+                Shape maps = Shape.of(sizes[0], sizes[1], sizes[3]);
+                List<Tensor> inputs = List.of(
+                        Tensors.gaussian(seed.random(), maps, DType.F64),
+                        Tensors.gaussian(seed.random(), Shape.of(sizes[2], sizes[1], 1, 1), DType.F64),
+                        Tensors.gaussian(seed.random(), Shape.of(sizes[2]), DType.F64));
+                Tensor upstream = Tensors.gaussian(seed.random(), maps.with(1, sizes[2]), DType.F64);
+                List<double[]> exact = convolution(inputs, upstream);
+                List<double[]> found =
+                        convolution(inputs.stream().map(GpuKernelsTest::onGpu).toList(), onGpu(upstream));
+                for (int k = 0; k < exact.size(); k++) {
+                    assertThat(RelativeError.ofNorm(found.get(k), exact.get(k)))
+                            .as(List.of("value", "gradient of maps", "of weight", "of bias")
+                                    .get(k))
+                            .isLessThan(1e-5);
+                }
+            }
+        }
+    }
+
+    private static Tensor onGpu(Tensor x) {
+        return Tensors.to(Tensors.to(x, DType.F32), Gpu.required());
+    }
+
+    private static List<double[]> convolution(List<Tensor> inputs, Tensor upstream) {
+        Reduction convolution = new Reduction.Conv((int) inputs.get(1).size(0));
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.recording()) {
+            List<Var> variables = inputs.stream().map(tape::variable).toList();
+            Var output = convolution.apply(
+                    variables.get(0), Bindings.of(Map.of("weight", variables.get(1), "bias", variables.get(2))));
+            List<double[]> all = new ArrayList<>(List.of(output.value().toDoubles()));
+            try (Gradients gradients = tape.backward(output, upstream)) {
+                variables.forEach(each -> all.add(gradients.of(each).toDoubles()));
+            }
+            return all;
         }
     }
 

@@ -308,8 +308,15 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     /** Computes triu, root and l2 in one fused node where kernels are available, and the matrices too if possible. */
     private Var unitRoots(SecondOrder secondOrder, Var features, Bindings parameters) {
-        Var maps = reduce(features, parameters);
         double epsilon = ((Normalization.Root) normalizations.getFirst()).epsilon();
+        Var flat = flat(features);
+        if (reductions.size() == 1 && reductions.getFirst() instanceof Reduction.Conv conv) {
+            Optional<Var> fused = secondOrder.unitRoots(conv, flat, own(parameters, 0), parameters, epsilon);
+            if (fused.isPresent()) {
+                return normalizeFrom(UNIT_ROOTS, fused.get(), parameters);
+            }
+        }
+        Var maps = reduceFlat(flat, parameters, (_, _) -> {});
         Optional<Var> fused = secondOrder.unitRoots(maps, parameters, epsilon);
         if (fused.isPresent()) {
             return normalizeFrom(UNIT_ROOTS, fused.get(), parameters);
@@ -378,15 +385,24 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     private Var reduce(Var features, Bindings parameters, BiConsumer<String, Var> listener) {
-        Var x = Shapes.reshape(features, mapSizes("pooling", features.value()));
-        for (int i = 0; i < reductions.size(); i++) {
-            Reduction reduction = reductions.get(i);
-            x = reported(listener, "reduction " + reduction.text(), reduction.apply(x, own(parameters, i)));
-        }
+        Var x = reduceFlat(flat(features), parameters, listener);
         Shape shape = features.shape();
         return aggregation.isSpatial()
                 ? Shapes.reshape(x, shape.at(0), x.shape().at(1), shape.at(2), shape.at(3))
                 : x;
+    }
+
+    private static Var flat(Var features) {
+        return Shapes.reshape(features, mapSizes("pooling", features.value()));
+    }
+
+    private Var reduceFlat(Var flat, Bindings parameters, BiConsumer<String, Var> listener) {
+        Var x = flat;
+        for (int i = 0; i < reductions.size(); i++) {
+            Reduction reduction = reductions.get(i);
+            x = reported(listener, "reduction " + reduction.text(), reduction.apply(x, own(parameters, i)));
+        }
+        return x;
     }
 
     static Var reported(BiConsumer<String, Var> listener, String stage, Var value) {

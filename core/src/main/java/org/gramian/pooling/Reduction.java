@@ -109,14 +109,8 @@ public sealed interface Reduction extends PoolingStage
 
         @Override
         public Var apply(Var maps, Bindings parameters) {
-            Var weight = parameters.get("weight");
+            Var weight = weight(maps, parameters);
             long leaving = outputs(maps.shape().at(1));
-            if (weight.shape().rank() != 4
-                    || weight.shape().at(1) != maps.shape().at(1)) {
-                throw new IllegalArgumentException(
-                        "conv: weights " + weight.value() + " do not fit maps " + maps.value() + "; expected weights ["
-                                + leaving + ", " + maps.shape().at(1) + ", 1, 1]");
-            }
             Var bias = parameters.get("bias");
             return maps.tape().apply(List.of(maps, weight, bias), () -> {
                 Tensor x = maps.value();
@@ -142,6 +136,48 @@ public sealed interface Reduction extends PoolingStage
                         },
                         w);
             });
+        }
+
+        private Var weight(Var maps, Bindings parameters) {
+            Var weight = parameters.get("weight");
+            long leaving = outputs(maps.shape().at(1));
+            if (weight.shape().rank() != 4
+                    || weight.shape().at(1) != maps.shape().at(1)) {
+                throw new IllegalArgumentException(
+                        "conv: weights " + weight.value() + " do not fit maps " + maps.value() + "; expected weights ["
+                                + leaving + ", " + maps.shape().at(1) + ", 1, 1]");
+            }
+            return weight;
+        }
+
+        /** Computes {@code W f} at each position of maps {@code [n, c, N]}, without bias and ReLU. */
+        Var product(Var maps, Bindings parameters) {
+            Var weight = weight(maps, parameters);
+            return maps.tape().apply(List.of(maps, weight), () -> {
+                Tensor x = maps.value();
+                Tensor w = Views.reshape(weight.value(), outputs(x.size(1)), x.size(1));
+                return Result.of(
+                        Products.matmul(w, x),
+                        (g, wanted) -> list(
+                                wanted[0] ? Products.matmul(Views.transpose(w), g) : null,
+                                wanted[1] ? weightGradient(Views.transpose(g, 0, 1), x) : null),
+                        w);
+            });
+        }
+
+        /**
+         * Computes the gradient of the weight as one product over all positions.
+         *
+         * @param ofProduct gradient of the product {@code [k, n, N]}; it is not copied if it is contiguous
+         * @param x input {@code [n, c, N]}
+         */
+        private static Tensor weightGradient(Tensor ofProduct, Tensor x) {
+            long channels = ofProduct.size(0);
+            long entering = x.size(1);
+            long positions = x.size(0) * x.size(2);
+            Tensor left = Views.reshape(ofProduct, channels, positions);
+            Tensor right = Views.reshape(Views.transpose(x, 0, 1), entering, positions);
+            return Views.reshape(Products.matmul(left, Views.transpose(right)), channels, entering, 1, 1);
         }
 
         /** CUDA kernels that add the bias with the ReLU, and sum its gradient with that of the ReLU, in one pass each. */
@@ -195,15 +231,6 @@ public sealed interface Reduction extends PoolingStage
                         wanted[0] ? Products.matmul(Views.transpose(w), Views.transpose(ofProduct, 0, 1)) : null,
                         wanted[1] ? weightGradient(ofProduct, x) : null,
                         wanted[2] ? Views.reshape(Reductions.sum(sums, 0), channels) : null);
-            }
-
-            private static Tensor weightGradient(Tensor ofProduct, Tensor x) {
-                long channels = ofProduct.size(0);
-                long entering = x.size(1);
-                long positions = x.size(0) * x.size(2);
-                Tensor left = Views.reshape(ofProduct, channels, positions);
-                Tensor right = Views.reshape(Views.transpose(x, 0, 1), entering, positions);
-                return Views.reshape(Products.matmul(left, Views.transpose(right)), channels, entering, 1, 1);
             }
         }
     }

@@ -28,6 +28,7 @@ import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.layer.SpdDescriptors;
+import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -185,9 +186,9 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
             return Optional.empty();
         }
         Var weight = parameters.under(name(0)).get("weight");
-        if (relu && HalfPrecisionSpd.suits(rbf, maps.value(), weight.value(), epsilon)) {
+        if (relu && HalfPrecisionSpd.suits(rbf, maps.value(), maps.shape().at(1), weight.value(), epsilon)) {
             return Optional.of(HalfPrecisionSpd.unitRoots(
-                    rbf, ofKernel(parameters), maps, weight, epsilon, Normalization.L2.SMALLEST_NORM));
+                    rbf, ofKernel(parameters), maps, null, weight, epsilon, Normalization.L2.SMALLEST_NORM));
         }
         return SpdDescriptors.suit(maps, weight, kernel)
                 ? Optional.of(SpdDescriptors.apply(
@@ -196,6 +197,38 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
                         new SpdDescriptors.Form(rbf, relu, epsilon, Normalization.L2.SMALLEST_NORM),
                         ofKernel(parameters)))
                 : Optional.empty();
+    }
+
+    /**
+     * Computes {@code conv/rbf/spd/relu/triu/root/l2} with bias and ReLU of the convolution in the node of {@link
+     * HalfPrecisionSpd}, if that suits.
+     *
+     * @param features input of the convolution {@code [n, c, N]}
+     * @param ofConv parameters of the convolution
+     * @param epsilon ε of the root
+     */
+    Optional<Var> unitRoots(Reduction.Conv conv, Var features, Bindings ofConv, Bindings parameters, double epsilon) {
+        if (!(kernel instanceof Rbf rbf)
+                || transforms.size() != 2
+                || !(transforms.getFirst() instanceof Transform.Spd)
+                || !(transforms.getLast() instanceof Transform.Relu)) {
+            return Optional.empty();
+        }
+        Var weight = parameters.under(name(0)).get("weight");
+        Var bias = ofConv.get("bias");
+        long channels = conv.outputs(features.shape().at(1));
+        if (!HalfPrecisionSpd.suits(rbf, features.value(), channels, weight.value(), epsilon)
+                || !CudaProgram.suits(bias.value())) {
+            return Optional.empty();
+        }
+        return Optional.of(HalfPrecisionSpd.unitRoots(
+                rbf,
+                ofKernel(parameters),
+                conv.product(features, ofConv),
+                bias,
+                weight,
+                epsilon,
+                Normalization.L2.SMALLEST_NORM));
     }
 
     /** As {@link Pooling#trace}. */

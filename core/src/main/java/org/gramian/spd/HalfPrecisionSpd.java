@@ -12,15 +12,17 @@ import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Poolings {@code rbf/spd/relu/triu/root/l2} on a GPU as one node, with matrices and products of the SPD transformation
- * in float16, summed in float32.
+ * in float16, summed in float32. Bias and ReLU of a convolution before may be part of the node.
  *
  * <p>float16 has the mantissa of TF32, 10 bits, so it is used where TF32 is allowed: half the memory traffic and twice
  * the speed. The Gram matrix of the maps is a TF32 product as before, since maps have any range. All other matrices
@@ -54,17 +56,18 @@ public final class HalfPrecisionSpd {
      * Returns whether this computation is available: TF32 is allowed, σ is constant, and sizes are multiples of 8.
      *
      * @param rbf kernel
-     * @param maps M {@code [n, C, N]}
+     * @param maps M, or the input of the convolution that computes M
+     * @param channels number of maps C
      * @param weight W {@code [C, C']}
      * @param epsilon ε of the root
      */
-    public static boolean suits(Rbf rbf, Tensor maps, Tensor weight, double epsilon) {
+    public static boolean suits(Rbf rbf, Tensor maps, long channels, Tensor weight, double epsilon) {
         return CudaProgram.suits(maps)
                 && Libtorch.load().math().tf32()
                 && rbf.backward() == Backward.EXACT
                 && rbf.hasConstantWidth()
                 && epsilon >= SMALLEST_EPSILON
-                && weight.size(0) == maps.size(1)
+                && weight.size(0) == channels
                 && weight.size(0) % ALIGNMENT == 0
                 && weight.size(1) % ALIGNMENT == 0;
     }
@@ -74,24 +77,83 @@ public final class HalfPrecisionSpd {
      *
      * @param rbf kernel
      * @param ofKernel its parameters
-     * @param maps M {@code [n, C, N]}
+     * @param maps M {@code [n, C, N]}; with a bias, the maps are {@code max(M + b, 0)}
+     * @param bias b {@code [C]}, or null
      * @param weight W {@code [C, C']}
      * @param epsilon ε of the root
      * @param smallest lower bound of the norm
      */
-    public static Var unitRoots(Rbf rbf, Bindings ofKernel, Var maps, Var weight, double epsilon, double smallest) {
-        return maps.tape()
-                .apply(
-                        List.of(maps, weight),
-                        () -> apply(
-                                Kernels.distances(maps.value(), rbf.constantFactor(maps.value(), ofKernel)),
-                                1 + rbf.jitter(),
-                                weight.value(),
-                                (float) epsilon,
-                                (float) smallest));
+    public static Var unitRoots(
+            Rbf rbf, Bindings ofKernel, Var maps, @Nullable Var bias, Var weight, double epsilon, double smallest) {
+        List<Var> inputs = bias == null ? List.of(maps, weight) : List.of(maps, weight, bias);
+        return maps.tape().apply(inputs, () -> {
+            Tensor m = maps.value();
+            @Nullable Tensor factor = rbf.constantFactor(m, ofKernel);
+            @Nullable Activated activated = bias == null ? null : Activated.of(m, bias.value());
+            return apply(
+                    activated == null ? Kernels.distances(m, factor) : Kernels.ofCentred(activated.x, factor),
+                    activated,
+                    1 + rbf.jitter(),
+                    weight.value(),
+                    (float) epsilon,
+                    (float) smallest);
+        });
     }
 
-    private static Result apply(Distances distances, double diagonal, Tensor weight, float epsilon, float smallest) {
+    /**
+     * Maps {@code max(M + b, 0)}, centred.
+     *
+     * @param x {@code [n, C, N]}
+     * @param positive a bit for each element of {@code M + b} that is positive, I32 {@code [n, C, ⌈N/32⌉]}
+     */
+    private record Activated(Tensor x, Tensor positive) {
+        static Activated of(Tensor maps, Tensor bias) {
+            int n = Math.toIntExact(maps.size(0));
+            int channels = Math.toIntExact(maps.size(1));
+            int positions = Math.toIntExact(maps.size(2));
+            Tensor x = Tensors.empty(maps.shape(), maps);
+            Tensor positive =
+                    Tensors.empty(Shape.of(n, channels, Math.ceilDiv(positions, 32)), DType.I32, maps.device());
+            Program.HALF.launch(
+                    "centre_relu", Kernels.centring(n, positions), maps, bias, x, positive, channels, positions);
+            return new Activated(x, positive);
+        }
+
+        /**
+         * Computes the gradients of M and b. That of M is {@code [C, n, N]} in memory, a matrix of all positions for the
+         * gradient of the convolution's weight.
+         *
+         * @param tx TX {@code [n, C, N]}
+         * @param rowSums row sums of T {@code [n, 1, C]}
+         */
+        List<Tensor> backward(Tensor tx, Tensor rowSums) {
+            long n = x.size(0);
+            long channels = x.size(1);
+            Tensor gradient = Tensors.empty(Shape.of(channels, n, x.size(2)), x);
+            Tensor sums = Tensors.empty(Shape.of(n, channels), x);
+            Program.HALF.launch(
+                    "maps_gradient_relu",
+                    new LaunchConfig(Math.toIntExact(Math.ceilDiv(n * channels, (long) ROWS)), 1, 1, 32 * ROWS, 1),
+                    tx,
+                    x,
+                    rowSums,
+                    positive,
+                    gradient,
+                    sums,
+                    Math.toIntExact(n),
+                    Math.toIntExact(channels),
+                    Math.toIntExact(x.size(2)));
+            return List.of(Views.transpose(gradient, 0, 1), Views.reshape(Reductions.sum(sums, 0), channels));
+        }
+    }
+
+    private static Result apply(
+            Distances distances,
+            @Nullable Activated activated,
+            double diagonal,
+            Tensor weight,
+            float epsilon,
+            float smallest) {
         Tensor gram = distances.gram();
         int n = Math.toIntExact(gram.size(0));
         int channels = Math.toIntExact(gram.size(1));
@@ -148,11 +210,23 @@ public final class HalfPrecisionSpd {
                             epsilon,
                             rootOfEpsilon,
                             smallest);
-                    return list(
-                            wanted[0] ? mapsGradient(distances, k, w, e, scale) : null,
-                            wanted[1] ? weightGradient(wk, e, scale) : null);
+                    @Nullable Tensor ofWeight = wanted[1] ? weightGradient(wk, e, scale) : null;
+                    if (activated == null) {
+                        return list(
+                                wanted[0]
+                                        ? mapsGradient(distances, null, k, w, e, scale)
+                                                .getFirst()
+                                        : null,
+                                ofWeight);
+                    }
+                    if (!wanted[0] && !wanted[2]) {
+                        return list(null, ofWeight, null);
+                    }
+                    List<Tensor> ofMaps = mapsGradient(distances, activated, k, w, e, scale);
+                    return list(ofMaps.getFirst(), ofWeight, ofMaps.getLast());
                 },
                 distances.x(),
+                activated == null ? distances.x() : activated.positive,
                 distances.factor(),
                 k,
                 w,
@@ -171,14 +245,17 @@ public final class HalfPrecisionSpd {
                 1);
     }
 
-    /** Computes {@code dL/dM} from {@code dL/dK = WEWᵀ}. */
-    private static Tensor mapsGradient(Distances distances, Tensor k, Tensor w, Tensor e, Tensor scale) {
+    /** Computes {@code dL/dM}, and {@code dL/db} if there is a bias, from {@code dL/dK = WEWᵀ}. */
+    private static List<Tensor> mapsGradient(
+            Distances distances, @Nullable Activated activated, Tensor k, Tensor w, Tensor e, Tensor scale) {
         Tensor g = timesEach(Products.matmul(w, e), Views.transpose(w));
         Tensor t = Tensors.empty(k.shape(), scale);
         Tensor rowSums = Tensors.empty(Shape.of(k.size(0), 1, k.size(1)), scale);
         Program.HALF.launch(
                 "distance_gradient", rows(k), g, k, distances.factor(), scale, t, rowSums, Math.toIntExact(k.size(1)));
-        return Kernels.mapsGradient(t, rowSums, distances.x());
+        return activated == null
+                ? List.of(Kernels.mapsGradient(t, rowSums, distances.x()))
+                : activated.backward(Products.matmul(t, distances.x()), rowSums);
     }
 
     /**

@@ -299,24 +299,29 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
          */
         record Distances(Tensor x, Tensor gram, Tensor norms, Tensor factor, float keep) {}
 
-        /** Computes the products of the maps, and the widths if none is given. */
+        /** Centres the maps, computes their products, and the widths if none is given. */
         static Distances distances(Tensor maps, @Nullable Tensor given) {
             int n = Math.toIntExact(maps.size(0));
             int channels = Math.toIntExact(maps.size(1));
             int positions = Math.toIntExact(maps.size(2));
             Tensor x = Tensors.empty(maps.shape(), maps);
-            Program.RBF.launch(
-                    "centre",
-                    new LaunchConfig(Math.ceilDiv(positions, TILE), n, 1, TILE, 16),
-                    maps,
-                    x,
-                    channels,
-                    positions);
+            Program.RBF.launch("centre", centring(n, positions), maps, x, channels, positions);
+            return ofCentred(x, given);
+        }
+
+        /** Returns the launch of a kernel that centres maps: 32 positions of an image to a block. */
+        static LaunchConfig centring(int n, int positions) {
+            return new LaunchConfig(Math.ceilDiv(positions, TILE), n, 1, TILE, 16);
+        }
+
+        /** Computes the products of centred maps, and the widths if none is given. */
+        static Distances ofCentred(Tensor x, @Nullable Tensor given) {
+            int n = Math.toIntExact(x.size(0));
+            int channels = Math.toIntExact(x.size(1));
             Tensor gram = Products.matmul(x, Views.transpose(x));
-            Tensor norms = Tensors.empty(Shape.of(n, channels), maps);
+            Tensor norms = Tensors.empty(Shape.of(n, channels), x);
             Program.RBF.launch("diagonal", LaunchConfig.over((long) n * channels), gram, norms, channels, n * channels);
-            float keep =
-                    given == null ? (float) (1 - EQUALITY_MARGIN * maps.type().epsilon()) : 1;
+            float keep = given == null ? (float) (1 - EQUALITY_MARGIN * x.type().epsilon()) : 1;
             Tensor factor = given == null
                     ? meanWidths(gram, norms, keep)
                     : Views.contiguous(Views.expand(Views.reshape(given, 1, 1, 1), n, 1, 1));

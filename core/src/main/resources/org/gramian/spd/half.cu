@@ -52,6 +52,37 @@ __device__ float warp_max(float value) {
     return value;
 }
 
+__device__ float relu(float value) {
+    return value < 0 ? 0 : value; // NaN stays NaN
+}
+
+// X = max(M + b, 0) minus its mean over the maps, and a bit for each element of M + b that is positive. A block has 32
+// positions of one image, 16 maps at a time, one to a warp.
+extern "C" __global__ void centre_relu(
+        const float* maps, const float* bias, float* x, unsigned int* positive, int channels, int positions) {
+    __shared__ float sums[16][33];
+    int p = blockIdx.x * 32 + threadIdx.x;
+    const float* from = maps + (long long) blockIdx.y * channels * positions;
+    float* to = x + (long long) blockIdx.y * channels * positions;
+    float sum = 0;
+    if (p < positions)
+        for (int c = threadIdx.y; c < channels; c += 16) sum += relu(from[(long long) c * positions + p] + bias[c]);
+    sums[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y == 0) {
+        for (int k = 1; k < 16; k++) sum += sums[k][threadIdx.x];
+        sums[0][threadIdx.x] = sum / channels;
+    }
+    __syncthreads();
+    float mean = sums[0][threadIdx.x];
+    for (int c = threadIdx.y; c < channels; c += 16) {
+        float value = p < positions ? from[(long long) c * positions + p] + bias[c] : 0;
+        unsigned int bits = __ballot_sync(0xffffffff, value > 0);
+        if (p < positions) to[(long long) c * positions + p] = relu(value) - mean;
+        if (threadIdx.x == 0) positive[((long long) blockIdx.y * channels + c) * gridDim.x + blockIdx.x] = bits;
+    }
+}
+
 // K = exp(factor D), 1 + jitter on the diagonal, from the Gram matrix and its diagonal. A row to a warp.
 extern "C" __global__ void gaussian(
         const float* g, const float* s, const float* factor, uint4* k, int channels, float keep, float diagonal_value) {
@@ -256,6 +287,28 @@ extern "C" __global__ void distance_gradient(
     }
     sum = warp_sum(sum);
     if (lane == 0) row_sums[map] = sum;
+}
+
+// dL/dM = 2 (rowsum(T) o X - TX) where M + b is positive, else 0, as [C, n, N]; and its sum over each map, as [n, C]. A
+// map to a warp.
+extern "C" __global__ void maps_gradient_relu(
+        const float* tx, const float* x, const float* row_sums, const unsigned int* positive, float* out, float* sums,
+        int images, int channels, int positions) {
+    int map = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (map >= images * channels) return;
+    int image = map / channels, channel = map % channels, words = (positions + 31) / 32;
+    long long from = (long long) map * positions;
+    float* to = out + ((long long) channel * images + image) * positions;
+    const unsigned int* bits = positive + (long long) map * words;
+    float row_sum = row_sums[map], sum = 0;
+    #pragma unroll 4
+    for (int p = lane; p < positions; p += 32) {
+        float value = bits[p / 32] >> lane & 1 ? 2 * (row_sum * x[from + p] - tx[from + p]) : 0;
+        to[p] = value;
+        sum += value;
+    }
+    sum = warp_sum(sum);
+    if (lane == 0) sums[map] = sum;
 }
 
 // out = float(h) factor / scale.

@@ -69,6 +69,64 @@ class HalfPrecisionSpdTest {
         }
     }
 
+    /** No element of the convolution's output is near 0, where rounding decides about the gradient of the ReLU. */
+    @RandomTest(times = 4)
+    void biasAndReluOfAConvolutionBelongToTheNode(Seed seed) {
+        Gpu.required();
+        for (long[] sizes : new long[][] {{1, 8, 1}, {3, 64, 7}, {3, 17, 7}, {2, 104, 14}}) {
+            try (Scope _ = Scope.open()) {
+                Shape shape = Shape.of(sizes[0], CHANNELS, sizes[2], sizes[2]);
+                Pooling pooling = Pooling.parse("conv:" + CHANNELS + "/rbf/spd:" + sizes[1] + "/relu/triu/root/l2");
+                Tensor signs = Elementwise.sign(Tensors.gaussian(seed.random(), shape, DType.F64));
+                Tensor mixing = Tensors.uniform(seed.random(), 0, 1e-3, Shape.of(CHANNELS, CHANNELS), DType.F64);
+                List<Tensor> inputs = List.of(
+                        Elementwise.mul(signs, Tensors.uniform(seed.random(), 1, 3, shape, DType.F64)),
+                        Views.reshape(
+                                Elementwise.add(mixing, Tensors.identity(CHANNELS, DType.F64, Device.CPU)),
+                                CHANNELS,
+                                CHANNELS,
+                                1,
+                                1),
+                        Tensors.uniform(seed.random(), -0.3, 0.3, Shape.of(CHANNELS), DType.F64),
+                        positive(sizes[1]));
+                Tensor upstream =
+                        Tensors.gaussian(seed.random(), Shape.of(sizes[0], sizes[1] * (sizes[1] + 1) / 2), DType.F64);
+                List<double[]> exact = withConvolution(pooling, inputs, upstream);
+                List<double[]> found = inTf32(() -> withConvolution(
+                        pooling,
+                        inputs.stream().map(HalfPrecisionSpdTest::onGpu).toList(),
+                        onGpu(upstream)));
+                for (int k = 0; k < exact.size(); k++) {
+                    assertThat(RelativeError.ofNorm(found.get(k), exact.get(k)))
+                            .as("%s of %s, features %s", k == 0 ? "value" : "gradient " + k, pooling.text(), shape)
+                            .isLessThan(k == 0 ? 2e-3 : 5e-3);
+                }
+            }
+        }
+    }
+
+    /** Value and the gradients of features, weight and bias of the convolution, and W. */
+    private static List<double[]> withConvolution(Pooling pooling, List<Tensor> inputs, Tensor upstream) {
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.recording()) {
+            List<Var> variables = inputs.stream().map(tape::variable).toList();
+            Var output = pooling.apply(
+                    variables.getFirst(),
+                    Bindings.of(Map.of(
+                            "conv.weight",
+                            variables.get(1),
+                            "conv.bias",
+                            variables.get(2),
+                            "spd0.weight",
+                            variables.get(3))));
+            List<double[]> all = new ArrayList<>(List.of(output.value().toDoubles()));
+            try (Gradients gradients = tape.backward(output, upstream)) {
+                variables.forEach(each -> all.add(gradients.of(each).toDoubles()));
+            }
+            return all;
+        }
+    }
+
     /** Orthonormal columns without negative elements. */
     private static Tensor positive(long size) {
         double[] values = new double[(int) (CHANNELS * size)];
@@ -86,15 +144,15 @@ class HalfPrecisionSpdTest {
         try (Scope _ = Scope.open()) {
             Tensor maps = onGpu(Tensors.zeros(Shape.of(1, CHANNELS, 5), DType.F32, Device.CPU));
             Rbf mean = new Rbf(new Sigma.Mean(), 1e-4);
-            assertThat(inTf32(() -> HalfPrecisionSpd.suits(mean, maps, onGpu(positive(64)), 1e-5)))
+            assertThat(inTf32(() -> HalfPrecisionSpd.suits(mean, maps, CHANNELS, onGpu(positive(64)), 1e-5)))
                     .isTrue();
-            assertThat(inTf32(() -> HalfPrecisionSpd.suits(mean, maps, onGpu(positive(17)), 1e-5)))
+            assertThat(inTf32(() -> HalfPrecisionSpd.suits(mean, maps, CHANNELS, onGpu(positive(17)), 1e-5)))
                     .isFalse();
-            assertThat(HalfPrecisionSpd.suits(mean, maps, onGpu(positive(64)), 1e-5))
+            assertThat(HalfPrecisionSpd.suits(mean, maps, CHANNELS, onGpu(positive(64)), 1e-5))
                     .as("without TF32")
                     .isFalse();
             Rbf learned = new Rbf(new Sigma.Learned(), 1e-4);
-            assertThat(inTf32(() -> HalfPrecisionSpd.suits(learned, maps, onGpu(positive(64)), 1e-5)))
+            assertThat(inTf32(() -> HalfPrecisionSpd.suits(learned, maps, CHANNELS, onGpu(positive(64)), 1e-5)))
                     .isFalse();
         }
     }

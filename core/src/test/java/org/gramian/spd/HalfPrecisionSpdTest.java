@@ -43,7 +43,7 @@ class HalfPrecisionSpdTest {
     void valuesAndGradientsAreWithinTheRoundingOfFloat16(Seed seed) {
         Gpu.required();
         for (long size : new long[] {3, 8, 17, 24, 64, 100, 104}) {
-            for (long side : new long[] {1, 7, 14}) {
+            for (long side : new long[] {2, 7, 14}) {
                 for (long n : new long[] {1, 3}) {
                     for (String kernel : List.of("rbf", "rbf:sigma=20")) {
                         try (Scope _ = Scope.open()) {
@@ -73,7 +73,7 @@ class HalfPrecisionSpdTest {
     @RandomTest(times = 4)
     void biasAndReluOfAConvolutionBelongToTheNode(Seed seed) {
         Gpu.required();
-        for (long[] sizes : new long[][] {{1, 8, 1}, {3, 64, 7}, {3, 17, 7}, {2, 104, 14}}) {
+        for (long[] sizes : new long[][] {{1, 8, 2}, {3, 64, 7}, {3, 17, 7}, {2, 104, 14}}) {
             try (Scope _ = Scope.open()) {
                 Shape shape = Shape.of(sizes[0], CHANNELS, sizes[2], sizes[2]);
                 Pooling pooling = Pooling.parse("conv:" + CHANNELS + "/rbf/spd:" + sizes[1] + "/relu/triu/root/l2");
@@ -199,8 +199,8 @@ class HalfPrecisionSpdTest {
         Gpu.required();
         try (Scope _ = Scope.open()) {
             List<double[]> found = ofTwoImages(0, 0);
-            assertThat(found.get(1)).containsOnly(0);
-            assertThat(found.get(2)).containsOnly(0);
+            assertThat(Arrays.stream(found.get(1)).allMatch(value -> value == 0)).isTrue(); // or −0
+            assertThat(Arrays.stream(found.get(2)).allMatch(value -> value == 0)).isTrue();
         }
     }
 

@@ -199,8 +199,10 @@ class HalfPrecisionSpdTest {
         Gpu.required();
         try (Scope _ = Scope.open()) {
             List<double[]> found = ofTwoImages(0, 0);
-            assertThat(Arrays.stream(found.get(1)).allMatch(value -> value == 0)).isTrue(); // or −0
-            assertThat(Arrays.stream(found.get(2)).allMatch(value -> value == 0)).isTrue();
+            assertThat(Arrays.stream(found.get(1)).allMatch(value -> value == 0))
+                    .isTrue(); // or −0
+            assertThat(Arrays.stream(found.get(2)).allMatch(value -> value == 0))
+                    .isTrue();
         }
     }
 

@@ -119,8 +119,12 @@ record JpegHeader(
      * Returns whether it is a common JPEG: complete, eight bits, one or three components, Huffman-coded, nothing peculiar.
      */
     boolean isUsual() {
+        return !peculiar && isWhole();
+    }
+
+    /** Returns whether the file has an end marker and 1 or 3 components of 8 bits in Huffman coding. */
+    boolean isWhole() {
         return complete
-                && !peculiar
                 && frame.bits == Byte.SIZE
                 && (frame.components() == 1 || frame.components() == 3)
                 && frame.marker >= BASELINE

@@ -25,7 +25,13 @@ final class JpegImage {
 
     private JpegImage() {}
 
-    static ReadResult.Readable read(byte[] content, SizeLimits bounds) throws UnreadableException {
+    /**
+     * Decodes a JPEG.
+     *
+     * @param wanted short side to which the image will be resized, so that a larger one may be decoded at a part of its size; 0 for
+     *     all pixels
+     */
+    static ReadResult.Readable read(byte[] content, SizeLimits bounds, int wanted) throws UnreadableException {
         JpegHeader header = JpegHeader.of(content);
         JpegHeader.Frame frame = header.frame();
         bounds.checkSize(frame.width(), frame.height());
@@ -36,7 +42,7 @@ final class JpegImage {
             throw UnreadableException.tooLarge("expected a JPEG of at most " + MOST_SEGMENTS + " segments, found "
                     + header.segments() + "; it is damaged or malicious");
         }
-        Image stored = image(header.forDecoder(content), header, bounds);
+        Image stored = image(header.forDecoder(content), header, bounds, wanted);
         Orientation orientation = header.exif()
                 .map(span -> ExifTags.of(content, span).orientation())
                 .orElse(Orientation.UPRIGHT);
@@ -71,7 +77,12 @@ final class JpegImage {
         }
     }
 
-    private static Image image(byte[] content, JpegHeader header, SizeLimits bounds) throws UnreadableException {
+    private static Image image(byte[] content, JpegHeader header, SizeLimits bounds, int wanted)
+            throws UnreadableException {
+        Optional<Image> scaled = scaled(content, header, wanted);
+        if (scaled.isPresent()) {
+            return scaled.get();
+        }
         if (header.isUsual()) {
             Optional<Image> fast = fast(content, header, bounds);
             if (fast.isPresent()) {
@@ -79,6 +90,15 @@ final class JpegImage {
             }
         }
         return tolerant(content, header, bounds);
+    }
+
+    private static Optional<Image> scaled(byte[] content, JpegHeader header, int wanted) throws UnreadableException {
+        int width = header.frame().width();
+        int height = header.frame().height();
+        int divisor = wanted == 0 ? 1 : TurboJpeg.divisor(Math.min(width, height), wanted);
+        return divisor == 1 || !header.isWhole() || header.coding() == JpegHeader.Coding.RGB
+                ? Optional.empty()
+                : TurboJpeg.installed().flatMap(decoder -> decoder.decode(content, width, height, divisor));
     }
 
     /** Decodes with the most tolerant reader. */

@@ -27,6 +27,8 @@ import org.gramian.cli.common.ImageInputs;
 import org.gramian.cli.common.OutputCheck;
 import org.gramian.cli.common.Progress;
 import org.gramian.cli.common.Terminal;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
 import org.gramian.inference.OpenModel;
 import org.gramian.model.Classifier;
@@ -82,6 +84,13 @@ public final class PredictCommand implements Callable<Integer> {
             paramLabel = "FILE",
             description = "output file (default: standard output)")
     private @Nullable Path out;
+
+    @Option(
+            names = "--scaled-jpeg",
+            description =
+                    "let libjpeg-turbo decode JPEGs that are four times as large as needed at a half, a quarter or"
+                            + " an eighth of their size: faster for photos, probabilities differ a little")
+    private boolean scaledJpeg;
 
     @Mixin
     private final EngineOptions engine = new EngineOptions();
@@ -153,8 +162,20 @@ public final class PredictCommand implements Callable<Integer> {
                 : new PrintWriter(Files.newBufferedWriter(out, StandardCharsets.UTF_8));
     }
 
-    private static void predict(Classifier classifier, List<Path> files, Results results, LongConsumer progress) {
-        List<ImageSource> images = files.stream().map(ImageSource::of).toList();
+    private ImageReader reader(Classifier classifier) {
+        ImageReader whole = new ImageReader(ImageLimits.DEFAULT);
+        try {
+            return scaledJpeg ? whole.withScaledJpegs(classifier.resizedSide()) : whole;
+        } catch (IllegalStateException missing) {
+            throw new IllegalArgumentException("--scaled-jpeg: " + missing.getMessage(), missing);
+        }
+    }
+
+    private void predict(Classifier classifier, List<Path> files, Results results, LongConsumer progress) {
+        ImageReader reader = reader(classifier);
+        List<ImageSource> images = files.stream()
+                .map(file -> ImageSource.of(file.toString(), () -> reader.read(file)))
+                .toList();
         classifier.run(images, Set.of(Engine.Rows.SCORES), (index, result) -> {
             results.add(images.get(index).name(), result);
             progress.accept(index + 1L);

@@ -219,6 +219,17 @@ final class ChoicesTest {
         assertWrong("network.weights=my.pth", facts("network.weights", "network.backbone", "'my.pth'"));
     }
 
+    /** It was better on dtd10, FMD and cars39. */
+    @Test
+    void theBackboneInTheBoxComesBeforeSqueezeNet() {
+        assertThat(Choices.complete(Settings.NONE, at(Device.Kind.CPU, "squeezenet-1.1", "gramian-s"))
+                        .get(Keys.BACKBONE))
+                .isEqualTo("gramian-s");
+        assertThat(Choices.complete(Settings.NONE, at(Device.Kind.CPU, "googlenet-bvlc", "gramian-s"))
+                        .get(Keys.BACKBONE))
+                .isEqualTo("googlenet");
+    }
+
     @Test
     void everyBackboneWithWeightsHasARank() {
         assertThat(BackboneRanking.BEST_FIRST).containsExactlyInAnyOrderElementsOf(WeightName.architectures());

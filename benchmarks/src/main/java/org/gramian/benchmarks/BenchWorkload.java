@@ -98,20 +98,30 @@ public enum BenchWorkload {
 
     /**
      * Returns whether a value depends on rounding more than the tolerance of the precision allows: gradients before the
-     * classifier of a network with random weights, whose feature maps are so similar that the distances of the kernel cancel.
+     * classifier of a network with random weights, whose feature maps are so similar that the distances of the kernel cancel,
+     * and the values of a backbone in bfloat16, whose mean over all feature maps cancels.
      */
     boolean isLoose(String number) {
         boolean ofGradients = number.startsWith("|gradient of ") || number.startsWith("|update of ");
-        return this == NETWORK_TRAINING && ofGradients && !number.contains(" classifier.");
+        return switch (this) {
+            case NETWORK_TRAINING -> ofGradients && !number.contains(" classifier.");
+            case BACKBONE_TRAINING -> true;
+            default -> false;
+        };
     }
 
     /**
-     * Returns the tolerance of such values, from measurements: gradients of VGG-16 differed by 0.13 between two versions of
-     * PyTorch, and by up to 0.28 with bfloat16 maps. It detects a missing gradient, not a slightly wrong one.
+     * Returns the tolerance of such values, from measurements: gradients of VGG-16 and head differed by 0.13 between two versions
+     * of PyTorch, and by up to 0.28 with bfloat16 maps, those of EfficientNet-Lite4 alone by 0.065 with bfloat16 maps. It detects
+     * a missing gradient, not a slightly wrong one. 0 stands for the tolerance of the precision.
      */
     double looseTolerance(Precision precision) {
-        double allowed = precision == Precision.BF16 ? 0.5 : 0.25;
-        return this == NETWORK_TRAINING ? allowed : 0;
+        boolean rounded = precision == Precision.BF16;
+        return switch (this) {
+            case NETWORK_TRAINING -> rounded ? 0.5 : 0.25;
+            case BACKBONE_TRAINING -> rounded ? 0.2 : 0;
+            default -> 0;
+        };
     }
 
     /** Creates the task of a worker. */

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.layer.Retraction;
@@ -58,6 +59,7 @@ final class TrainingTask implements Task {
             SequencedMap<String, Double> values = gradients();
             List<Parameter> moved = subject.groups().stream()
                     .flatMap(group -> group.parameters().all().stream())
+                    .filter(parameter -> parameter.spec().role() != Role.FITTED)
                     .toList();
             List<Tensor> start = moved.stream()
                     .map(parameter -> Tensors.copy(parameter.value()))

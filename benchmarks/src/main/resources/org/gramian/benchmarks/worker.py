@@ -3,7 +3,7 @@
 Started as `worker.py head-training batch=32 ... device=cpu mode=python`. Says what it is in a line of JSON, then answers the
 commands `check`, `run STEPS`, `trajectory STEPS`, `memory` and `quit` on standard input by one line of JSON each, and says
 `unavailable` with the reason where something cannot be done. org.gramian.benchmarks.BenchWorker is the same program in Java; the
-values both start from are those of org.gramian.benchmarks.SyntheticValues and InitialParameters.
+values both start from are those of org.gramian.benchmarks.SyntheticValues.
 """
 
 import ctypes
@@ -28,13 +28,13 @@ def pattern(start, end, seed):
     return x.double() / 4294967296.0 - 0.5
 
 
-def uniform(shape, seed, bound, device):
-    """A tensor uniform in [-bound, bound), made in parts so that it takes no more memory than it needs."""
+def uniform(shape, seed, bound, device, centre=0.0):
+    """A tensor uniform in centre ± bound, made in parts so that it takes no more memory than it needs."""
     result = torch.empty(math.prod(shape))
     part = 1 << 20
     for start in range(0, len(result), part):
         end = min(len(result), start + part)
-        result[start:end] = (pattern(start, end, seed) * (2 * bound)).float()
+        result[start:end] = (centre + pattern(start, end, seed) * (2 * bound)).float()
     return result.reshape(shape).to(device)
 
 
@@ -60,15 +60,269 @@ class Unavailable(Exception):
 
 
 class Convolution(torch.nn.Module):
-    """A convolution and ReLU; in bfloat16 if it is given such maps, with its own parameters in single precision."""
+    """A convolution and an activation; in bfloat16 if it is given such maps, with its own parameters in single precision."""
 
+    def __init__(self, weight, bias, stride=1, padding=None, groups=1, activation=torch.relu):
+        super().__init__()
+        self.weight, self.bias = torch.nn.Parameter(weight), None if bias is None else torch.nn.Parameter(bias)
+        self.stride, self.groups, self.activation = stride, groups, activation
+        self.padding = weight.shape[2] // 2 if padding is None else padding
+
+    def forward(self, x):
+        bias = None if self.bias is None else self.bias.to(x.dtype)
+        return self.activation(F.conv2d(x, self.weight.to(x.dtype), bias, self.stride, self.padding, 1, self.groups))
+
+
+class SamePadding(torch.nn.Module):
+    """TensorFlow's padding before a convolution of stride 2 and padding 0: of an even side the odd zero is at its end."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.before = size // 2
+
+    def forward(self, x):
+        top, left = [self.before - 1 + side % 2 for side in x.shape[2:]]
+        return F.pad(x, (left, self.before, top, self.before))
+
+
+class BatchNorm(torch.nn.Module):
+    """A batch norm with fixed statistics, whose scale and offset are trained, as when fine-tuning; and an activation."""
+
+    def __init__(self, weight, bias, activation):
+        super().__init__()
+        self.weight, self.bias, self.activation = torch.nn.Parameter(weight), torch.nn.Parameter(bias), activation
+        self.register_buffer("mean", torch.zeros_like(weight))
+        self.register_buffer("variance", torch.ones_like(weight))
+
+    def forward(self, x):
+        return self.activation(F.batch_norm(x, self.mean, self.variance, self.weight, self.bias, eps=1e-5))
+
+
+class Residual(torch.nn.Module):
+    def __init__(self, body, shortcut, activation):
+        super().__init__()
+        self.body, self.shortcut, self.activation = body, shortcut, activation
+
+    def forward(self, x):
+        return self.activation(self.body(x) + self.shortcut(x))
+
+
+class Fire(torch.nn.Module):
+    def __init__(self, squeeze, one, three):
+        super().__init__()
+        self.squeeze, self.one, self.three = squeeze, one, three
+
+    def forward(self, x):
+        x = self.squeeze(x)
+        return torch.cat([self.one(x), self.three(x)], 1)
+
+
+class Linear(torch.nn.Module):
     def __init__(self, weight, bias):
         super().__init__()
         self.weight, self.bias = torch.nn.Parameter(weight), torch.nn.Parameter(bias)
-        self.padding = weight.shape[2] // 2
 
     def forward(self, x):
-        return F.conv2d(x, self.weight.to(x.dtype), self.bias.to(x.dtype), padding=self.padding).relu()
+        return F.linear(x, self.weight.to(x.dtype), self.bias.to(x.dtype))
+
+
+class LayerNorm(Linear):
+    def forward(self, x):
+        return F.layer_norm(x, self.weight.shape, self.weight.to(x.dtype), self.bias.to(x.dtype), 1e-6)
+
+
+class Embedding(torch.nn.Module):
+    """Tokens of maps: with the embeddings of their positions, after the class token."""
+
+    def __init__(self, cls_token, pos_embed):
+        super().__init__()
+        self.cls_token, self.pos_embed = torch.nn.Parameter(cls_token), torch.nn.Parameter(pos_embed)
+        self.side = math.isqrt(pos_embed.shape[1] - 1)
+
+    def forward(self, x):
+        positions = self.pos_embed[:, 1:]
+        if tuple(x.shape[2:]) != (self.side, self.side):
+            grid = positions.float().transpose(1, 2).unflatten(2, (self.side, self.side))
+            resized = F.interpolate(grid, tuple(x.shape[2:]), mode="bicubic", antialias=True)
+            positions = resized.flatten(2).transpose(1, 2)
+        first = (self.cls_token + self.pos_embed[:, :1]).to(x.dtype).expand(len(x), -1, -1)
+        return torch.cat([first, x.flatten(2).transpose(1, 2) + positions.to(x.dtype)], 1)
+
+
+def explicit_attention(q, k, v):
+    return torch.softmax(q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5, -1) @ v
+
+
+ATTENTION = getattr(F, "scaled_dot_product_attention", explicit_attention)  # since torch 2.0
+
+
+class Block(torch.nn.Module):
+    """A block of a vision transformer."""
+
+    def __init__(self, heads, norm1, qkv, proj, norm2, fc1, fc2):
+        super().__init__()
+        self.heads, self.norm1, self.qkv, self.proj = heads, norm1, qkv, proj
+        self.norm2, self.fc1, self.fc2 = norm2, fc1, fc2
+
+    def forward(self, x):
+        joint = self.qkv(self.norm1(x)).unflatten(2, (3, self.heads, -1))
+        x = x + self.proj(ATTENTION(*joint.permute(2, 0, 3, 1, 4).unbind(0)).transpose(1, 2).flatten(2))
+        return x + self.fc2(F.gelu(self.fc1(self.norm2(x))))
+
+
+class PatchMaps(torch.nn.Module):
+    """The tokens of the patches, without the class token, as maps."""
+
+    def __init__(self, side):
+        super().__init__()
+        self.side = side
+
+    def forward(self, x):
+        return x[:, 1:].transpose(1, 2).unflatten(2, (self.side, self.side))
+
+
+def identity(x):
+    return x
+
+
+class Backbone:
+    """The layers of a network up to Gramian's default layer, and their parameters by the names that Gramian gives them."""
+
+    BRANCH = 0.1  # factor of the last weights of a residual branch, so that training does not diverge
+
+    def __init__(self, name, spec, device):
+        self.device, self.bf16, self.named, self.seed = device, spec["precision"] == "bf16", {}, 10
+        self.pixels = int(spec["pixels"])
+        networks = {
+            "vgg16": lambda: self.vgg(2, 2, 3, 3, 3),
+            "vgg19": lambda: self.vgg(2, 2, 4, 4, 4),
+            "resnet50": lambda: self.resnet(3, 4, 6, 3),
+            "efficientnet-lite4": self.efficientnet_lite4,
+            "vit-s16": lambda: self.vit(384, 6),
+            "vit-b16": lambda: self.vit(768, 12),
+            "squeezenet": self.squeezenet,
+        }
+        if name not in networks:
+            raise Unavailable(f"for PyTorch there are {', '.join(networks)}, not {name}")
+        self.layers, self.channels = networks[name]()
+
+    def random(self, shape, bound, centre=0.0):
+        values = uniform(shape, self.seed, bound, self.device, centre)
+        self.seed += 1
+        return values.contiguous(memory_format=torch.channels_last) if self.bf16 and len(shape) == 4 else values
+
+    def weight(self, shape, factor=1.0):
+        return self.random(shape, factor * math.sqrt(6 / math.prod(shape[1:])))
+
+    def keep(self, name, module):
+        self.named |= {f"{name}.{key}": parameter for key, parameter in module.named_parameters(recurse=False)}
+        return module
+
+    def convolution(self, name, entering, leaving, size, stride=1, factor=1.0, **more):
+        """With a bias. Depthwise if `groups` says so."""
+        weight = self.weight((leaving, entering // more.get("groups", 1), size, size), factor)
+        return self.keep(name, Convolution(weight, torch.zeros(leaving, device=self.device), stride, **more))
+
+    def normalized(self, name, norm, entering, leaving, size, stride=1, factor=1.0, activation=torch.relu):
+        """With a batch norm instead of a bias."""
+        filters = Convolution(self.weight((leaving, entering, size, size)), None, stride, activation=identity)
+        scale, offset = self.random((leaving,), 0.5 * factor, factor), torch.zeros(leaving, device=self.device)
+        return [self.keep(name, filters), self.keep(norm, BatchNorm(scale, offset, activation))]
+
+    def vgg(self, *groups):
+        layers, entering = [], 3
+        for group, count in enumerate(groups):
+            if group:
+                layers.append(torch.nn.MaxPool2d(2))
+            for i in range(count):
+                leaving = (64, 128, 256, 512, 512)[group]
+                layers.append(self.convolution(f"conv{group + 1}_{i + 1}", entering, leaving, 3))
+                entering = leaving
+        return layers, entering
+
+    def resnet(self, *groups):
+        layers, entering = [*self.normalized("conv1", "bn1", 3, 64, 7, 2), torch.nn.MaxPool2d(3, 2, 1)], 64
+        for group, count in enumerate(groups):
+            for i in range(count):
+                name, width, stride = f"layer{group + 1}.{i}", 64 << group, 2 if group and not i else 1
+                leaving = 4 * width
+                body = self.normalized(name + ".conv1", name + ".bn1", entering, width, 1)
+                body += self.normalized(name + ".conv2", name + ".bn2", width, width, 3, stride)
+                body += self.normalized(name + ".conv3", name + ".bn3", width, leaving, 1, 1, self.BRANCH, identity)
+                shortcut, way = [], name + ".downsample"
+                if i == 0:
+                    shortcut = self.normalized(way + ".0", way + ".1", entering, leaving, 1, stride, 1.0, identity)
+                layers.append(Residual(torch.nn.Sequential(*body), torch.nn.Sequential(*shortcut), torch.relu))
+                entering = leaving
+        return layers, entering
+
+    def efficientnet_lite4(self):
+        def convolution(name, entering, leaving, size, stride=1, activation=F.relu6, **more):
+            padding = None if stride == 1 else 0
+            made = self.convolution(name, entering, leaving, size, stride, padding=padding, activation=activation, **more)
+            return [made] if stride == 1 else [SamePadding(size), made]
+
+        layers, entering, number = convolution("block0_conv0", 3, 32, 3, 2), 32, 0
+        # blocks, channels, size and stride; up to block 28
+        for count, leaving, size, stride in (
+            (1, 24, 3, 1), (4, 32, 3, 2), (4, 56, 5, 2), (6, 112, 3, 2), (6, 160, 5, 1), (8, 272, 5, 2)
+        ):
+            for i in range(count):
+                name, inner, step = f"block{number}", 6 * entering if number else entering, 1 if i else stride
+                residual = step == 1 and entering == leaving
+                body = convolution(name + "_conv0", entering, inner, 1) if number else []
+                body += convolution(name + "_conv1", inner, inner, size, step, groups=inner)
+                factor = self.BRANCH if residual else 1.0
+                body += convolution(name + "_conv2", inner, leaving, 1, activation=identity, factor=factor)
+                body = torch.nn.Sequential(*body)
+                layers.append(Residual(body, torch.nn.Identity(), identity) if residual else body)
+                entering, number = leaving, number + 1
+        return layers, entering
+
+    def vit(self, width, heads):
+        def zeros(size):
+            return torch.zeros(size, device=self.device)
+
+        def linear(name, entering, leaving, factor=1.0):
+            return self.keep(name, Linear(self.weight((leaving, entering), factor), zeros(leaving)))
+
+        def norm(name):
+            return self.keep(name, LayerNorm(self.random((width,), 0.5, 1.0), zeros(width)))
+
+        layers = [self.convolution("patch_embed.proj", 3, width, 16, 16, padding=0, activation=identity)]
+        embedding = Embedding(self.random((1, 1, width), 0.5), self.random((1, 197, width), 0.5))
+        self.named |= dict(embedding.named_parameters())
+        layers.append(embedding)
+        for i in range(12):
+            name = f"blocks.{i}."
+            layers.append(
+                Block(
+                    heads,
+                    norm(name + "norm1"),
+                    linear(name + "attn.qkv", width, 3 * width),
+                    linear(name + "attn.proj", width, width, self.BRANCH),
+                    norm(name + "norm2"),
+                    linear(name + "mlp.fc1", width, 4 * width),
+                    linear(name + "mlp.fc2", 4 * width, width, self.BRANCH),
+                )
+            )
+        return [*layers, norm("norm"), PatchMaps(self.pixels // 16)], width
+
+    def squeezenet(self):
+        layers, entering = [self.convolution("conv1", 3, 64, 3, 2, padding=0), torch.nn.MaxPool2d(3, 2, ceil_mode=True)], 64
+        for number, squeezed in zip(range(2, 10), (16, 16, 32, 32, 48, 48, 64, 64)):
+            name, expanded = f"fire{number}/", 4 * squeezed
+            layers.append(
+                Fire(
+                    self.convolution(name + "squeeze1x1", entering, squeezed, 1),
+                    self.convolution(name + "expand1x1", squeezed, expanded, 1),
+                    self.convolution(name + "expand3x3", squeezed, expanded, 3),
+                )
+            )
+            if number in (3, 5):
+                layers.append(torch.nn.MaxPool2d(3, 2, ceil_mode=True))
+            entering = 2 * expanded
+        return layers, entering
 
 
 class Kernel(torch.nn.Module):
@@ -133,9 +387,6 @@ class Average(torch.nn.Module):
 class Model(torch.nn.Module):
     """A network, a head, or both. Parameters by the names that Gramian gives them."""
 
-    NETWORKS = {"vgg16": (2, 2, 3, 3, 3), "vgg19": (2, 2, 4, 4, 4)}
-    WIDTHS = (64, 128, 256, 512, 512)
-
     def __init__(self, name, spec, device):
         super().__init__()
         self.device, self.named, self.stiefel = device, {}, []
@@ -144,8 +395,9 @@ class Model(torch.nn.Module):
         self.has_backbone = not name.startswith("head")
         self.has_head = not name.startswith("backbone")
         if self.has_backbone:
-            self.backbone = torch.nn.Sequential(*self.network(spec["backbone"]))
-            channels = self.WIDTHS[-1]
+            backbone = Backbone(spec["backbone"], spec, device)
+            self.backbone, channels = torch.nn.Sequential(*backbone.layers), backbone.channels
+            self.named |= backbone.named
         if self.has_head:
             stages, length = self.pooling(spec["pooling"], channels)
             fc = torch.nn.Linear(length, int(spec["classes"]), device=device)
@@ -155,26 +407,14 @@ class Model(torch.nn.Module):
             self.named |= {"classifier.weight": fc.weight, "classifier.bias": fc.bias}
             self.head = torch.nn.Sequential(*stages, fc)
 
-    def convolution(self, name, shape, seed, bias):
-        weight = uniform(shape, seed, math.sqrt(6 / math.prod(shape[1:])), self.device)
+    def convolution(self, name, shape):
+        """The 1×1 convolution of a head."""
+        weight = uniform(shape, 2, math.sqrt(6 / math.prod(shape[1:])), self.device)
         if self.bf16:
             weight = weight.contiguous(memory_format=torch.channels_last)
-        made = Convolution(weight, torch.full((shape[0],), bias, device=self.device))
+        made = Convolution(weight, torch.full((shape[0],), 0.2, device=self.device))
         self.named |= {name + ".weight": made.weight, name + ".bias": made.bias}
         return made
-
-    def network(self, name):
-        if name not in self.NETWORKS:
-            raise Unavailable(f"worker.py has {' and '.join(self.NETWORKS)}, not {name}")
-        entering, seed, stages = 3, 10, []
-        for group, count in enumerate(self.NETWORKS[name]):
-            if group:
-                stages.append(torch.nn.MaxPool2d(2))
-            for i in range(count):
-                leaving = self.WIDTHS[group]
-                stages.append(self.convolution(f"conv{group + 1}_{i + 1}", (leaving, entering, 3, 3), seed, 0.0))
-                entering, seed = leaving, seed + 1
-        return stages
 
     def pooling(self, text, channels):
         """The modules of a pooling's text, and the length of what leaves them."""
@@ -182,7 +422,7 @@ class Model(torch.nn.Module):
         for stage in text.split("/"):
             word, _, argument = stage.partition(":")
             if word == "conv" and argument.isdigit():
-                stages.append(self.convolution("pooling.conv", (int(argument), size, 1, 1), 2, 0.2))
+                stages.append(self.convolution("pooling.conv", (int(argument), size, 1, 1)))
                 size = int(argument)
             elif word == "spd" and argument.isdigit():
                 stages.append(Spd(orthonormal(size, 4, self.device)[:, : int(argument)].contiguous()))
@@ -257,7 +497,8 @@ class Training(Task):
         for key, leaf in self.model.named.items():
             if not key.startswith("pooling.spd"):
                 backbone = not key.startswith(("pooling.", "classifier."))
-                rate, decay = self.BACKBONE_RATE if backbone else self.RATE, self.DECAY * key.endswith("weight")
+                decays = leaf.dim() > 1 and key.endswith("weight")  # neither biases nor scales of norms
+                rate, decay = self.BACKBONE_RATE if backbone else self.RATE, self.DECAY * decays
                 groups.setdefault((rate, decay), []).append(leaf)
         groups = [{"params": leaves, "lr": rate, "weight_decay": decay} for (rate, decay), leaves in groups.items()]
         fused = {"fused": True} if self.graphs else {}

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -101,29 +102,68 @@ class BenchmarkTest {
     }
 
     @Test
+    void gramianAndPyTorchAgreeOnASmallNetwork() {
+        assertAgreement("average/l2", "squeezenet", BenchWorkload.NETWORK_TRAINING);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "vgg16, conv:64/rbf/spd:32/relu/triu/root/l2",
+        "resnet50, average/l2",
+        "efficientnet-lite4, average/l2",
+        "vit-s16, average/l2",
+        "squeezenet, conv:64/rbf/spd:32/relu/triu/root/l2"
+    })
     @EnabledIfSystemProperty(
             named = "gramian.full",
             matches = "true",
-            disabledReason = "VGG-16 in two languages takes a while")
-    void gramianAndPyTorchAgreeOnANetwork() {
+            disabledReason = "large networks in two languages take a while")
+    void gramianAndPyTorchAgreeOnANetwork(String backbone, String pooling) {
+        assertAgreement(
+                pooling,
+                backbone,
+                BenchWorkload.NETWORK_TRAINING,
+                BenchWorkload.NETWORK_FORWARD,
+                BenchWorkload.BACKBONE_TRAINING,
+                BenchWorkload.BACKBONE_FORWARD);
+    }
+
+    private void assertAgreement(String pooling, String backbone, BenchWorkload... workloads) {
         PythonTorch torch = python();
-        BenchPlan.Sizes sizes = new BenchPlan.Sizes("conv:64/rbf/spd:32/relu/triu/root/l2", "vgg16", 512, 14, 64, 5);
-        BenchPlan plan = new BenchPlan(
-                BenchWorkload.chosen(List.of("network", "backbone")), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
+        BenchPlan.Sizes sizes = new BenchPlan.Sizes(pooling, backbone, 512, 14, 64, 5);
+        BenchPlan plan = new BenchPlan(List.of(workloads), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
         BenchReport report = Bench.run(plan, torch, List.of(PythonTorch.Mode.EAGER), listener);
         assertThat(report.failed()).as(report.columns()).isFalse();
-        assertThat(report.agreements()).hasSize(4);
+        assertThat(report.agreements()).as(report.columns()).hasSize(workloads.length);
+    }
+
+    @Test
+    void trainingOfResidualNetworkStaysFinite() {
+        Libtorch.load().setThreads(1);
+        BenchPlan.Sizes sizes = new BenchPlan.Sizes("average/l2", "resnet18", 512, 14, 32, 5);
+        BenchPlan plan =
+                new BenchPlan(List.of(BenchWorkload.NETWORK_TRAINING), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
+        try (Scope _ = Scope.open();
+                Task task = BenchWorkload.open(plan.cases().getFirst().spec())) {
+            assertThat(task.trajectory(10)).allMatch(loss -> loss < 10); // NaN is not less
+        }
     }
 
     @Test
     @EnabledIfSystemProperty(named = "gramian.full", matches = "true", disabledReason = "starts Python once more")
     void unavailableSideIsReported() {
         PythonTorch torch = python();
-        BenchPlan.Sizes sizes = new BenchPlan.Sizes("bilinear/triu/root/l2", "vgg16", 12, 4, 32, 5);
-        BenchPlan plan = new BenchPlan(List.of(BenchWorkload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
+        BenchPlan.Sizes sizes = new BenchPlan.Sizes("bilinear/triu/root/l2", "filters", 12, 4, 32, 5);
+        BenchPlan plan = new BenchPlan(
+                List.of(BenchWorkload.HEAD_FORWARD, BenchWorkload.BACKBONE_FORWARD),
+                Tiny.grid(Precision.F32),
+                sizes,
+                Tiny.ONCE);
         BenchReport report = Bench.run(plan, torch, List.of(PythonTorch.Mode.EAGER), listener);
         assertThat(report.failed()).isFalse();
-        assertThat(report.columns()).contains("worker.py", "conv:N, rbf", "'bilinear'");
+        assertThat(report.columns())
+                .contains("worker.py", "conv:N, rbf", "'bilinear'")
+                .contains("resnet50", "vit-s16", "not filters");
     }
 
     @ParameterizedTest

@@ -195,8 +195,10 @@ public final class BenchCommand implements Callable<Integer> {
                 names = "--pooling",
                 paramLabel = "SPEC",
                 defaultValue = "conv:512/rbf/spd:512/relu/triu/root/l2",
-                description =
-                        "pooling of the head; for PyTorch only conv, rbf, spd, relu, triu, root, l2 (default: ${DEFAULT-VALUE})")
+                description = {
+                    "pooling of the head; for PyTorch only average, or conv, rbf, spd, relu, triu, root,",
+                    "l2 (default: ${DEFAULT-VALUE})"
+                })
         @SuppressWarnings("NullAway.Init") // set by picocli
         private String pooling;
 
@@ -204,7 +206,10 @@ public final class BenchCommand implements Callable<Integer> {
                 names = "--backbone",
                 paramLabel = "NAME",
                 defaultValue = "vgg16",
-                description = "backbone, or FILE.onnx; for PyTorch only vgg16 and vgg19 (default: ${DEFAULT-VALUE})")
+                description = {
+                    "backbone, or FILE.onnx; for PyTorch only vgg16, vgg19, resnet50,",
+                    "efficientnet-lite4, vit-s16, vit-b16 and squeezenet (default: ${DEFAULT-VALUE})"
+                })
         @SuppressWarnings("NullAway.Init") // set by picocli
         private String backbone;
 

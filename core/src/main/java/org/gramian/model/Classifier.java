@@ -305,11 +305,6 @@ public final class Classifier implements AutoCloseable {
         return shared.use(() -> pipeline(images.size()).compute(images, kinds));
     }
 
-    /** Returns the short side to which an image is resized before crops are taken. */
-    public int resizedSide() {
-        return crops.resizedSide();
-    }
-
     /** Returns the number of crops of an image that are averaged. */
     public int crops() {
         return crops.count();

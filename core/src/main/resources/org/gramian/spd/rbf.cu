@@ -1,7 +1,7 @@
-// The Gaussian kernel of org.gramian.spd.Rbf in as few passes over its C x C matrices as there can be: GaussianKernels
+// The Gaussian kernel of org.gramian.spd.Rbf in as few passes over its C x C matrices as there can be: its class Kernels
 // launches these. Letters are those of the Javadoc there: X maps minus their mean, G = XX', s its diagonal, K the kernel.
 
-// X = M - mean of the maps: a block has 32 positions of one picture, 16 maps at a time.
+// X = M - mean of the maps: a block has 32 positions of one image, 16 maps at a time.
 extern "C" __global__ void centre(const float* maps, float* x, int channels, int positions) {
     __shared__ float sums[16][33];
     int p = blockIdx.x * 32 + threadIdx.x;
@@ -58,7 +58,7 @@ extern "C" __global__ void distances(const float* g, const float* s, float* part
     }
 }
 
-// factor = -1/(2 sigma^2), sigma the mean distance, one picture to a warp.
+// factor = -1/(2 sigma^2), sigma the mean distance, one image to a warp.
 extern "C" __global__ void widths(const float* parts, float* factor, int count, float pairs, float smallest) {
     float sum = 0;
     for (int k = threadIdx.x; k < count; k += 32) sum += parts[(long long) blockIdx.x * count + k];

@@ -109,6 +109,7 @@ public final class PredictCommand implements Callable<Integer> {
         Path file = engine.model();
         ModelCard card = OpenModel.header(file).card();
         check(card, file);
+        ImageReader reader = reader(card);
         List<Path> named = images.isStandardInput() ? List.of() : images.named(console::say);
         int widest =
                 named.stream().mapToInt(path -> path.toString().length()).max().orElse(0);
@@ -119,12 +120,13 @@ public final class PredictCommand implements Callable<Integer> {
             Results results = new Results(shown, lines);
             if (images.isStandardInput()) {
                 ImageInputs.lines(
-                        System.in, names -> predict(model.classifier(), paths(names, results), results, _ -> {}));
+                        System.in,
+                        names -> predict(model.classifier(), reader, paths(names, results), results, _ -> {}));
             } else if (!images.hasFolder() || (out == null && Terminal.isStandardOutput())) {
-                predict(model.classifier(), named, results, _ -> {});
+                predict(model.classifier(), reader, named, results, _ -> {});
             } else {
                 try (Progress progress = console.progress("predicting", named.size())) {
-                    predict(model.classifier(), named, results, progress);
+                    predict(model.classifier(), reader, named, results, progress);
                 }
             }
             return results.failures == 0 ? ExitCode.DONE : ExitCode.DATA;
@@ -162,17 +164,18 @@ public final class PredictCommand implements Callable<Integer> {
                 : new PrintWriter(Files.newBufferedWriter(out, StandardCharsets.UTF_8));
     }
 
-    private ImageReader reader(Classifier classifier) {
+    /** Returns the reader of the images; fails before an output file is opened. */
+    private ImageReader reader(ModelCard card) {
         ImageReader whole = new ImageReader(ImageLimits.DEFAULT);
         try {
-            return scaledJpeg ? whole.withScaledJpegs(classifier.resizedSide()) : whole;
+            return scaledJpeg ? whole.withScaledJpegs(card.crops().testing().resizedSide()) : whole;
         } catch (IllegalStateException missing) {
             throw new IllegalArgumentException("--scaled-jpeg: " + missing.getMessage(), missing);
         }
     }
 
-    private void predict(Classifier classifier, List<Path> files, Results results, LongConsumer progress) {
-        ImageReader reader = reader(classifier);
+    private static void predict(
+            Classifier classifier, ImageReader reader, List<Path> files, Results results, LongConsumer progress) {
         List<ImageSource> images = files.stream()
                 .map(file -> ImageSource.of(file.toString(), () -> reader.read(file)))
                 .toList();

@@ -6,8 +6,7 @@ import java.util.List;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.spd.Rbf.Kernels;
-import org.gramian.spd.Rbf.Kernels.Distances;
+import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
@@ -21,14 +20,22 @@ import org.gramian.tensor.library.Libtorch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Poolings {@code rbf/spd/relu/triu/root/l2} on a GPU as one node, with matrices and products of the SPD transformation
- * in float16, summed in float32. Bias and ReLU of a convolution before may be part of the node.
+ * Poolings {@code rbf/spd/relu/triu/root/l2} on a GPU as one node, with matrices and products in float16, summed in
+ * float32. Bias and ReLU of a convolution before may be part of the node.
  *
  * <p>float16 has the mantissa of TF32, 10 bits, so it is used where TF32 is allowed: half the memory traffic and twice
- * the speed. The Gram matrix of the maps is a TF32 product as before, since maps have any range. All other matrices
- * have bounds: {@code K ≤ 1 + ε}, {@code |WᵀK| ≤ √C}, {@code |Y| ≤ C}. Gradients are multiplied by a power of two such
- * that {@code |E_ij| ≤ 2¹⁵/C'} for {@code E = dL/dY}; then {@code |WE|} and {@code |WEWᵀ|}, at most the Frobenius norm of
- * E, do not overflow either. The factor is computed on the GPU, so it is part of a CUDA graph.
+ * the speed. Its range is enough, since all matrices have bounds or are multiplied by powers of two that are computed on
+ * the GPU, as a part of a CUDA graph:
+ *
+ * <ul>
+ *   <li>{@code K ≤ 1 + ε}, {@code |WᵀK| ≤ √C}, {@code |Y| ≤ C}.
+ *   <li>Centred maps are scaled image by image such that squared distances are at most 2¹⁵. The product of the maps adds
+ *       the squared norms before it rounds, so that distances, not inner products, are rounded to float16: this changes
+ *       K by less than the rounding of K does, whatever the norms are.
+ *   <li>Gradients are scaled such that {@code |E_ij| ≤ 2¹⁵/C'} for {@code E = dL/dY}; then {@code |WE|} and {@code
+ *       |WEWᵀ|}, at most the Frobenius norm of E, do not overflow either. Each row of {@code dL/dK∘K} has a scale of its
+ *       own.
+ * </ul>
  */
 public final class HalfPrecisionSpd {
     private static final class Program {
@@ -41,6 +48,12 @@ public final class HalfPrecisionSpd {
     /** Largest finite power of two in float16. */
     private static final double LARGEST = 0x1p15;
 
+    /**
+     * Share of the squared norms by which squared distances are reduced if σ is the mean distance: more than the rounding
+     * error of the product, so that equal maps are at distance 0.
+     */
+    private static final double EQUALITY_MARGIN = 0x1p-16;
+
     /** With a smaller ε the bound of gradients is so loose that they would lose digits. */
     private static final double SMALLEST_EPSILON = 1e-8;
 
@@ -49,6 +62,9 @@ public final class HalfPrecisionSpd {
 
     /** Rows of a block, one for each of its warps. */
     private static final int ROWS = 8;
+
+    /** Rows and columns of a tile of a matrix. */
+    private static final int TILE = 32;
 
     private HalfPrecisionSpd() {}
 
@@ -86,92 +102,184 @@ public final class HalfPrecisionSpd {
     public static Var unitRoots(
             Rbf rbf, Bindings ofKernel, Var maps, @Nullable Var bias, Var weight, double epsilon, double smallest) {
         List<Var> inputs = bias == null ? List.of(maps, weight) : List.of(maps, weight, bias);
-        return maps.tape().apply(inputs, () -> {
-            Tensor m = maps.value();
-            @Nullable Tensor factor = rbf.constantFactor(m, ofKernel);
-            @Nullable Activated activated = bias == null ? null : Activated.of(m, bias.value());
-            return apply(
-                    activated == null ? Kernels.distances(m, factor) : Kernels.ofCentred(activated.x, factor),
-                    activated,
-                    1 + rbf.jitter(),
-                    weight.value(),
-                    (float) epsilon,
-                    (float) smallest);
-        });
+        return maps.tape()
+                .apply(
+                        inputs,
+                        () -> apply(
+                                KernelMatrices.of(
+                                        maps.value(),
+                                        bias == null ? null : bias.value(),
+                                        rbf.constantFactor(maps.value(), ofKernel),
+                                        1 + rbf.jitter()),
+                                weight.value(),
+                                (float) epsilon,
+                                (float) smallest));
     }
 
     /**
-     * Maps {@code max(M + b, 0)}, centred.
+     * Kernel matrices of a batch of maps {@code M [n, C, N]} and the values from which the gradient of M is computed.
      *
-     * @param x {@code [n, C, N]}
-     * @param positive a bit for each element of {@code M + b} that is positive, I32 {@code [n, C, ⌈N/32⌉]}
+     * @param k K {@code [n, C, C]}
+     * @param factor {@code −1/2σ²} for distances of scaled maps {@code [n]}
+     * @param scales powers of two by which maps are multiplied {@code [n]}
+     * @param x centred and scaled maps {@code [n, C, P]}: N positions, and columns that add squared norms to a product
+     * @param positive bits of the positive elements of {@code M + b}, U8 {@code [n, C, P/8]}, or null without a bias
+     * @param positions N
      */
-    private record Activated(Tensor x, Tensor positive) {
-        static Activated of(Tensor maps, Tensor bias) {
+    private record KernelMatrices(
+            Tensor k,
+            Tensor factor,
+            Tensor scales,
+            Tensor x,
+            @Nullable Tensor positive,
+            int positions) {
+        /** Columns of X that add squared norms, two numbers for each of both sides. */
+        private static final int COLUMNS_OF_NORMS = 4;
+
+        /** @param given {@code −1/2σ²} for all images, or null for the mean distance of each */
+        static KernelMatrices of(Tensor maps, @Nullable Tensor bias, @Nullable Tensor given, double diagonal) {
             int n = Math.toIntExact(maps.size(0));
             int channels = Math.toIntExact(maps.size(1));
             int positions = Math.toIntExact(maps.size(2));
-            Tensor x = Tensors.empty(maps.shape(), maps);
-            Tensor positive =
-                    Tensors.empty(Shape.of(n, channels, Math.ceilDiv(positions, 32)), DType.I32, maps.device());
+            int padded = Math.ceilDiv(positions + COLUMNS_OF_NORMS, ALIGNMENT) * ALIGNMENT;
+            int blocks = Math.ceilDiv(positions, 32);
+            Tensor means = Tensors.empty(Shape.of(n, positions), maps);
+            Tensor ranges = Tensors.empty(Shape.of(n, blocks), maps);
             Program.HALF.launch(
-                    "centre_relu", Kernels.centring(n, positions), maps, bias, x, positive, channels, positions);
-            return new Activated(x, positive);
+                    "means",
+                    new LaunchConfig(blocks, n, 1, 32, 32),
+                    maps,
+                    orNull(bias),
+                    means,
+                    ranges,
+                    channels,
+                    positions);
+            Tensor left = half(Shape.of(n, channels, padded), maps);
+            Tensor right = half(left.shape(), maps);
+            @Nullable
+            Tensor positive =
+                    bias == null ? null : Tensors.empty(Shape.of(n, channels, padded / 8), DType.U8, maps.device());
+            Tensor scales = Tensors.empty(Shape.of(n), maps);
+            Program.HALF.launch(
+                    "centred",
+                    overMaps(n, channels),
+                    maps,
+                    orNull(bias),
+                    means,
+                    ranges,
+                    left,
+                    right,
+                    orNull(positive),
+                    scales,
+                    n,
+                    channels,
+                    positions,
+                    padded,
+                    given == null ? (float) (1 - EQUALITY_MARGIN) : 1f,
+                    largest(positions));
+            Tensor d = half(Shape.of(n, channels, channels), maps);
+            Products.addProducts(d, 0, -2, left, Views.transpose(right));
+            Tensor factor = factors(d, given, scales);
+            Program.HALF.launch("gaussian", rows(d), d, factor, channels, (float) diagonal);
+            return new KernelMatrices(d, factor, scales, left, positive, positions);
+        }
+
+        /** Returns the largest power of two M for which N squares of numbers up to M have a sum of at most 2¹⁵. */
+        private static float largest(int positions) {
+            int bits = 32 - Integer.numberOfLeadingZeros(positions - 1); // ⌈log₂ N⌉
+            return Math.scalb(1f, Math.floorDiv(15 - bits, 2));
+        }
+
+        private static Tensor factors(Tensor d, @Nullable Tensor given, Tensor scales) {
+            int n = Math.toIntExact(d.size(0));
+            int channels = Math.toIntExact(d.size(1));
+            LaunchConfig rows = rows(d);
+            @Nullable Tensor parts = given == null ? Tensors.empty(Shape.of(n, rows.x()), scales) : null;
+            if (parts != null) {
+                Program.HALF.launch("distances", rows, d, parts, channels);
+            }
+            Tensor factor = Tensors.empty(Shape.of(n), scales);
+            Program.HALF.launch(
+                    "factors",
+                    overMaps(n, 1),
+                    scales,
+                    orNull(parts),
+                    orNull(given),
+                    factor,
+                    n,
+                    rows.x(),
+                    (float) ((double) channels * (channels - 1) / 2),
+                    (float) Sigma.SMALLEST);
+            return factor;
         }
 
         /**
-         * Computes the gradients of M and b. That of M is {@code [C, n, N]} in memory, a matrix of all positions for the
-         * gradient of the convolution's weight.
+         * Computes {@code dL/dM}, and {@code dL/db} if there is a bias. With a bias {@code dL/dM} is {@code [C, n, N]} in
+         * memory, a matrix of all positions for the gradient of the convolution's weight.
          *
-         * @param tx TX {@code [n, C, N]}
-         * @param rowSums row sums of T {@code [n, 1, C]}
+         * @param g {@code scale·dL/dK [n, C, C]}
          */
-        List<Tensor> backward(Tensor tx, Tensor rowSums) {
-            long n = x.size(0);
-            long channels = x.size(1);
-            Tensor gradient = Tensors.empty(Shape.of(channels, n, x.size(2)), x);
-            Tensor sums = Tensors.empty(Shape.of(n, channels), x);
+        List<Tensor> backward(Tensor g, Tensor scale) {
+            int n = Math.toIntExact(k.size(0));
+            int channels = Math.toIntExact(k.size(1));
+            Tensor laplacian = half(k.shape(), k);
+            Tensor multipliers = Tensors.empty(Shape.of(n, channels), scale);
             Program.HALF.launch(
-                    "maps_gradient_relu",
-                    new LaunchConfig(Math.toIntExact(Math.ceilDiv(n * channels, (long) ROWS)), 1, 1, 32 * ROWS, 1),
-                    tx,
-                    x,
-                    rowSums,
-                    positive,
+                    "laplacian",
+                    rows(k),
+                    g,
+                    k,
+                    factor,
+                    scales,
+                    scale,
+                    laplacian,
+                    multipliers,
+                    channels,
+                    largest(positions));
+            Tensor lx = Products.matmul(laplacian, x);
+            boolean byChannel = positive != null;
+            Tensor gradient = Tensors.empty(
+                    byChannel ? Shape.of(channels, n, positions) : Shape.of(n, channels, positions), scale);
+            @Nullable Tensor sums = byChannel ? Tensors.empty(Shape.of(n, channels), scale) : null;
+            Program.HALF.launch(
+                    "maps_gradient",
+                    overMaps(n, channels),
+                    lx,
+                    multipliers,
+                    orNull(positive),
                     gradient,
-                    sums,
-                    Math.toIntExact(n),
-                    Math.toIntExact(channels),
-                    Math.toIntExact(x.size(2)));
-            return List.of(Views.transpose(gradient, 0, 1), Views.reshape(Reductions.sum(sums, 0), channels));
+                    orNull(sums),
+                    n,
+                    channels,
+                    positions,
+                    Math.toIntExact(x.size(2)),
+                    (long) positions * (byChannel ? 1 : channels),
+                    (long) positions * (byChannel ? n : 1));
+            return sums == null
+                    ? List.of(gradient)
+                    : List.of(Views.transpose(gradient, 0, 1), Views.reshape(Reductions.sum(sums, 0), channels));
         }
     }
 
-    private static Result apply(
-            Distances distances,
-            @Nullable Activated activated,
-            double diagonal,
-            Tensor weight,
-            float epsilon,
-            float smallest) {
-        Tensor gram = distances.gram();
-        int n = Math.toIntExact(gram.size(0));
-        int channels = Math.toIntExact(gram.size(1));
+    /** Returns a kernel's argument for a tensor or a null pointer. */
+    private static Object orNull(@Nullable Tensor tensor) {
+        return tensor == null ? 0L : tensor;
+    }
+
+    private static Result apply(KernelMatrices kernel, Tensor weight, float epsilon, float smallest) {
+        Tensor k = kernel.k;
+        int n = Math.toIntExact(k.size(0));
         int size = Math.toIntExact(weight.size(1));
         long length = (long) size * (size + 1) / 2;
         float rootOfEpsilon = (float) Math.sqrt(epsilon);
         LaunchConfig shares = new LaunchConfig(PARTS, n, 1, 32 * ROWS, 1);
 
-        Tensor k = half(gram.shape(), gram);
-        Program.HALF.launch(
-                "gaussian", rows(k), gram, distances.norms(), distances.factor(), k, channels, distances.keep(), (float)
-                        diagonal);
         Tensor w = Tensors.to(weight, DType.F16);
         Tensor wk = Products.matmul(Views.transpose(w), k);
         Tensor y = timesEach(wk, w);
-        Tensor parts = Tensors.empty(Shape.of(n, PARTS), gram);
+        Tensor parts = Tensors.empty(Shape.of(n, PARTS), kernel.scales);
         Program.HALF.launch("squares", shares, y, parts, size, epsilon, rootOfEpsilon);
-        Tensor u = Tensors.empty(Shape.of(n, length), gram);
+        Tensor u = Tensors.empty(Shape.of(n, length), kernel.scales);
         Program.HALF.launch("unit_vectors", shares, y, parts, u, size, length, epsilon, rootOfEpsilon, smallest);
         return Result.of(
                 u,
@@ -195,10 +303,10 @@ public final class HalfPrecisionSpd {
                             smallest,
                             (float) (LARGEST / size));
                     Tensor e = half(y.shape(), g);
-                    int tiles = Math.ceilDiv(size, Kernels.TILE);
+                    int tiles = Math.ceilDiv(size, TILE);
                     Program.HALF.launch(
                             "matrix_gradient",
-                            new LaunchConfig(tiles, tiles, n, Kernels.TILE, 8),
+                            new LaunchConfig(tiles, tiles, n, TILE, 8),
                             y,
                             g,
                             parts,
@@ -211,23 +319,20 @@ public final class HalfPrecisionSpd {
                             rootOfEpsilon,
                             smallest);
                     @Nullable Tensor ofWeight = wanted[1] ? weightGradient(wk, e, scale) : null;
-                    if (activated == null) {
-                        return list(
-                                wanted[0]
-                                        ? mapsGradient(distances, null, k, w, e, scale)
-                                                .getFirst()
-                                        : null,
-                                ofWeight);
+                    boolean hasBias = kernel.positive != null;
+                    if (!wanted[0] && !(hasBias && wanted[2])) {
+                        return hasBias ? list(null, ofWeight, null) : list(null, ofWeight);
                     }
-                    if (!wanted[0] && !wanted[2]) {
-                        return list(null, ofWeight, null);
-                    }
-                    List<Tensor> ofMaps = mapsGradient(distances, activated, k, w, e, scale);
-                    return list(ofMaps.getFirst(), ofWeight, ofMaps.getLast());
+                    Tensor ofKernel = timesEach(Products.matmul(w, e), Views.transpose(w));
+                    List<Tensor> ofMaps = kernel.backward(ofKernel, scale);
+                    return hasBias
+                            ? list(ofMaps.getFirst(), ofWeight, ofMaps.getLast())
+                            : list(ofMaps.getFirst(), ofWeight);
                 },
-                distances.x(),
-                activated == null ? distances.x() : activated.positive,
-                distances.factor(),
+                kernel.x,
+                kernel.positive == null ? kernel.x : kernel.positive,
+                kernel.scales,
+                kernel.factor,
                 k,
                 w,
                 wk,
@@ -245,17 +350,9 @@ public final class HalfPrecisionSpd {
                 1);
     }
 
-    /** Computes {@code dL/dM}, and {@code dL/db} if there is a bias, from {@code dL/dK = WEWᵀ}. */
-    private static List<Tensor> mapsGradient(
-            Distances distances, @Nullable Activated activated, Tensor k, Tensor w, Tensor e, Tensor scale) {
-        Tensor g = timesEach(Products.matmul(w, e), Views.transpose(w));
-        Tensor t = Tensors.empty(k.shape(), scale);
-        Tensor rowSums = Tensors.empty(Shape.of(k.size(0), 1, k.size(1)), scale);
-        Program.HALF.launch(
-                "distance_gradient", rows(k), g, k, distances.factor(), scale, t, rowSums, Math.toIntExact(k.size(1)));
-        return activated == null
-                ? List.of(Kernels.mapsGradient(t, rowSums, distances.x()))
-                : activated.backward(Products.matmul(t, distances.x()), rowSums);
+    /** Returns a launch with one warp for each map of a batch. */
+    private static LaunchConfig overMaps(int n, int channels) {
+        return new LaunchConfig(Math.toIntExact(Math.ceilDiv((long) n * channels, (long) ROWS)), 1, 1, 32 * ROWS, 1);
     }
 
     /**

@@ -244,13 +244,13 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
      * squares of the rounded inputs of the product: with TF32, equal maps still have distance 0 and small distances
      * keep their digits, which norms in full precision beside rounded products would lose.
      */
-    static final class Kernels {
+    private static final class Kernels {
         private static final class Program {
             static final CudaProgram RBF = CudaProgram.beside(Kernels.class, "rbf.cu");
         }
 
         private static final int ROWS = 8; // of a block that adds up distances
-        static final int TILE = 32;
+        private static final int TILE = 32;
 
         private Kernels() {}
 
@@ -268,64 +268,29 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
          * @return K {@code [n, C, C]}
          */
         static Result apply(Tensor maps, @Nullable Tensor given, double diagonal) {
-            Distances distances = distances(maps, given);
-            Tensor k = distances.gram();
-            int n = Math.toIntExact(k.size(0));
-            int channels = Math.toIntExact(k.size(1));
-            Program.RBF.launch(
-                    "gaussian",
-                    new LaunchConfig(channels, n, 1, 256, 1),
-                    k,
-                    distances.norms(),
-                    distances.factor(),
-                    channels,
-                    distances.keep(),
-                    (float) diagonal);
-            return Result.of(
-                    k,
-                    (g, wanted) -> list(backward(Views.contiguous(g), k, distances.factor(), distances.x())),
-                    distances.x(),
-                    distances.factor());
-        }
-
-        /**
-         * What defines the kernel of a batch: {@code K_ij = exp(factor·(keep·(s_i + s_j) − 2G_ij))}.
-         *
-         * @param x maps minus their mean {@code [n, C, N]}
-         * @param gram {@code G = XXᵀ [n, C, C]}
-         * @param norms s, the diagonal of G {@code [n, C]}
-         * @param factor {@code −1/2σ²} of each image {@code [n, 1, 1]}
-         * @param keep 1, or less by the margin of {@code SquaredDistances.squaredAboveRounding}
-         */
-        record Distances(Tensor x, Tensor gram, Tensor norms, Tensor factor, float keep) {}
-
-        /** Centres the maps, computes their products, and the widths if none is given. */
-        static Distances distances(Tensor maps, @Nullable Tensor given) {
             int n = Math.toIntExact(maps.size(0));
             int channels = Math.toIntExact(maps.size(1));
             int positions = Math.toIntExact(maps.size(2));
             Tensor x = Tensors.empty(maps.shape(), maps);
-            Program.RBF.launch("centre", centring(n, positions), maps, x, channels, positions);
-            return ofCentred(x, given);
-        }
-
-        /** Returns the launch of a kernel that centres maps: 32 positions of an image to a block. */
-        static LaunchConfig centring(int n, int positions) {
-            return new LaunchConfig(Math.ceilDiv(positions, TILE), n, 1, TILE, 16);
-        }
-
-        /** Computes the products of centred maps, and the widths if none is given. */
-        static Distances ofCentred(Tensor x, @Nullable Tensor given) {
-            int n = Math.toIntExact(x.size(0));
-            int channels = Math.toIntExact(x.size(1));
-            Tensor gram = Products.matmul(x, Views.transpose(x));
-            Tensor norms = Tensors.empty(Shape.of(n, channels), x);
-            Program.RBF.launch("diagonal", LaunchConfig.over((long) n * channels), gram, norms, channels, n * channels);
-            float keep = given == null ? (float) (1 - EQUALITY_MARGIN * x.type().epsilon()) : 1;
+            Program.RBF.launch(
+                    "centre",
+                    new LaunchConfig(Math.ceilDiv(positions, TILE), n, 1, TILE, 16),
+                    maps,
+                    x,
+                    channels,
+                    positions);
+            Tensor k = Products.matmul(x, Views.transpose(x));
+            Tensor norms = Tensors.empty(Shape.of(n, channels), maps);
+            Program.RBF.launch("diagonal", LaunchConfig.over((long) n * channels), k, norms, channels, n * channels);
+            float keep =
+                    given == null ? (float) (1 - EQUALITY_MARGIN * maps.type().epsilon()) : 1;
             Tensor factor = given == null
-                    ? meanWidths(gram, norms, keep)
+                    ? meanWidths(k, norms, keep)
                     : Views.contiguous(Views.expand(Views.reshape(given, 1, 1, 1), n, 1, 1));
-            return new Distances(x, gram, norms, factor, keep);
+            Program.RBF.launch(
+                    "gaussian", new LaunchConfig(channels, n, 1, 256, 1), k, norms, factor, channels, keep, (float)
+                            diagonal);
+            return Result.of(k, (g, wanted) -> list(backward(Views.contiguous(g), k, factor, x)), x, factor);
         }
 
         private static Tensor meanWidths(Tensor gram, Tensor norms, float keep) {
@@ -357,27 +322,16 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                     t,
                     rowSums,
                     channels);
-            return mapsGradient(t, rowSums, x);
-        }
-
-        /**
-         * Computes {@code dL/dM = 2(rowsum(T)∘X − TX)}.
-         *
-         * @param t T {@code [n, C, C]}, symmetric
-         * @param rowSums parts of the row sums of T {@code [n, parts, C]}
-         * @param x X {@code [n, C, N]}
-         */
-        static Tensor mapsGradient(Tensor t, Tensor rowSums, Tensor x) {
             Tensor tx = Products.matmul(t, x);
             Program.RBF.launch(
                     "maps_gradient",
-                    new LaunchConfig(Math.toIntExact(x.size(1)), Math.toIntExact(x.size(0)), 1, 256, 1),
+                    new LaunchConfig(channels, n, 1, 256, 1),
                     tx,
                     x,
                     rowSums,
-                    Math.toIntExact(x.size(1)),
+                    channels,
                     Math.toIntExact(x.size(2)),
-                    Math.toIntExact(rowSums.size(1)));
+                    tiles);
             return tx;
         }
     }

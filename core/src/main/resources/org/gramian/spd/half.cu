@@ -1,6 +1,6 @@
-// rbf/spd/relu/triu/root/l2 with float16 matrices; org.gramian.spd.HalfPrecisionSpd launches these. K, Y, E = dL/dY and
-// dL/dK are float16 and stored as 16-bit words: NVRTC has no header for the type. Sums are float32. Sizes of matrices are
-// multiples of 8, so that a thread reads 8 elements in one access.
+// rbf/spd/relu/triu/root/l2 with float16 matrices; org.gramian.spd.HalfPrecisionSpd launches these. Centred maps, their
+// squared distances, K, Y, E = dL/dY and dL/dK are float16 and stored as 16-bit words: NVRTC has no header for the type.
+// Sums are float32. Rows of matrices are multiples of 8, so that a thread reads 8 elements in one access.
 
 typedef unsigned short half_t;
 
@@ -36,6 +36,14 @@ __device__ void unpack(uint4 words, float* values) {
     values[7] = to_float(words.w >> 16);
 }
 
+__device__ uint4 packed(const float* values) {
+    return make_uint4(
+            to_halves(values[0], values[1]),
+            to_halves(values[2], values[3]),
+            to_halves(values[4], values[5]),
+            to_halves(values[6], values[7]));
+}
+
 // Sum over a warp, in all of its threads.
 __device__ float warp_sum(float value) {
     for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffff, value, offset);
@@ -52,60 +60,180 @@ __device__ float warp_max(float value) {
     return value;
 }
 
-__device__ float relu(float value) {
-    return value < 0 ? 0 : value; // NaN stays NaN
+// The power of two that brings a positive bound to at most the largest, between 2^-60 and 2^60; 1 for a bound of 0.
+__device__ float power_of_two(float largest, float bound) {
+    float exponent = floorf(log2f(largest / bound));
+    exponent = exponent > 60 ? 60 : exponent < -60 ? -60 : exponent;
+    return bound == 0 ? 1 : exp2f(exponent); // NaN stays NaN
 }
 
-// X = max(M + b, 0) minus its mean over the maps, and a bit for each element of M + b that is positive. A block has 32
-// positions of one image, 16 maps at a time, one to a warp.
-extern "C" __global__ void centre_relu(
-        const float* maps, const float* bias, float* x, unsigned int* positive, int channels, int positions) {
-    __shared__ float sums[16][33];
-    int p = blockIdx.x * 32 + threadIdx.x;
+// A map's value with a bias, at least the least: bias and ReLU of the convolution before, or neither.
+__device__ float activated(float value, float bias, float least) {
+    value += bias;
+    return value < least ? least : value; // NaN stays NaN
+}
+
+#define MINUS_INFINITY __int_as_float(0xff800000)
+
+// Means over the maps, and of each block the largest difference between two maps at one position. A block of 32 x 32
+// threads has 32 positions of one image, 32 maps at a time.
+extern "C" __global__ void means(
+        const float* maps, const float* bias, float* mean, float* ranges, int channels, int positions) {
+    __shared__ float sums[32][33], highest[32][33], lowest[32][33], range_of[32];
+    int x = threadIdx.x, y = threadIdx.y, p = blockIdx.x * 32 + x;
     const float* from = maps + (long long) blockIdx.y * channels * positions;
-    float* to = x + (long long) blockIdx.y * channels * positions;
-    float sum = 0;
-    if (p < positions)
-        for (int c = threadIdx.y; c < channels; c += 16) sum += relu(from[(long long) c * positions + p] + bias[c]);
-    sums[threadIdx.y][threadIdx.x] = sum;
+    float sum = 0, high = MINUS_INFINITY, low = -MINUS_INFINITY, least = bias ? 0 : MINUS_INFINITY;
+    if (p < positions) {
+        #pragma unroll 8
+        for (int c = y; c < channels; c += 32) {
+            float value = activated(from[(long long) c * positions + p], bias ? bias[c] : 0, least);
+            sum += value;
+            high = fmaxf(high, value);
+            low = fminf(low, value);
+        }
+    }
+    sums[y][x] = sum;
+    highest[y][x] = high;
+    lowest[y][x] = low;
     __syncthreads();
-    if (threadIdx.y == 0) {
-        for (int k = 1; k < 16; k++) sum += sums[k][threadIdx.x];
-        sums[0][threadIdx.x] = sum / channels;
+    p = blockIdx.x * 32 + y; // a position to a warp
+    sum = warp_sum(sums[x][y]);
+    float range = warp_max(highest[x][y]) + warp_max(-lowest[x][y]);
+    if (x == 0) {
+        if (p < positions) mean[(long long) blockIdx.y * positions + p] = sum / channels;
+        range_of[y] = p < positions ? range + 0 * sum : 0; // NaN, which maxima ignore, is in the sum
     }
     __syncthreads();
-    float mean = sums[0][threadIdx.x];
-    for (int c = threadIdx.y; c < channels; c += 16) {
-        float value = p < positions ? from[(long long) c * positions + p] + bias[c] : 0;
-        unsigned int bits = __ballot_sync(0xffffffff, value > 0);
-        if (p < positions) to[(long long) c * positions + p] = relu(value) - mean;
-        if (threadIdx.x == 0) positive[((long long) blockIdx.y * channels + c) * gridDim.x + blockIdx.x] = bits;
+    if (y == 0) {
+        range = warp_max(range_of[x]);
+        if (x == 0) ranges[blockIdx.y * gridDim.x + blockIdx.x] = range;
     }
 }
 
-// K = exp(factor D), 1 + jitter on the diagonal, from the Gram matrix and its diagonal. A row to a warp.
-extern "C" __global__ void gaussian(
-        const float* g, const float* s, const float* factor, uint4* k, int channels, float keep, float diagonal_value) {
+// Elements 8 j to 8 j + 7 of a row, 0 after its end.
+__device__ void load(const float* row, int count, int j, float* values) {
+    const float4 zero = make_float4(0, 0, 0, 0);
+    if (count % 4 == 0) { // rows begin at multiples of 16 bytes
+        float4 a = 8 * j < count ? *(const float4*) (row + 8 * j) : zero;
+        float4 b = 8 * j + 4 < count ? *(const float4*) (row + 8 * j + 4) : zero;
+        values[0] = a.x, values[1] = a.y, values[2] = a.z, values[3] = a.w;
+        values[4] = b.x, values[5] = b.y, values[6] = b.z, values[7] = b.w;
+    } else {
+        #pragma unroll
+        for (int e = 0; e < 8; e++) values[e] = 8 * j + e < count ? row[8 * j + e] : 0;
+    }
+}
+
+// Maps minus their mean, times a power of two such that no two maps differ by more than the largest at a position, with
+// columns such that -2 left right' is D: left = [X, 0, -q, 1, 1] and right = [X, 0, 1, 1, -q], where q = keep s / 2 as two
+// float16 numbers and s is the squared norm. A bit of positive for each positive element. A map to a warp.
+extern "C" __global__ void centred(
+        const float* maps, const float* bias, const float* means, const float* ranges, uint4* left, uint4* right,
+        unsigned char* positive, float* scales, int images, int channels, int positions, int padded, float keep,
+        float largest) {
+    int map = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (map >= images * channels) return;
+    int image = map / channels, channel = map % channels, words = padded / 8, blocks = (positions + 31) / 32;
+    float range = 0;
+    for (int k = lane; k < blocks; k += 32) range = larger(ranges[image * blocks + k], range);
+    float scale = power_of_two(largest, warp_max(range));
+    if (channel == 0 && lane == 0) scales[image] = scale;
+    const float* from = maps + (long long) map * positions;
+    const float* mean = means + (long long) image * positions;
+    long long row = (long long) map * words;
+    float b = bias ? bias[channel] : 0, least = bias ? 0 : MINUS_INFINITY;
+    float values[8], norm = 0;
+    for (int j = lane; j < words; j += 32) {
+        float of_mean[8];
+        load(from, positions, j, values);
+        load(mean, positions, j, of_mean);
+        unsigned int bits = 0;
+        #pragma unroll
+        for (int e = 0; e < 8; e++) {
+            float value = activated(values[e], b, least);
+            bool inside = 8 * j + e < positions;
+            bits |= (inside && value > 0) << e;
+            values[e] = inside ? (value - of_mean[e]) * scale : 0;
+        }
+        if (bias) positive[row + j] = bits;
+        #pragma unroll
+        for (int e = 0; e < 8; e++) {
+            values[e] = to_float(to_half(values[e]));
+            norm += values[e] * values[e];
+        }
+        if (j < words - 1) left[row + j] = right[row + j] = packed(values);
+    }
+    norm = -0.5f * keep * warp_sum(norm);
+    if (lane == (words - 1) % 32) {
+        float high = to_float(to_half(norm)), low = norm - high;
+        values[4] = high;
+        values[5] = low;
+        values[6] = values[7] = 1;
+        left[row + words - 1] = packed(values);
+        values[4] = values[5] = 1;
+        values[6] = high;
+        values[7] = low;
+        right[row + words - 1] = packed(values);
+    }
+}
+
+// Sums of the distances above the diagonal, 8 rows to a block, one to a warp.
+extern "C" __global__ void distances(const half_t* d, float* parts, int channels) {
+    __shared__ float sums[WARPS];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, i = blockIdx.x * WARPS + warp;
+    float sum = 0;
+    if (i < channels) {
+        const uint4* row = (const uint4*) (d + ((long long) blockIdx.y * channels + i) * channels);
+        for (int j = i / 8 + lane; j < channels / 8; j += 32) {
+            float values[8];
+            unpack(row[j], values);
+            #pragma unroll
+            for (int e = 0; e < 8; e++) {
+                float root = values[e] * rsqrtf(values[e]);
+                root = values[e] > 0 ? root : values[e] * 0; // NaN stays NaN
+                sum += 8 * j + e > i ? root : 0;
+            }
+        }
+    }
+    sum = warp_sum(sum);
+    if (lane == 0) sums[warp] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int k = 1; k < WARPS; k++) sum += sums[k];
+        parts[blockIdx.y * gridDim.x + blockIdx.x] = sum;
+    }
+}
+
+// -1/(2 sigma^2) for distances of scaled maps: a given one, or sigma is the mean distance, at least the smallest. An image
+// to a warp.
+extern "C" __global__ void factors(
+        const float* scales, const float* parts, const float* given, float* factor, int images, int count, float pairs,
+        float smallest) {
+    int image = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (image >= images) return;
+    float scale = scales[image], sum = 0;
+    if (!given)
+        for (int k = lane; k < count; k += 32) sum += parts[image * count + k];
+    float sigma = warp_sum(sum) / pairs;
+    sigma = sigma < smallest * scale ? smallest * scale : sigma;
+    if (lane == 0) factor[image] = given ? given[0] / scale / scale : -0.5f / sigma / sigma;
+}
+
+// K = exp(factor D) in the memory of D, 1 + jitter on the diagonal. A row to a warp.
+extern "C" __global__ void gaussian(uint4* d, const float* factor, int channels, float diagonal_value) {
     int i = blockIdx.x * WARPS + threadIdx.x / 32;
     if (i >= channels) return;
-    const float* norms = s + (long long) blockIdx.y * channels;
-    long long row = ((long long) blockIdx.y * channels + i) * channels;
-    float f = factor[blockIdx.y], si = norms[i];
-    for (int j = threadIdx.x % 32 * 8; j < channels; j += 256) {
-        float4 a = *(const float4*) (g + row + j), b = *(const float4*) (g + row + j + 4);
-        float4 c = *(const float4*) (norms + j), d = *(const float4*) (norms + j + 4);
-        float products[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-        float sj[8] = {c.x, c.y, c.z, c.w, d.x, d.y, d.z, d.w};
+    uint4* row = d + ((long long) blockIdx.y * channels + i) * (channels / 8);
+    float f = factor[blockIdx.y];
+    for (int j = threadIdx.x % 32; j < channels / 8; j += 32) {
         float values[8];
+        unpack(row[j], values);
+        #pragma unroll
         for (int e = 0; e < 8; e++) {
-            float distance = keep * (si + sj[e]) - 2 * products[e];
-            values[e] = i == j + e ? diagonal_value : __expf(f * (distance < 0 ? 0 : distance)); // NaN stays NaN
+            float value = __expf(f * (values[e] < 0 ? 0 : values[e])); // NaN stays NaN
+            values[e] = i == 8 * j + e ? diagonal_value : value;
         }
-        k[(row + j) / 8] = make_uint4(
-                to_halves(values[0], values[1]),
-                to_halves(values[2], values[3]),
-                to_halves(values[4], values[5]),
-                to_halves(values[6], values[7]));
+        row[j] = packed(values);
     }
 }
 
@@ -262,53 +390,84 @@ extern "C" __global__ void matrix_gradient(
     }
 }
 
-// T = 2 factor / scale dL/dK o K, 0 on the diagonal, and the sums of its rows. dL/dK = WEW' is symmetric up to rounding,
-// so T is dL/dD + (dL/dD)'. A row to a warp.
-extern "C" __global__ void distance_gradient(
-        const uint4* g, const uint4* k, const float* factor, const float* scale, float4* t, float* row_sums,
-        int channels) {
+// L = P - diag(rowsum(P)) with P = dL/dK o K, 0 on the diagonal, each row times a power of two such that no element of LX
+// overflows; X has elements up to the largest. multipliers times LX is dL/dM: dL/dK = WEW' is symmetric up to rounding.
+// Row sums are those of the rounded elements, so that equal maps cancel. A row to a warp.
+extern "C" __global__ void laplacian(
+        const uint4* __restrict__ g, const uint4* __restrict__ k, const float* factor, const float* scales,
+        const float* scale, uint4* __restrict__ l, float* multipliers, int channels, float largest) {
     int i = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (i >= channels) return;
     long long map = (long long) blockIdx.y * channels + i;
     long long row = map * (channels / 8);
-    float f = 2 * factor[blockIdx.y] / scale[0];
-    float sum = 0;
+    float gradients[8], kernels[8], sum = 0;
     #pragma unroll 2
     for (int j = lane; j < channels / 8; j += 32) {
-        float gradients[8], kernels[8];
         unpack(g[row + j], gradients);
         unpack(k[row + j], kernels);
+        #pragma unroll
         for (int e = 0; e < 8; e++) {
-            gradients[e] = i == 8 * j + e ? 0 : f * kernels[e] * gradients[e];
-            sum += gradients[e];
+            float value = fabsf(kernels[e] * gradients[e]);
+            sum += i == 8 * j + e ? 0 : value;
         }
-        t[2 * (row + j)] = make_float4(gradients[0], gradients[1], gradients[2], gradients[3]);
-        t[2 * (row + j) + 1] = make_float4(gradients[4], gradients[5], gradients[6], gradients[7]);
+    }
+    float r = power_of_two(16384 / largest, warp_sum(sum));
+    sum = 0;
+    int last = i / 8; // the word of the diagonal, written when the sum is known
+    float diagonal[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    #pragma unroll 2
+    for (int j = lane; j < channels / 8; j += 32) {
+        unpack(g[row + j], gradients);
+        unpack(k[row + j], kernels);
+        #pragma unroll
+        for (int e = 0; e < 8; e++) {
+            float value = to_float(to_half(r * kernels[e] * gradients[e]));
+            gradients[e] = i == 8 * j + e ? 0 : value;
+            sum += gradients[e];
+            diagonal[e] = j == last ? gradients[e] : diagonal[e];
+        }
+        if (j != last) l[row + j] = packed(gradients);
     }
     sum = warp_sum(sum);
-    if (lane == 0) row_sums[map] = sum;
+    if (lane == last % 32) {
+        #pragma unroll
+        for (int e = 0; e < 8; e++) diagonal[e] = i % 8 == e ? -sum : diagonal[e];
+        l[row + last] = packed(diagonal);
+    }
+    if (lane == 0) multipliers[map] = -4 * factor[blockIdx.y] * scales[blockIdx.y] / scale[0] / r;
 }
 
-// dL/dM = 2 (rowsum(T) o X - TX) where M + b is positive, else 0, as [C, n, N]; and its sum over each map, as [n, C]. A
-// map to a warp.
-extern "C" __global__ void maps_gradient_relu(
-        const float* tx, const float* x, const float* row_sums, const unsigned int* positive, float* out, float* sums,
-        int images, int channels, int positions) {
+// dL/dM = multipliers o LX; if bits of positive elements are given, 0 where they are not set, and its sum over each map, as
+// [n, C]. Elements of successive images are image_stride apart in dL/dM. A map to a warp.
+extern "C" __global__ void maps_gradient(
+        const uint2* lx, const float* multipliers, const unsigned char* positive, float* out, float* sums, int images,
+        int channels, int positions, int padded, long long image_stride, long long channel_stride) {
     int map = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (map >= images * channels) return;
-    int image = map / channels, channel = map % channels, words = (positions + 31) / 32;
-    long long from = (long long) map * positions;
-    float* to = out + ((long long) channel * images + image) * positions;
-    const unsigned int* bits = positive + (long long) map * words;
-    float row_sum = row_sums[map], sum = 0;
-    #pragma unroll 4
-    for (int p = lane; p < positions; p += 32) {
-        float value = bits[p / 32] >> lane & 1 ? 2 * (row_sum * x[from + p] - tx[from + p]) : 0;
-        to[p] = value;
-        sum += value;
+    int image = map / channels, channel = map % channels;
+    long long row = (long long) map * (padded / 4);
+    float* to = out + image * image_stride + channel * channel_stride;
+    float multiplier = multipliers[map], sum = 0;
+    for (int j = lane; 4 * j < positions; j += 32) {
+        unsigned int bits = positive ? positive[(row + j) / 2] >> j % 2 * 4 : 0xf;
+        uint2 words = lx[row + j];
+        float values[4] = {
+            to_float(words.x & 0xffffu), to_float(words.x >> 16), to_float(words.y & 0xffffu), to_float(words.y >> 16)};
+        #pragma unroll
+        for (int e = 0; e < 4; e++) {
+            values[e] = bits >> e & 1 && 4 * j + e < positions ? multiplier * values[e] : 0;
+            sum += values[e];
+        }
+        if (positions % 4 == 0) { // rows begin at multiples of 16 bytes
+            ((float4*) to)[j] = make_float4(values[0], values[1], values[2], values[3]);
+        } else {
+            #pragma unroll
+            for (int e = 0; e < 4; e++)
+                if (4 * j + e < positions) to[4 * j + e] = values[e];
+        }
     }
     sum = warp_sum(sum);
-    if (lane == 0) sums[map] = sum;
+    if (sums && lane == 0) sums[map] = sum;
 }
 
 // out = float(h) factor / scale.

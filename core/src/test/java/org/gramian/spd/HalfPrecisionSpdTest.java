@@ -55,9 +55,34 @@ class HalfPrecisionSpdTest {
         }
     }
 
+    /** Norms differ by a factor of 30 or more, and maps that are far from the others may be close to each other. */
+    @RandomTest(times = 2)
+    void mapsMayHaveVeryDifferentNorms(Seed seed) {
+        Gpu.required();
+        for (long side : new long[] {2, 7, 14}) {
+            for (String kernel : List.of("rbf", "rbf:sigma=20")) {
+                try (Scope _ = Scope.open()) {
+                    Shape shape = Shape.of(3, CHANNELS, side, side);
+                    Tensor features = Tensors.uniform(seed.random(), 0, 3, shape, DType.F64);
+                    Tensor similar = Views.slice(features, 1, 8, 16);
+                    Tensor center = Elementwise.mul(Views.slice(features, 1, 16, 17), 30);
+                    similar.copyFrom(Elementwise.add(Elementwise.mul(similar, 0.1), center));
+                    requireClose(kernel, 64, features, seed);
+                    Tensor outlier = Tensors.uniform(seed.random(), 0, 3, shape, DType.F64);
+                    Tensors.fill(Views.slice(Views.reshape(outlier, shape.elements()), 0, 7, 8), 1000);
+                    requireClose(kernel, 64, outlier, seed);
+                }
+            }
+        }
+    }
+
     private static void requireClose(String kernel, long size, Shape shape, Seed seed) {
+        requireClose(kernel, size, Tensors.uniform(seed.random(), 0, 3, shape, DType.F64), seed);
+    }
+
+    private static void requireClose(String kernel, long size, Tensor features, Seed seed) {
         Pooling pooling = Pooling.parse(kernel + "/spd:" + size + "/relu/triu/root/l2");
-        Tensor features = Tensors.uniform(seed.random(), 0, 3, shape, DType.F64);
+        Shape shape = features.shape();
         Tensor upstream = Tensors.gaussian(seed.random(), Shape.of(shape.at(0), size * (size + 1) / 2), DType.F64);
         Tensor weight = positive(size);
         List<double[]> exact = computed(pooling, features, weight, upstream);
@@ -73,7 +98,7 @@ class HalfPrecisionSpdTest {
     @RandomTest(times = 4)
     void biasAndReluOfAConvolutionBelongToTheNode(Seed seed) {
         Gpu.required();
-        for (long[] sizes : new long[][] {{1, 8, 2}, {3, 64, 7}, {3, 17, 7}, {2, 104, 14}}) {
+        for (long[] sizes : new long[][] {{1, 8, 2}, {3, 64, 7}, {3, 17, 7}, {2, 104, 14}, {1, 24, 17}}) {
             try (Scope _ = Scope.open()) {
                 Shape shape = Shape.of(sizes[0], CHANNELS, sizes[2], sizes[2]);
                 Pooling pooling = Pooling.parse("conv:" + CHANNELS + "/rbf/spd:" + sizes[1] + "/relu/triu/root/l2");
@@ -190,6 +215,29 @@ class HalfPrecisionSpdTest {
                             .toArray();
                     assertThat(RelativeError.ofNorm(scaled.get(k), expected)).isLessThan(1e-5);
                 }
+            }
+        }
+    }
+
+    /** Maps are multiplied by powers of two, so another power of two changes nothing if σ is the mean distance. */
+    @RandomTest(times = 2)
+    void valuesDoNotDependOnTheScaleOfTheMaps(Seed seed) {
+        Gpu.required();
+        try (Scope _ = Scope.open()) {
+            Pooling pooling = Pooling.parse("rbf/spd:32/relu/triu/root/l2");
+            Tensor features = onGpu(Tensors.uniform(seed.random(), 0, 3, Shape.of(4, CHANNELS, 5, 5), DType.F64));
+            Tensor upstream = onGpu(Tensors.gaussian(seed.random(), Shape.of(4, 32 * 33 / 2), DType.F64));
+            Tensor weight = onGpu(Stiefel.random(seed.random(), Shape.of(CHANNELS, 32), DType.F64));
+            List<double[]> one = inTf32(() -> computed(pooling, features, weight, upstream));
+            for (int exponent : new int[] {-20, 20}) {
+                double factor = Math.scalb(1.0, exponent);
+                List<double[]> scaled =
+                        inTf32(() -> computed(pooling, Elementwise.mul(features, factor), weight, upstream));
+                assertThat(RelativeError.ofNorm(scaled.get(0), one.get(0))).isLessThan(1e-6);
+                double[] expected =
+                        Arrays.stream(one.get(1)).map(value -> value / factor).toArray();
+                assertThat(RelativeError.ofNorm(scaled.get(1), expected)).isLessThan(1e-5);
+                assertThat(RelativeError.ofNorm(scaled.get(2), one.get(2))).isLessThan(1e-5);
             }
         }
     }

@@ -9,6 +9,7 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
+import org.gramian.spd.layer.Stiefel.Metric;
 import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
@@ -38,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The retraction is {@link Retraction#QR} by products alone: with {@code E = QᵀQ − I} and its upper part {@code Ψ(E)}, the
  * diagonal halved, {@code Q ← Q(I − Ψ(E))} squares the error; every factor is upper triangular with a positive diagonal, so that
  * the limit is the Q of {@code W + ξ = QR}. For a tangent ξ the first error is {@code ξᵀξ}, which is far below 1 at usual rates.
+ *
+ * <p>Where TF32 is allowed, only {@code QᵀQ} is a float32 product: the other factors are as small as the error, so rounding them
+ * leaves a part of it, which the next round corrects.
  */
 public final class CudaGraphOptimizer {
     /** Blocks of a kernel that goes over all elements: enough for any GPU to be busy. */
@@ -183,24 +187,28 @@ public final class CudaGraphOptimizer {
     private StiefelMove stiefelMove(Move move) {
         StiefelOptions options = optimizer.options().stiefel();
         Tensor w = move.parameter.value();
-        Tensor riemannian = Stiefel.gradient(w, clipped(move.gradient), options.metric());
+        Tensor gradient = clipped(move.gradient);
         Map<String, Tensor> state = new LinkedHashMap<>();
-        Tensor start;
+        Tangent tangent;
         if (options.constantRate().isPresent()) {
-            start = along(w, riemannian, -options.constantRate().getAsDouble(), true);
+            Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
+            tangent = along(w, riemannian, -options.constantRate().getAsDouble(), true);
         } else {
             double factor = -move.group.rate() * options.multiplier();
-            start = switch (optimizer.options()) {
+            tangent = switch (optimizer.options()) {
                 case SgdOptions sgd -> {
-                    Tensor velocity = riemannian;
-                    if (sgd.momentum() != 0) {
-                        Tensor former = Stiefel.project(w, state(move.parameter, Sgd.VELOCITY));
-                        velocity = Elementwise.addScaled(riemannian, former, sgd.momentum());
+                    Tensor velocity;
+                    if (sgd.momentum() == 0) {
+                        velocity = Stiefel.gradient(w, gradient, options.metric());
+                    } else {
+                        velocity = velocity(
+                                w, gradient, state(move.parameter, Sgd.VELOCITY), sgd.momentum(), options.metric());
                         state.put(Sgd.VELOCITY, velocity);
                     }
                     yield along(w, velocity, factor, false);
                 }
                 case AdamWOptions adamW -> {
+                    Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
                     Tensor former = Stiefel.project(w, state(move.parameter, AdamW.FIRST_MOMENT));
                     Tensor first = Elementwise.addScaled(
                             Elementwise.mul(former, adamW.beta1()), riemannian, 1 - adamW.beta1());
@@ -209,13 +217,43 @@ public final class CudaGraphOptimizer {
                 }
             };
         }
-        Libtorch.load().exactly(() -> orthonormalize(start));
-        return new StiefelMove(start, state);
+        orthonormalize(tangent);
+        return new StiefelMove(tangent.end, state);
+    }
+
+    /**
+     * Tangent vector at W.
+     *
+     * @param vector ξ
+     * @param end {@code W + ξ}
+     */
+    private record Tangent(Tensor vector, Tensor end) {}
+
+    /**
+     * Computes {@code ∇ + μ·P_W(V) = F + μV − W·S} with {@code S = FᵀW + μ·sym(VᵀW)}, or {@code sym(FᵀW)} in the Euclidean metric:
+     * one product less than gradient and projection need by themselves.
+     */
+    private static Tensor velocity(Tensor w, Tensor f, Tensor former, double momentum, Metric metric) {
+        int columns = Math.toIntExact(w.size(1));
+        Tensor s = Tensors.empty(Shape.of(columns, columns), w);
+        launch(
+                "normal_part",
+                overSquare(columns),
+                Products.matmul(Views.transpose(f), w),
+                Products.matmul(Views.transpose(former), w),
+                s,
+                columns,
+                (float) momentum,
+                metric == Metric.EUCLIDEAN ? 1 : 0);
+        Tensor velocity = Products.matmul(w, s);
+        long count = velocity.shape().elements();
+        launch("next_velocity", LaunchConfig.over(count, BLOCKS), f, former, velocity, count, (float) momentum);
+        return velocity;
     }
 
     private record Adaptive(double factor, AdamWOptions options) {}
 
-    private Tensor alongAdam(
+    private Tangent alongAdam(
             Parameter parameter, Tensor first, Tensor riemannian, Adaptive adaptive, Map<String, Tensor> state) {
         Tensor w = parameter.value();
         Tensor second = state(parameter, AdamW.SECOND_MOMENT);
@@ -235,13 +273,21 @@ public final class CudaGraphOptimizer {
                 adaptive.options.beta2(),
                 AdamWOptions.EPSILON);
         state.put(AdamW.SECOND_MOMENT, next);
-        Tensor start = Tensors.empty(w.shape(), w);
-        launch("along_rate", LaunchConfig.over(count, BLOCKS), w, Views.contiguous(first), rate, start, count);
-        return start;
+        Tangent tangent = new Tangent(Tensors.empty(w.shape(), w), Tensors.empty(w.shape(), w));
+        launch(
+                "along_rate",
+                LaunchConfig.over(count, BLOCKS),
+                w,
+                Views.contiguous(first),
+                rate,
+                tangent.vector,
+                tangent.end,
+                count);
+        return tangent;
     }
 
-    private Tensor along(Tensor w, Tensor direction, double factor, boolean constant) {
-        Tensor start = Tensors.empty(w.shape(), w);
+    private Tangent along(Tensor w, Tensor direction, double factor, boolean constant) {
+        Tangent tangent = new Tangent(Tensors.empty(w.shape(), w), Tensors.empty(w.shape(), w));
         long count = w.shape().elements();
         launch(
                 "along",
@@ -249,11 +295,12 @@ public final class CudaGraphOptimizer {
                 w,
                 direction,
                 cells.tensor(),
-                start,
+                tangent.vector,
+                tangent.end,
                 count,
                 (float) factor,
                 constant ? 1 : 0);
-        return start;
+        return tangent;
     }
 
     private Tensor clipped(Tensor gradient) {
@@ -266,24 +313,29 @@ public final class CudaGraphOptimizer {
         return out;
     }
 
-    /** Makes columns orthonormal, in place. */
-    private void orthonormalize(Tensor q) {
+    /** Makes the columns of the end of a tangent vector orthonormal, in place. */
+    private void orthonormalize(Tangent tangent) {
+        Tensor q = tangent.end;
         int columns = Math.toIntExact(q.size(1));
+        long count = q.shape().elements();
         for (int i = 0; i < ITERATIONS; i++) {
-            Tensor error = Products.matmul(Views.transpose(q), q);
-            launch("upper_error", new LaunchConfig(Math.ceilDiv(columns, 256), columns, 1, 256, 1), error, columns);
-            if (i == ITERATIONS - 1) {
-                long count = error.shape().elements();
-                launch(
-                        "check_bound",
-                        LaunchConfig.over(count, BLOCKS),
-                        error,
-                        cells.tensor(),
-                        count,
-                        LARGEST_CORRECTION);
-            }
-            q.copyFrom(Elementwise.sub(q, Products.matmul(q, error)));
+            Tensor error = i == 0
+                    ? Products.matmul(Views.transpose(tangent.vector), tangent.vector)
+                    : Libtorch.load().exactly(() -> Products.matmul(Views.transpose(q), q));
+            launch(
+                    "upper_error",
+                    overSquare(columns),
+                    error,
+                    cells.tensor(),
+                    columns,
+                    i == 0 ? 0f : 1f,
+                    i == ITERATIONS - 1 ? LARGEST_CORRECTION : Float.MAX_VALUE);
+            launch("subtract", LaunchConfig.over(count, BLOCKS), q, Products.matmul(q, error), count);
         }
+    }
+
+    private static LaunchConfig overSquare(int size) {
+        return new LaunchConfig(Math.ceilDiv(size, 256), size, 1, 256, 1);
     }
 
     private void takeOver(Tensor target, Tensor value) {

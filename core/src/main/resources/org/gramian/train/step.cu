@@ -163,18 +163,13 @@ extern "C" __global__ void riemannian_rate(
     *rate = (float) (cells[RATE] * factor / cells[CORRECTION_1] / (sqrt(moment / cells[CORRECTION_2]) + epsilon));
 }
 
-// a + rate b, the rate in memory.
-extern "C" __global__ void along_rate(const float* a, const float* b, const float* rate, float* out, long long count) {
-    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
-        out[i] = a[i] + *rate * b[i];
-}
-
-// Says that a step went wrong if any element is larger than a bound.
-extern "C" __global__ void check_bound(const float* values, double* cells, long long count, float bound) {
-    bool wrong = false;
-    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
-        wrong |= !(fabsf(values[i]) <= bound);
-    if (wrong) cells[WRONG] = 1;
+// step = rate b and out = a + step, the rate in memory.
+extern "C" __global__ void along_rate(
+        const float* a, const float* b, const float* rate, float* step, float* out, long long count) {
+    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x) {
+        step[i] = *rate * b[i];
+        out[i] = a[i] + step[i];
+    }
 }
 
 // The places of the next batch in the order of an epoch.
@@ -235,20 +230,48 @@ extern "C" __global__ void dropout(
     }
 }
 
-// a + rate b, the rate in the cells or given.
+// step = rate b and out = a + step, the rate in the cells or given.
 extern "C" __global__ void along(
-        const float* a, const float* b, const double* cells, float* out, long long count, float factor, int constant) {
+        const float* a, const float* b, const double* cells, float* step, float* out, long long count, float factor,
+        int constant) {
     float rate = constant ? factor : (float) (cells[RATE] * factor);
-    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
-        out[i] = a[i] + rate * b[i];
+    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x) {
+        step[i] = rate * b[i];
+        out[i] = a[i] + step[i];
+    }
 }
 
-// Upper triangle of Q'Q - I, half of the diagonal.
-extern "C" __global__ void upper_error(float* gram, int size) {
+// S = F'W, or its symmetric part, plus momentum times the symmetric part of V'W.
+extern "C" __global__ void normal_part(
+        const float* fw, const float* vw, float* s, int size, float momentum, int symmetric) {
+    int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y;
+    if (j >= size) return;
+    long long place = (long long) i * size + j, turned = (long long) j * size + i;
+    float own = symmetric ? (fw[place] + fw[turned]) / 2 : fw[place];
+    s[place] = own + momentum * (vw[place] + vw[turned]) / 2;
+}
+
+// F + momentum V - WS, in the memory of WS.
+extern "C" __global__ void next_velocity(const float* f, const float* v, float* ws, long long count, float momentum) {
+    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
+        ws[i] = f[i] + momentum * v[i] - ws[i];
+}
+
+// Upper triangle of a Gram matrix less an identity matrix times unit, half of the diagonal. Says that a step went wrong if
+// an element is larger than a bound.
+extern "C" __global__ void upper_error(float* gram, double* cells, int size, float unit, float bound) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y;
     if (j >= size) return;
     long long place = (long long) i * size + j;
-    gram[place] = j < i ? 0 : j == i ? (gram[place] - 1) / 2 : gram[place];
+    float error = j < i ? 0 : j == i ? (gram[place] - unit) / 2 : gram[place];
+    gram[place] = error;
+    if (!(fabsf(error) <= bound)) cells[WRONG] = 1;
+}
+
+// a = a - b.
+extern "C" __global__ void subtract(float* a, const float* b, long long count) {
+    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
+        a[i] -= b[i];
 }
 
 // Takes a value over, unless the step went wrong.

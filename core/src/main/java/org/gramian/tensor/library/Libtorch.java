@@ -166,11 +166,8 @@ public final class Libtorch {
     }
 
     /** Runs a computation in float32 without TF32. */
-    public void exactly(Runnable work) {
-        boolean _ = with(math.withTf32(false), () -> {
-            work.run();
-            return true;
-        });
+    public <T> T exactly(Supplier<T> work) {
+        return with(math.withTf32(false), work);
     }
 
     /** Waits until the GPU has finished all submitted work; returns at once without a GPU. */

@@ -268,10 +268,11 @@ extern "C" __global__ void squares(const half_t* y, float* parts, int size, floa
         for (int j = i / 8 + lane; j < size / 8; j += 32) {
             float values[8];
             unpack(row[j], values);
+            #pragma unroll
             for (int e = 0; e < 8; e++) {
                 int column = 8 * j + e;
-                float r = column < i ? 0 : root(element(values[e], i, column), epsilon, root_epsilon);
-                sum += r * r;
+                float r = root(element(values[e], i, column), epsilon, root_epsilon);
+                sum += column < i ? 0 : r * r;
             }
         }
     }
@@ -286,15 +287,23 @@ extern "C" __global__ void squares(const half_t* y, float* parts, int size, floa
 
 // u = roots / norm.
 extern "C" __global__ void unit_vectors(
-        const half_t* y, const float* parts, float* u, int size, long long length, float epsilon, float root_epsilon,
-        float smallest) {
+        const half_t* __restrict__ y, const float* parts, float* __restrict__ u, int size, long long length,
+        float epsilon, float root_epsilon, float smallest) {
     float scale = 1 / norm_of(parts, blockIdx.y, smallest);
     for (int i = blockIdx.x * WARPS + threadIdx.x / 32; i < size; i += PARTS * WARPS) {
         const half_t* row = y + ((long long) blockIdx.y * size + i) * size;
         float* to = u + blockIdx.y * length + start(i, size);
-        #pragma unroll 4
-        for (int j = i + threadIdx.x % 32; j < size; j += 32)
-            to[j] = root(element(to_float(row[j]), i, j), epsilon, root_epsilon) * scale;
+        for (int first = i + threadIdx.x % 32; first < size; first += 128) {
+            float values[4]; // all loads come before the first store
+            #pragma unroll
+            for (int k = 0; k < 4; k++) values[k] = first + 32 * k < size ? to_float(row[first + 32 * k]) : 0;
+            #pragma unroll
+            for (int k = 0; k < 4; k++) {
+                int j = first + 32 * k;
+                float r = root(element(values[k], i, j), epsilon, root_epsilon);
+                if (j < size) to[j] = r * scale;
+            }
+        }
     }
 }
 
@@ -357,30 +366,36 @@ extern "C" __global__ void scale_of_gradient(
     }
 }
 
-// E = scale dL/dY, symmetric: both triangles of a tile at once, 32 x 8 threads to a block of tiles a <= b.
+// E = scale dL/dY, symmetric: both triangles of a tile at once, 32 x 8 threads to a block of tiles a <= b. All loads of a
+// thread come before its first store.
 extern "C" __global__ void matrix_gradient(
-        const half_t* y, const float* g, const float* parts, const float* dots, const float* scale, half_t* e, int size,
-        long long length, float epsilon, float root_epsilon, float smallest) {
+        const half_t* __restrict__ y, const float* __restrict__ g, const float* parts, const float* dots,
+        const float* scale, half_t* __restrict__ e, int size, long long length, float epsilon, float root_epsilon,
+        float smallest) {
     __shared__ float tile[32][33];
     int a = blockIdx.x, b = blockIdx.y;
     if (a > b) return;
     long long matrix = (long long) blockIdx.z * size * size;
+    int j = b * 32 + threadIdx.x;
+    float upstream[4], elements[4];
+    #pragma unroll
+    for (int k = 0; k < 4; k++) {
+        int i = a * 32 + threadIdx.y + 8 * k;
+        bool inside = i <= j && j < size;
+        upstream[k] = inside ? g[blockIdx.z * length + start(i, size) + j] : 0;
+        elements[k] = inside ? to_float(y[matrix + (long long) i * size + j]) : 0;
+    }
     float norm = norm_of(parts, blockIdx.z, smallest);
     float factor = scale[0] * 0.5f / norm, dot = dots[blockIdx.z] / norm;
     #pragma unroll
-    for (int k = threadIdx.y; k < 32; k += 8) {
-        int i = a * 32 + k, j = b * 32 + threadIdx.x;
-        float value = 0;
-        if (i <= j && j < size) {
-            float upstream = g[blockIdx.z * length + start(i, size) + j];
-            float v = element(to_float(y[matrix + (long long) i * size + j]), i, j);
-            value = v > 0
-                    ? (upstream - root(v, epsilon, root_epsilon) * dot) * factor * rsqrtf(v + epsilon)
-                    : v * 0 + 0 * upstream; // NaN stays NaN
-            if (i != j) value *= 0.70710678118654752f;
-            e[matrix + (long long) i * size + j] = to_half(value);
-        }
-        tile[k][threadIdx.x] = value;
+    for (int k = 0; k < 4; k++) {
+        int i = a * 32 + threadIdx.y + 8 * k;
+        float v = element(elements[k], i, j);
+        float value = (upstream[k] - root(v, epsilon, root_epsilon) * dot) * factor * rsqrtf(v + epsilon);
+        value = v > 0 ? value : v * 0 + 0 * upstream[k]; // NaN stays NaN
+        if (i != j) value *= 0.70710678118654752f;
+        if (i <= j && j < size) e[matrix + (long long) i * size + j] = to_half(value);
+        tile[threadIdx.y + 8 * k][threadIdx.x] = value;
     }
     __syncthreads();
     #pragma unroll

@@ -107,8 +107,9 @@ final class BenchWorker {
     /**
      * Peak GPU memory of this process without the CUDA context: the summed growth of the memory in use while it works.
      *
-     * <p>Only one worker runs at a time, so the growth is its own. libtorch caches freed memory, so no peak is missed between two
-     * readings. {@code worker.py} measures the same way.
+     * <p>Only one worker runs at a time, so the growth is its own. libtorch caches freed memory, so a peak between two readings is
+     * missed only if the cache was freed, as both sides do before they capture a CUDA graph of the same work. {@code worker.py}
+     * measures the same way.
      */
     private static final class GpuMemory {
         private final boolean known;

@@ -7,6 +7,7 @@ import java.util.Optional;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
 import org.gramian.tensor.library.CudaGraph;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.testing.Gpu;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,7 @@ class CudaGraphTest {
                 }
             };
             work.run();
-            try (CudaGraph graph = CudaGraph.record(gpu.index(), work).orElseThrow()) {
+            try (CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, work).orElseThrow()) {
                 assertThat(sum.toDoubles()[0]).as("recording does nothing").isEqualTo(64);
                 graph.replay();
                 Tensors.fill(x, 2);
@@ -47,7 +48,7 @@ class CudaGraphTest {
                 }
             };
             work.run();
-            try (CudaGraph graph = CudaGraph.record(gpu.index(), work).orElseThrow()) {
+            try (CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, work).orElseThrow()) {
                 Tensor others = Tensors.full(7, Shape.of(1 << 20), DType.F32, gpu);
                 graph.replay();
                 assertThat(others.toFloats()).containsOnly(7f);
@@ -62,7 +63,7 @@ class CudaGraphTest {
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {
             Tensor x = Tensors.full(2, Shape.of(4), DType.F32, gpu);
-            Optional<CudaGraph> graph = CudaGraph.record(gpu.index(), x::toDoubles);
+            Optional<CudaGraph> graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, x::toDoubles);
             assertThat(graph).isEmpty();
             assertThat(Elementwise.add(x, 1).toDoubles()).containsOnly(3);
         }
@@ -90,6 +91,35 @@ class CudaGraphTest {
     }
 
     @Test
+    void graphsTakeNoMoreMemoryThanTheirWorkAndShareIt() {
+        Device gpu = Gpu.required();
+        Libtorch libtorch = Libtorch.load();
+        long gib = 1L << 30;
+        try (CudaStream _ = CudaStream.open(gpu);
+                Scope _ = Scope.open()) {
+            Tensor sum = Tensors.zeros(Shape.of(1), DType.F32, gpu);
+            Runnable work = () -> {
+                try (Scope _ = Scope.open()) {
+                    Tensor ones = Tensors.full(1, Shape.of(gib / 4), DType.F32, gpu);
+                    sum.copyFrom(Elementwise.add(sum, Views.slice(ones, 0, 0, 1)));
+                }
+            };
+            long pool = CudaGraph.newPool();
+            long before = libtorch.cudaMemoryInUse().orElseThrow();
+            try (CapturedWork first = new CapturedWork(gpu, pool, work);
+                    CapturedWork second = new CapturedWork(gpu, pool, work)) {
+                for (int i = 0; i < 3; i++) {
+                    first.run();
+                    second.run();
+                }
+                assertThat(first.isRecorded() && second.isRecorded()).isTrue();
+                assertThat(sum.item()).isEqualTo(6);
+                assertThat(libtorch.cudaMemoryInUse().orElseThrow() - before).isLessThan(gib + gib / 2);
+            }
+        }
+    }
+
+    @Test
     void onTheProcessorWorkIsRepeatedAsItIs() {
         int[] runs = new int[1];
         try (CudaStream _ = CudaStream.open(Device.CPU);
@@ -108,7 +138,7 @@ class CudaGraphTest {
                 Scope _ = Scope.open()) {
             Tensor x = Tensors.zeros(Shape.of(1), DType.F32, gpu);
             CudaGraph graph =
-                    CudaGraph.record(gpu.index(), () -> Tensors.fill(x, 1)).orElseThrow();
+                    CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, () -> Tensors.fill(x, 1)).orElseThrow();
             graph.close();
             assertThatThrownBy(graph::replay).isInstanceOf(IllegalStateException.class);
         }

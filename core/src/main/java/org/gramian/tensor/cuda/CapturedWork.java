@@ -1,9 +1,13 @@
 package org.gramian.tensor.cuda;
 
 import java.util.Optional;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensors;
 import org.gramian.tensor.library.CudaGraph;
 import org.gramian.tensor.library.Libtorch;
+import org.gramian.tensor.library.LibtorchException;
 
 /**
  * Repeated work over the same tensors: the first run is eager, later runs replay a CUDA graph if the work can be
@@ -12,17 +16,29 @@ import org.gramian.tensor.library.Libtorch;
  * <p>On a GPU it must be used inside a {@link CudaStream}.
  */
 public final class CapturedWork implements AutoCloseable {
-    /** Free memory that must remain after a capture; with less the work stays eager. */
+    /** Free memory that must remain beside that of the work; with less the work stays eager. */
     private static final long MARGIN = 256L << 20;
 
     private final Device device;
     private final Runnable work;
+    private final long pool;
     private boolean done;
     private Optional<CudaGraph> graph = Optional.empty();
 
     /** Creates work for a device. */
     public CapturedWork(Device device, Runnable work) {
+        this(device, CudaGraph.newPool(), work);
+    }
+
+    /**
+     * Creates work for a device.
+     *
+     * @param pool memory of temporaries from {@link CudaGraph#newPool}, shared by graphs that run one after the other and are closed
+     *     together
+     */
+    public CapturedWork(Device device, long pool, Runnable work) {
         this.device = device;
+        this.pool = pool;
         this.work = work;
     }
 
@@ -37,18 +53,29 @@ public final class CapturedWork implements AutoCloseable {
             return;
         }
         done = true; // work that cannot be captured is not tried again
+        freeCache(); // memory of other streams, which this one could not use
         long waits = CudaGraph.waits();
-        long before = free();
         work.run();
-        long after = free();
-        boolean fits = after - MARGIN >= before - after; // a graph has memory of its own, as much as the eager run took
-        if (fits && CudaGraph.waits() == waits) {
-            graph = CudaGraph.record(device.index(), work);
+        if (Libtorch.load().cudaMemoryFree().orElse(0L) >= MARGIN && CudaGraph.waits() == waits) {
+            graph = CudaGraph.record(device.index(), pool, this::freeCache, work);
         }
     }
 
-    private static long free() {
-        return Libtorch.load().cudaMemoryFree().orElse(0L);
+    /**
+     * Returns the memory that libtorch keeps for reuse to the GPU, as {@code torch.cuda.empty_cache()} does.
+     *
+     * <p>libtorch has no C function for this, but it frees its cache before it gives up an allocation, so this requests more memory
+     * than the GPU has.
+     */
+    private void freeCache() {
+        Libtorch libtorch = Libtorch.load();
+        libtorch.cudaMemoryTotal().ifPresent(total -> libtorch.silently(() -> {
+            try {
+                Tensors.empty(Shape.of(total), DType.U8, device).close();
+            } catch (LibtorchException expected) {
+                // out of memory
+            }
+        }));
     }
 
     /** Returns whether the work has been captured. */

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Captured GPU work that is replayed as a whole, with one call for any number of operators.
@@ -22,6 +23,9 @@ public final class CudaGraph implements AutoCloseable {
 
     /** More than {@code sizeof(at::cuda::CUDAGraph)} of any version: about 200 bytes now. */
     private static final long OBJECT_BYTES = 4096;
+
+    /** Memory pools of the user of libtorch have a number as second value; these are far above those of its own counter. */
+    private static final AtomicLong NEXT_POOL = new AtomicLong(1L << 40);
 
     private static final ThreadLocal<long[]> WAITS = ThreadLocal.withInitial(() -> new long[1]);
 
@@ -47,22 +51,33 @@ public final class CudaGraph implements AutoCloseable {
     }
 
     /**
+     * Returns a number for {@link #record}: graphs that are never replayed at the same time can share the memory of their
+     * temporaries. All graphs with one number must be captured before the first of them is closed.
+     */
+    public static long newPool() {
+        return NEXT_POOL.getAndIncrement();
+    }
+
+    /**
      * Captures work inside a {@code CudaStream} without executing it.
      *
      * @param device index of the GPU
+     * @param pool from {@link #newPool}
+     * @param freeCache frees memory that libtorch has cached, which it cannot do during a capture
      * @param work submits work to the GPU; called twice, and once before by the caller, so that all lazy initialization
      *     is done
      * @return empty if the work cannot be captured
      */
-    public static Optional<CudaGraph> record(int device, Runnable work) {
+    public static Optional<CudaGraph> record(int device, long pool, Runnable freeCache, Runnable work) {
         MemorySegment stream = Cuda.currentStream(device);
         if (!isAvailable() || stream.equals(MemorySegment.NULL) || !rehearse(stream, work)) {
             return Optional.empty();
         }
+        freeCache.run();
         CudaGraph graph = new CudaGraph();
         try {
             Cuda.Graphs.construct(graph.graph);
-            Cuda.Graphs.BEGIN.invokeExact(graph.graph, 0L, 0L, RELAXED);
+            Cuda.Graphs.BEGIN.invokeExact(graph.graph, 0L, pool, RELAXED);
             try {
                 work.run();
             } catch (LibtorchException outOfMemory) { // the only failure left after the trial capture

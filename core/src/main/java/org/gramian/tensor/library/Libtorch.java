@@ -27,6 +27,9 @@ public final class Libtorch {
     /** Whether this is an arm64 processor, for which some of libtorch's operators are slow. */
     public static final boolean ARM64 = System.getProperty("os.arch").equals("aarch64");
 
+    /** {@code GLOG_FATAL}, above the level of errors. */
+    private static final int FATAL = 3;
+
     private static final Linker LINKER = Linker.nativeLinker();
     private static @Nullable Libtorch loaded;
 
@@ -188,6 +191,19 @@ public final class Libtorch {
     /** Returns all GPU memory in bytes, free or not, if the CUDA runtime reports it. */
     public Optional<Long> cudaMemoryTotal() {
         return cudaMemory().map(Memory::total);
+    }
+
+    /** Runs work that is expected to fail without libtorch's message on stderr; does not run it if that cannot be had. */
+    public void silently(Runnable work) {
+        symbols.find("FLAGS_caffe2_log_level").map(level -> level.reinterpret(4)).ifPresent(level -> {
+            int former = level.get(JAVA_INT, 0);
+            level.set(JAVA_INT, 0, FATAL);
+            try {
+                work.run();
+            } finally {
+                level.set(JAVA_INT, 0, former);
+            }
+        });
     }
 
     private record Memory(long free, long total) {}

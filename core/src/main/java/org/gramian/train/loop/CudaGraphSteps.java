@@ -18,6 +18,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
+import org.gramian.tensor.library.CudaGraph;
 import org.gramian.train.CudaGraphOptimizer;
 import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
@@ -45,6 +46,7 @@ final class CudaGraphSteps implements Steps {
     private final Tensor order;
     private final Tensor labels;
     private final Tensor targets;
+    private final long pool = CudaGraph.newPool();
     private final Map<Integer, Work> works = new HashMap<>();
     private final Optional<BatchMixing.OnDevice> mixing;
 
@@ -159,7 +161,7 @@ final class CudaGraphSteps implements Steps {
         private final BatchSource.BatchInput batches;
         private final Tensor places;
         private final Tensor batchLabels;
-        private final CapturedWork repeated = new CapturedWork(order.device(), this::step);
+        private final CapturedWork repeated = new CapturedWork(order.device(), pool, this::step);
 
         Work(int batch) {
             batches = batchSource.input(batch);

@@ -116,12 +116,15 @@ final class LibtorchLoader {
      *       took a tenth of a training step.
      *   <li>Idle threads sleep at once instead of spinning for about 15 ms, libgomp's default: beside other work,
      *       spinning threads take cores from working ones.
+     *   <li>GPU memory is mapped in segments that grow: a captured training step of VGG-16 with batch 128 takes 5.5 instead of 9.7
+     *       GiB, as fast. The second name is for libtorch before 2.9.
      * </ul>
      */
     static final class LoadingVariables {
         static final String HUGE_PAGES = "THP_MEM_ALLOC_ENABLE";
         static final String SPINS = "GOMP_SPINCOUNT";
         static final String WAITING = "OMP_WAIT_POLICY";
+        static final List<String> GPU_MEMORY = List.of("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF");
 
         private LoadingVariables() {}
 
@@ -131,6 +134,9 @@ final class LibtorchLoader {
             variables.put(HUGE_PAGES, "1");
             if (!environment.containsKey(SPINS)) {
                 variables.put(WAITING, "passive");
+            }
+            if (GPU_MEMORY.stream().noneMatch(environment::containsKey)) {
+                GPU_MEMORY.forEach(name -> variables.put(name, "expandable_segments:True"));
             }
             variables.keySet().removeAll(environment.keySet());
             return variables;

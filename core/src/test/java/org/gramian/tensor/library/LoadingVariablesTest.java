@@ -1,6 +1,11 @@
 package org.gramian.tensor.library;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.GPU_MEMORY;
+import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.HUGE_PAGES;
+import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.SPINS;
+import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.WAITING;
+import static org.gramian.tensor.library.LibtorchLoader.LoadingVariables.wanted;
 
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -8,21 +13,20 @@ import org.junit.jupiter.api.Test;
 class LoadingVariablesTest {
     @Test
     void whatAUserHasSetStays() {
-        assertThat(LibtorchLoader.LoadingVariables.wanted(Map.of(LibtorchLoader.LoadingVariables.HUGE_PAGES, "0")))
-                .doesNotContainKey(LibtorchLoader.LoadingVariables.HUGE_PAGES);
-        assertThat(LibtorchLoader.LoadingVariables.wanted(Map.of(LibtorchLoader.LoadingVariables.WAITING, "active")))
-                .doesNotContainKey(LibtorchLoader.LoadingVariables.WAITING);
+        assertThat(wanted(Map.of(HUGE_PAGES, "0"))).doesNotContainKey(HUGE_PAGES);
+        assertThat(wanted(Map.of(WAITING, "active"))).doesNotContainKey(WAITING);
+        for (String name : GPU_MEMORY) {
+            assertThat(wanted(Map.of(name, "max_split_size_mb:64"))).doesNotContainKeys(GPU_MEMORY.toArray(String[]::new));
+        }
     }
 
     @Test
     void aCountOfSpinsIsNotOverruledByAPolicyOfWaiting() {
-        assertThat(LibtorchLoader.LoadingVariables.wanted(Map.of(LibtorchLoader.LoadingVariables.SPINS, "7")))
-                .containsOnlyKeys(LibtorchLoader.LoadingVariables.HUGE_PAGES);
+        assertThat(wanted(Map.of(SPINS, "7"))).doesNotContainKey(WAITING).containsKey(HUGE_PAGES);
     }
 
     @Test
-    void bothAreSetWhereNothingIsSaid() {
-        assertThat(LibtorchLoader.LoadingVariables.wanted(Map.of()))
-                .containsOnlyKeys(LibtorchLoader.LoadingVariables.HUGE_PAGES, LibtorchLoader.LoadingVariables.WAITING);
+    void allAreSetWhereNothingIsSaid() {
+        assertThat(wanted(Map.of())).containsKeys(HUGE_PAGES, WAITING).containsKeys(GPU_MEMORY.toArray(String[]::new));
     }
 }

@@ -414,6 +414,9 @@ class Attack {
                 if (!process.waitFor((long) (1000 * (0.2 * training + random.nextDouble() * training)), TimeUnit.MILLISECONDS)) {
                     process.destroyForcibly().waitFor();
                     kills++;
+                    if (kills % 10 == 0) {
+                        System.err.println("attack: " + kills + " kills, " + finished + " trainings ended the same");
+                    }
                 }
                 process = Files.exists(out.resolve("checkpoint.safetensors")) || Files.exists(out.resolve("model.safetensors"))
                         ? start(work.resolve("train.log"), "train", "--resume", out, "--threads", "1")

@@ -40,12 +40,15 @@ final class BenchModel implements AutoCloseable {
     private final Optional<Backbone> backbone;
     private final Optional<Head> head;
     private final ParameterSet parameters;
+    /** Batch norms folded into convolutions, as prediction does; none where parameters are trained. */
+    private final ParameterSet folded;
+
     private final Precision precision;
     private final Tensor input;
     private final Tensor labels;
     private final Tensor targets;
 
-    private BenchModel(Optional<Backbone> backbone, Optional<Head> head, TaskSpec spec) {
+    private BenchModel(Optional<Backbone> backbone, Optional<Head> head, boolean trained, TaskSpec spec) {
         this.backbone = backbone;
         this.head = head;
         this.precision = Precision.parse(spec.text("precision"));
@@ -55,6 +58,9 @@ final class BenchModel implements AutoCloseable {
                 new SplittableRandom(0),
                 DType.F32,
                 device);
+        folded = trained || backbone.isEmpty()
+                ? new ParameterSet()
+                : backbone.get().folded(parameters);
         int batch = spec.number("batch");
         input = input(batch, spec);
         int classes = spec.number("classes");
@@ -68,7 +74,7 @@ final class BenchModel implements AutoCloseable {
         Optional<Head> head = workload.hasHead()
                 ? Optional.of(new Head(Pooling.parse(spec.text("pooling")), spec.number("classes"), false))
                 : Optional.empty();
-        return new BenchModel(backbone, head, spec);
+        return new BenchModel(backbone, head, workload.trains(), spec);
     }
 
     private Tensor input(int batch, TaskSpec spec) {
@@ -91,6 +97,7 @@ final class BenchModel implements AutoCloseable {
 
     Forward forward(Tape tape) {
         SequencedMap<String, Var> variables = parameters.variables(tape);
+        variables.putAll(folded.variables(tape));
         Bindings bindings = Bindings.of(variables);
         Var maps;
         if (backbone.isPresent()) {
@@ -132,6 +139,7 @@ final class BenchModel implements AutoCloseable {
 
     @Override
     public void close() {
+        folded.close();
         parameters.close();
     }
 }

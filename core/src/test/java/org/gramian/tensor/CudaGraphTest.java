@@ -25,7 +25,8 @@ class CudaGraphTest {
                 }
             };
             work.run();
-            try (CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, work).orElseThrow()) {
+            try (CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, work)
+                    .orElseThrow()) {
                 assertThat(sum.toDoubles()[0]).as("recording does nothing").isEqualTo(64);
                 graph.replay();
                 Tensors.fill(x, 2);
@@ -48,7 +49,8 @@ class CudaGraphTest {
                 }
             };
             work.run();
-            try (CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, work).orElseThrow()) {
+            try (CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, work)
+                    .orElseThrow()) {
                 Tensor others = Tensors.full(7, Shape.of(1 << 20), DType.F32, gpu);
                 graph.replay();
                 assertThat(others.toFloats()).containsOnly(7f);
@@ -137,8 +139,8 @@ class CudaGraphTest {
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {
             Tensor x = Tensors.zeros(Shape.of(1), DType.F32, gpu);
-            CudaGraph graph =
-                    CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, () -> Tensors.fill(x, 1)).orElseThrow();
+            CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, () -> Tensors.fill(x, 1))
+                    .orElseThrow();
             graph.close();
             assertThatThrownBy(graph::replay).isInstanceOf(IllegalStateException.class);
         }

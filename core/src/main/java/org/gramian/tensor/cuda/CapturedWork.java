@@ -69,13 +69,14 @@ public final class CapturedWork implements AutoCloseable {
      */
     private void freeCache() {
         Libtorch libtorch = Libtorch.load();
-        libtorch.cudaMemoryTotal().ifPresent(total -> libtorch.silently(() -> {
-            try {
-                Tensors.empty(Shape.of(total), DType.U8, device).close();
-            } catch (LibtorchException expected) {
-                // out of memory
-            }
-        }));
+        libtorch.cudaMemoryTotal()
+                .ifPresent(total -> libtorch.silently(() -> {
+                    try {
+                        Tensors.empty(Shape.of(total), DType.U8, device).close();
+                    } catch (LibtorchException expected) {
+                        // out of memory
+                    }
+                }));
     }
 
     /** Returns whether the work has been captured. */

@@ -195,15 +195,17 @@ public final class Libtorch {
 
     /** Runs work that is expected to fail without libtorch's message on stderr; does not run it if that cannot be had. */
     public void silently(Runnable work) {
-        symbols.find("FLAGS_caffe2_log_level").map(level -> level.reinterpret(4)).ifPresent(level -> {
-            int former = level.get(JAVA_INT, 0);
-            level.set(JAVA_INT, 0, FATAL);
-            try {
-                work.run();
-            } finally {
-                level.set(JAVA_INT, 0, former);
-            }
-        });
+        symbols.find("FLAGS_caffe2_log_level")
+                .map(level -> level.reinterpret(4))
+                .ifPresent(level -> {
+                    int former = level.get(JAVA_INT, 0);
+                    level.set(JAVA_INT, 0, FATAL);
+                    try {
+                        work.run();
+                    } finally {
+                        level.set(JAVA_INT, 0, former);
+                    }
+                });
     }
 
     private record Memory(long free, long total) {}

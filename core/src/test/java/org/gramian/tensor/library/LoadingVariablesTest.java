@@ -16,7 +16,8 @@ class LoadingVariablesTest {
         assertThat(wanted(Map.of(HUGE_PAGES, "0"))).doesNotContainKey(HUGE_PAGES);
         assertThat(wanted(Map.of(WAITING, "active"))).doesNotContainKey(WAITING);
         for (String name : GPU_MEMORY) {
-            assertThat(wanted(Map.of(name, "max_split_size_mb:64"))).doesNotContainKeys(GPU_MEMORY.toArray(String[]::new));
+            assertThat(wanted(Map.of(name, "max_split_size_mb:64")))
+                    .doesNotContainKeys(GPU_MEMORY.toArray(String[]::new));
         }
     }
 

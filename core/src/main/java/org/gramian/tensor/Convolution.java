@@ -227,18 +227,21 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
     }
 
     /**
-     * Returns feature maps in the fastest memory format for a convolution: channels last on an x86-64 CPU, where oneDNN
-     * otherwise reorders the maps of every layer. Results and gradients keep the format, so a network pays for one
-     * reordering. A 1×1 convolution keeps the format of its input.
+     * Returns feature maps in the fastest memory format for a convolution on the CPU: channels last, where oneDNN on x86-64
+     * otherwise reorders the maps of every layer, and matrix products on arm64 read longer rows. On arm64, where a grouped
+     * convolution of such maps is slow, maps are contiguous for it. Results and gradients keep the format, so a network pays for
+     * one reordering. A 1×1 convolution keeps the format of its input.
      */
-    private static Tensor inFastestFormat(Tensor maps, Tensor weight) {
+    private Tensor inFastestFormat(Tensor maps, Tensor weight) {
         boolean pointwise = weight.size(2) == 1 && weight.size(3) == 1;
-        boolean reorder = X86_64
-                && !pointwise
-                && maps.device().kind() == Device.Kind.CPU
-                && (maps.type() == DType.F32 || maps.type() == DType.BF16)
-                && maps.isContiguous();
-        return reorder ? Views.channelsLast(maps) : maps;
+        boolean floating = maps.type() == DType.F32 || maps.type() == DType.BF16;
+        if (pointwise || !floating || maps.device().kind() != Device.Kind.CPU) {
+            return maps;
+        }
+        if (Libtorch.ARM64 && groups > 1) {
+            return Views.contiguous(maps);
+        }
+        return (X86_64 || Libtorch.ARM64) && maps.isContiguous() ? Views.channelsLast(maps) : maps;
     }
 
     private void checkAll(Tensor input, Tensor weight, @Nullable Tensor bias) {

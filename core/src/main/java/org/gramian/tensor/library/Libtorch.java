@@ -86,9 +86,9 @@ public final class Libtorch {
         return (abiVersion >>> 56) + "." + (abiVersion >>> 48 & 0xff) + "." + (abiVersion >>> 40 & 0xff);
     }
 
-    /** Returns the processor and the convolutions that are switched off on it: they decide the last bits of features. */
+    /** Returns the processor and what is special about convolutions on it: both decide the last bits of features. */
     public String cpuKernels() {
-        return "cpu " + System.getProperty("os.arch") + (ARM64 ? " without oneDNN and NNPACK" : "");
+        return "cpu " + System.getProperty("os.arch") + (ARM64 ? " without oneDNN and NNPACK, channels last" : "");
     }
 
     /** Returns the version of the C ABI. */

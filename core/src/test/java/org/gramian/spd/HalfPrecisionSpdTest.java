@@ -196,19 +196,34 @@ class HalfPrecisionSpdTest {
         }
     }
 
+    /** Random values on the GPU for {@code spd:32}. */
+    private record Case(Tensor features, Tensor weight, Tensor upstream) {
+        static Case random(Seed seed) {
+            return new Case(
+                    onGpu(Tensors.uniform(seed.random(), 0, 3, Shape.of(4, CHANNELS, 5, 5), DType.F64)),
+                    onGpu(Stiefel.random(seed.random(), Shape.of(CHANNELS, 32), DType.F64)),
+                    onGpu(Tensors.gaussian(seed.random(), Shape.of(4, 32 * 33 / 2), DType.F64)));
+        }
+
+        /** Returns value and gradients for multiples of features and upstream gradient. */
+        List<double[]> withFactors(double ofFeatures, double ofUpstream) {
+            return computed(
+                    Pooling.parse("rbf/spd:32/relu/triu/root/l2"),
+                    Elementwise.mul(features, ofFeatures),
+                    weight,
+                    Elementwise.mul(upstream, ofUpstream));
+        }
+    }
+
     @RandomTest(times = 2)
     void gradientsNeitherOverflowNorVanish(Seed seed) {
         Gpu.required();
         try (Scope _ = Scope.open()) {
-            Pooling pooling = Pooling.parse("rbf/spd:32/relu/triu/root/l2");
-            Tensor features = onGpu(Tensors.uniform(seed.random(), 0, 3, Shape.of(4, CHANNELS, 5, 5), DType.F64));
-            Tensor upstream = onGpu(Tensors.gaussian(seed.random(), Shape.of(4, 32 * 33 / 2), DType.F64));
-            Tensor weight = onGpu(Stiefel.random(seed.random(), Shape.of(CHANNELS, 32), DType.F64));
-            List<double[]> one = inTf32(() -> computed(pooling, features, weight, upstream));
+            Case random = Case.random(seed);
+            List<double[]> one = inTf32(() -> random.withFactors(1, 1));
             for (int exponent : new int[] {-60, 60}) {
                 double factor = Math.scalb(1.0, exponent);
-                List<double[]> scaled =
-                        inTf32(() -> computed(pooling, features, weight, Elementwise.mul(upstream, factor)));
+                List<double[]> scaled = inTf32(() -> random.withFactors(1, factor));
                 for (int k = 1; k < 3; k++) {
                     double[] expected = Arrays.stream(one.get(k))
                             .map(value -> value * factor)
@@ -224,15 +239,11 @@ class HalfPrecisionSpdTest {
     void valuesDoNotDependOnTheScaleOfTheMaps(Seed seed) {
         Gpu.required();
         try (Scope _ = Scope.open()) {
-            Pooling pooling = Pooling.parse("rbf/spd:32/relu/triu/root/l2");
-            Tensor features = onGpu(Tensors.uniform(seed.random(), 0, 3, Shape.of(4, CHANNELS, 5, 5), DType.F64));
-            Tensor upstream = onGpu(Tensors.gaussian(seed.random(), Shape.of(4, 32 * 33 / 2), DType.F64));
-            Tensor weight = onGpu(Stiefel.random(seed.random(), Shape.of(CHANNELS, 32), DType.F64));
-            List<double[]> one = inTf32(() -> computed(pooling, features, weight, upstream));
+            Case random = Case.random(seed);
+            List<double[]> one = inTf32(() -> random.withFactors(1, 1));
             for (int exponent : new int[] {-20, 20}) {
                 double factor = Math.scalb(1.0, exponent);
-                List<double[]> scaled =
-                        inTf32(() -> computed(pooling, Elementwise.mul(features, factor), weight, upstream));
+                List<double[]> scaled = inTf32(() -> random.withFactors(factor, 1));
                 assertThat(RelativeError.ofNorm(scaled.get(0), one.get(0))).isLessThan(1e-6);
                 double[] expected =
                         Arrays.stream(one.get(1)).map(value -> value / factor).toArray();

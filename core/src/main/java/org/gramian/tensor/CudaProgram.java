@@ -83,6 +83,16 @@ public final class CudaProgram {
         return Availability.PRESENT;
     }
 
+    /** Returns the compute capability of a GPU times 10, such as 90 for 9.0. */
+    static int computeCapability(Device device) {
+        try {
+            return 10 * attribute(COMPUTE_CAPABILITY_MAJOR, device.index())
+                    + attribute(COMPUTE_CAPABILITY_MAJOR + 1, device.index());
+        } catch (Throwable thrown) {
+            throw NativeErrors.wrap(thrown);
+        }
+    }
+
     private static final class Availability {
         static final boolean PRESENT =
                 Libtorch.load().compiler().isPresent() && !"off".equalsIgnoreCase(System.getenv(SWITCH));

@@ -87,7 +87,7 @@ final class DeviceFunctions {
         return LINKER.downcallHandle(Libtorch.load().symbol(name), FunctionDescriptor.of(JAVA_INT, arguments));
     }
 
-    private static MemoryLayout[] tensors(int count) {
+    static MemoryLayout[] tensors(int count) {
         return Collections.nCopies(count, (MemoryLayout) ADDRESS).toArray(MemoryLayout[]::new);
     }
 
@@ -99,7 +99,7 @@ final class DeviceFunctions {
                 .toArray(MemoryLayout[]::new);
     }
 
-    private static MemoryLayout[] concat(MemoryLayout[] first, MemoryLayout... second) {
+    static MemoryLayout[] concat(MemoryLayout[] first, MemoryLayout... second) {
         return Stream.concat(Stream.of(first), Stream.of(second)).toArray(MemoryLayout[]::new);
     }
 

@@ -167,7 +167,7 @@ public record Attention(double scale) {
                     && strides[0] % 8 == 0
                     && strides[1] % 8 == 0
                     && strides[2] % 8 == 0
-                    && Native.data(heads.handle()).address() % 16 == 0;
+                    && CudaProgram.isAligned(heads);
         }
 
         static Attended forward(Inputs x, double scale) {

@@ -83,6 +83,11 @@ public final class CudaProgram {
         return Availability.PRESENT;
     }
 
+    /** Returns whether a tensor begins at a multiple of 16 bytes, the largest access to memory. */
+    static boolean isAligned(Tensor tensor) {
+        return Native.data(tensor.handle()).address() % 16 == 0;
+    }
+
     /** Returns the compute capability of a GPU times 10, such as 90 for 9.0. */
     static int computeCapability(Device device) {
         try {

@@ -1,14 +1,21 @@
 package org.gramian.tensor;
 
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Layer normalization of rows, {@code y = γ·(x − μ)/√(v + ε) + β} with mean μ and variance v of each row (Ba, Kiros and
  * Hinton, "Layer Normalization", arXiv:1607.06450).
  *
- * <p>libtorch's layer norm takes a list of sizes, which its dispatcher accepts only from 2.10 on. Its group norm takes
- * none and is the same function for one group of {@code 1×1} maps.
+ * <p>Rows may have another type than γ and β, such as {@link DType#BF16} beside float32: the function is computed in the
+ * type of γ and β and rounded to that of the rows.
+ *
+ * <p>On a GPU a kernel makes one pass over the rows, and one for the gradients. Elsewhere libtorch's group norm computes
+ * the function: it is the same for one group of {@code 1×1} maps, and it takes no list of sizes, which the dispatcher
+ * accepts only from 2.10 on.
  *
  * @param epsilon ε
  */
@@ -21,8 +28,8 @@ public record LayerNorm(double epsilon) {
      * Normalized rows.
      *
      * @param value y {@code [m, d]}
-     * @param mean μ {@code [m, 1]}
-     * @param inverse {@code 1/√(v + ε)} {@code [m, 1]}
+     * @param mean μ {@code [m, 1]}, of the type of γ
+     * @param inverse {@code 1/√(v + ε)} {@code [m, 1]}, of the type of γ
      */
     public record Normalized(Tensor value, Tensor mean, Tensor inverse) {}
 
@@ -42,15 +49,18 @@ public record LayerNorm(double epsilon) {
     public Normalized apply(Tensor rows, Tensor gamma, Tensor beta) {
         Checks.rank("layer norm", rows, 2);
         Checks.floating("layer norm", rows);
-        Checks.sameKind("layer norm", rows, gamma);
-        Checks.sameKind("layer norm", rows, beta);
+        Checks.sameKind("layer norm", gamma, beta);
         Shape each = Shape.of(rows.size(1));
         if (!gamma.shape().equals(each) || !beta.shape().equals(each)) {
             throw Checks.mismatch("layer norm", gamma, beta, "expected one scale and one offset per column of " + rows);
         }
+        Tensor x = Views.contiguous(rows);
+        if (Kernels.suit(x, gamma) && Kernels.suit(x, beta)) {
+            return Kernels.apply(x, gamma, beta, epsilon);
+        }
         Tensor[] results = Operators.GROUP_NORM.results(
                 3,
-                Views.contiguous(rows),
+                Tensors.to(x, gamma.type()),
                 Optional.of(gamma),
                 Optional.of(beta),
                 rows.size(0),
@@ -58,29 +68,139 @@ public record LayerNorm(double epsilon) {
                 1L,
                 1L,
                 epsilon);
-        return new Normalized(results[0], results[1], results[2]);
+        return new Normalized(Tensors.to(results[0], rows.type()), results[1], results[2]);
     }
 
     /**
      * Computes the gradients: with {@code n = (x − μ)/√(v + ε)}, {@code dγ = Σ g·n}, {@code dβ = Σ g} over the rows, and
      * {@code dx = (g·γ − mean(g·γ) − n·mean(g·γ·n))/√(v + ε)} with means over each row.
      *
-     * @param g gradient of y {@code [m, d]}
+     * @param g gradient of y {@code [m, d]}, of the type of the rows
      */
     public static Gradients backward(Tensor g, Tensor rows, Tensor gamma, Normalized of, boolean[] wanted) {
+        Checks.sameKind("layer norm", g, rows);
+        Tensor x = Views.contiguous(rows);
+        if (Kernels.suit(x, gamma)) {
+            return Kernels.backward(Views.contiguous(g), x, gamma, of, wanted);
+        }
+        DType exact = gamma.type();
         long size = rows.size(1);
-        Tensor normal = Elementwise.mulInPlace(Elementwise.sub(rows, of.mean), of.inverse);
-        Tensor products = Elementwise.mul(g, normal);
+        Tensor up = Tensors.to(g, exact);
+        Tensor normal = Elementwise.mulInPlace(Elementwise.sub(Tensors.to(rows, exact), of.mean), of.inverse);
+        Tensor products = Elementwise.mul(up, normal);
         Tensor dGamma = wanted[1] ? Views.reshape(Reductions.sum(products, 0), size) : null;
-        Tensor dBeta = wanted[2] ? Views.reshape(Reductions.sum(g, 0), size) : null;
+        Tensor dBeta = wanted[2] ? Views.reshape(Reductions.sum(up, 0), size) : null;
         if (!wanted[0]) {
             return new Gradients(null, dGamma, dBeta);
         }
         Tensor column = Views.reshape(Elementwise.mul(gamma, 1.0 / size), size, 1);
-        Tensor mean = Products.matmul(g, column);
+        Tensor mean = Products.matmul(up, column);
         Tensor correlation = Products.matmul(products, column);
-        Tensor centred = Elementwise.sub(Elementwise.mul(g, gamma), mean);
+        Tensor centred = Elementwise.sub(Elementwise.mul(up, gamma), mean);
         Tensor dx = Elementwise.sub(centred, Elementwise.mulInPlace(normal, correlation));
-        return new Gradients(Elementwise.mulInPlace(dx, of.inverse), dGamma, dBeta);
+        return new Gradients(Tensors.to(Elementwise.mulInPlace(dx, of.inverse), rows.type()), dGamma, dBeta);
+    }
+
+    /** CUDA kernels for rows in {@link DType#BF16} or float32 with float32 parameters; sums have a fixed order. */
+    private static final class Kernels {
+        private static final int VECTOR = 4;
+        private static final int WARP = 32;
+        private static final int WARPS = 8;
+
+        /** Vectors of a lane: more would not fit into registers in the gradient. */
+        private static final int MOST = 8;
+
+        /** Blocks of the gradient, two per multiprocessor of an H100: each leaves a row of partial sums. */
+        private static final int BLOCKS = 264;
+
+        /** Values that a program is compiled for. */
+        private record Variant(boolean half, int vectors) {
+            static Variant of(Tensor rows) {
+                return new Variant(
+                        rows.type() == DType.BF16, (int) Math.ceilDiv(rows.size(1), (long) VECTOR * WARP));
+            }
+
+            CudaProgram program() {
+                return CudaProgram.beside(
+                        LayerNorm.class, "layernorm.cu", Map.of("BF16", half ? 1 : 0, "VECTORS", vectors));
+            }
+        }
+
+        private static final Map<Variant, CudaProgram> PROGRAMS = new ConcurrentHashMap<>();
+
+        private Kernels() {}
+
+        /** @param parameter γ or β */
+        static boolean suit(Tensor rows, Tensor parameter) {
+            return rows.device().kind() == Device.Kind.CUDA
+                    && (rows.type() == DType.BF16 || rows.type() == DType.F32)
+                    && rows.shape().elements() > 0
+                    && rows.size(0) < Integer.MAX_VALUE / 2
+                    && rows.size(1) % VECTOR == 0
+                    && rows.size(1) <= (long) MOST * VECTOR * WARP
+                    && CudaProgram.suits(parameter)
+                    && CudaProgram.isAligned(rows)
+                    && CudaProgram.isAligned(parameter);
+        }
+
+        private static CudaProgram program(Tensor rows) {
+            return PROGRAMS.computeIfAbsent(Variant.of(rows), Variant::program);
+        }
+
+        static Normalized apply(Tensor x, Tensor gamma, Tensor beta, double epsilon) {
+            int rows = Math.toIntExact(x.size(0));
+            Tensor y = Tensors.emptyLike(x);
+            Tensor mean = Tensors.empty(Shape.of(rows, 1), gamma);
+            Tensor inverse = Tensors.empty(Shape.of(rows, 1), gamma);
+            program(x).launch(
+                            "layer_norm",
+                            new LaunchConfig(Math.ceilDiv(rows, WARPS), 1, 1, WARP, WARPS),
+                            x,
+                            0L,
+                            0L,
+                            gamma,
+                            beta,
+                            y,
+                            mean,
+                            inverse,
+                            rows,
+                            (int) x.size(1) / VECTOR,
+                            (float) epsilon);
+            return new Normalized(y, mean, inverse);
+        }
+
+        static Gradients backward(Tensor g, Tensor x, Tensor gamma, Normalized of, boolean[] wanted) {
+            int rows = Math.toIntExact(x.size(0));
+            long size = x.size(1);
+            int blocks = Math.min(BLOCKS, Math.ceilDiv(rows, WARPS));
+            boolean sums = wanted[1] || wanted[2];
+            Tensor dx = wanted[0] ? Tensors.emptyLike(x) : null;
+            Tensor partial = sums ? Tensors.empty(Shape.of(blocks, 2 * size), gamma) : null;
+            program(x).launch(
+                            "layer_norm_backward",
+                            new LaunchConfig(blocks, 1, 1, WARP, WARPS),
+                            g,
+                            x,
+                            gamma,
+                            of.mean,
+                            of.inverse,
+                            0L,
+                            orNull(dx),
+                            orNull(partial),
+                            rows,
+                            (int) size / VECTOR);
+            if (partial == null) {
+                return new Gradients(dx, null, null);
+            }
+            Tensor both = FeatureMapKernels.sumRows(partial);
+            return new Gradients(
+                    dx,
+                    wanted[1] ? Views.slice(both, 0, 0, size) : null,
+                    wanted[2] ? Views.slice(both, 0, size, 2 * size) : null);
+        }
+
+        private static Object orNull(@Nullable Tensor tensor) {
+            return tensor == null ? 0L : tensor;
+        }
     }
 }

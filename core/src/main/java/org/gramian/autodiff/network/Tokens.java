@@ -83,20 +83,13 @@ public final class Tokens {
      * @param beta offset {@code [d]}
      */
     public static Var layerNorm(Var x, Var gamma, Var beta, double epsilon) {
-        DType type = x.value().type();
-        DType exact = gamma.value().type();
         return x.tape().apply(List.of(x, gamma, beta), () -> {
-            Tensor rows = Tensors.to(rows(x.value()), exact);
-            Normalized normalized = new LayerNorm(epsilon).apply(rows, gamma.value(), beta.value());
+            Normalized normalized = new LayerNorm(epsilon).apply(rows(x.value()), gamma.value(), beta.value());
             return Result.of(
-                    Tensors.to(Views.reshape(normalized.value(), x.shape().sizes()), type),
+                    Views.reshape(normalized.value(), x.shape().sizes()),
                     (g, wanted) -> {
-                        LayerNorm.Gradients gradients = LayerNorm.backward(
-                                Tensors.to(rows(g), exact),
-                                Tensors.to(rows(x.value()), exact),
-                                gamma.value(),
-                                normalized,
-                                wanted);
+                        LayerNorm.Gradients gradients =
+                                LayerNorm.backward(rows(g), rows(x.value()), gamma.value(), normalized, wanted);
                         return list(like(x, gradients.rows()), gradients.gamma(), gradients.beta());
                     },
                     normalized.mean(),
@@ -105,9 +98,7 @@ public final class Tokens {
     }
 
     private static @Nullable Tensor like(Var x, @Nullable Tensor rows) {
-        return rows == null
-                ? null
-                : Tensors.to(Views.reshape(rows, x.shape().sizes()), x.value().type());
+        return rows == null ? null : Views.reshape(rows, x.shape().sizes());
     }
 
     /**

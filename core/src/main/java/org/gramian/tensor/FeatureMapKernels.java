@@ -1,11 +1,13 @@
 package org.gramian.tensor;
 
 import java.util.Arrays;
+import java.util.stream.Stream;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 
 /**
- * CUDA kernels for bfloat16 feature maps in channels-last format that need less memory traffic than libtorch's
- * operators: indices of maxima are bytes, and the gradient of a bias is summed together with that of its activation.
+ * CUDA kernels for bfloat16 feature maps in channels-last format, and for rows of tokens, that need less memory traffic
+ * than libtorch's operators: indices of maxima are bytes, and the gradient of a bias is summed together with that of its
+ * activation.
  */
 final class FeatureMapKernels {
     /** Channels per thread. */
@@ -13,6 +15,9 @@ final class FeatureMapKernels {
 
     private static final int THREADS = 256;
     private static final int BLOCKS = 528;
+
+    /** Threads of a block in each direction where columns are summed. */
+    private static final int TILE = 16;
 
     private static final class Program {
         static final CudaProgram MAPS = CudaProgram.beside(FeatureMapKernels.class, "maps.cu");
@@ -126,6 +131,61 @@ final class FeatureMapKernels {
                 rows,
                 vectors,
                 activation.highBits());
+        return sumRows(partial);
+    }
+
+    /** Returns whether the columns of a matrix {@code [m, c]} can be summed. */
+    static boolean suitColumns(Tensor matrix) {
+        return matrix.type() == DType.BF16
+                && matrix.device().kind() == Device.Kind.CUDA
+                && matrix.shape().rank() == 2
+                && matrix.size(0) < Integer.MAX_VALUE / 2
+                && matrix.size(1) % VECTOR == 0
+                && matrix.shape().elements() > 0
+                && matrix.isContiguous()
+                && CudaProgram.isAvailable()
+                && CudaProgram.isAligned(matrix);
+    }
+
+    /** Sums the columns of a matrix {@code [m, c]} in float32. */
+    static Tensor columnSums(Tensor matrix) {
+        return columnSums("column_sums", matrix.shape(), matrix);
+    }
+
+    /**
+     * Computes the gradient of GELU with its sums of columns.
+     *
+     * @param g gradient {@code [m, c]}
+     * @param x argument {@code [m, c]}
+     */
+    static Passed geluBackward(Tensor g, Tensor x, Gelu form) {
+        Tensor result = Tensors.emptyLike(x);
+        String kernel = form == Gelu.ERF ? "gelu_erf_backward_sums" : "gelu_tanh_backward_sums";
+        return new Passed(result, columnSums(kernel, x.shape(), g, x, result));
+    }
+
+    /** Puts three matrices {@code [m, c]} side by side, {@code [m, 3·c]}, and sums the columns. */
+    static Passed joined(Tensor first, Tensor second, Tensor third) {
+        Shape shape = first.shape().with(1, 3 * first.size(1));
+        Tensor result = Tensors.empty(shape, first);
+        return new Passed(result, columnSums("join_sums", shape, first, second, third, result));
+    }
+
+    /**
+     * Launches a kernel that leaves partial sums of columns, and adds these.
+     *
+     * @param shape {@code [m, c]}, of which the columns are summed
+     */
+    private static Tensor columnSums(String kernel, Shape shape, Tensor... tensors) {
+        int rows = Math.toIntExact(shape.at(0));
+        int tiles = Math.toIntExact(Math.ceilDiv(shape.at(1), (long) VECTOR * TILE));
+        int blocks = Math.clamp(Math.ceilDiv(BLOCKS, tiles), 1, Math.ceilDiv(rows, TILE));
+        Tensor partial = Tensors.empty(Shape.of(blocks, shape.at(1)), DType.F32, tensors[0].device());
+        Stream<Object> after = Stream.of(partial, rows, Math.toIntExact(tensors[0].size(1) / VECTOR));
+        Program.MAPS.launch(
+                kernel,
+                new LaunchConfig(tiles, blocks, 1, TILE, TILE),
+                Stream.concat(Stream.of(tensors), after).toArray());
         return sumRows(partial);
     }
 

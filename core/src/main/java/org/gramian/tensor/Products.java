@@ -1,6 +1,7 @@
 package org.gramian.tensor;
 
 import java.util.Optional;
+import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.NativeErrors;
 
 /** Matrix products. Batches are leading dimensions: {@code [n, a, b] · [n, b, c] = [n, a, c]}. */
@@ -8,6 +9,7 @@ public final class Products {
     private static final class Operators {
         static final Operator MATMUL = Operator.of("matmul");
         static final Operator LINEAR = Operator.of("linear");
+        static final Operator MM_TYPED = Operator.of("mm", "dtype");
     }
 
     private Products() {}
@@ -29,6 +31,26 @@ public final class Products {
             }
         }
         return Operators.MATMUL.call(a, b);
+    }
+
+    /**
+     * Computes the product of two matrices in another type. On a GPU the float32 product of 16-bit matrices is not rounded to
+     * 16 bits (libtorch 2.10 and later).
+     */
+    static Tensor matmul(Tensor a, Tensor b, DType type) {
+        boolean direct = type == DType.F32
+                && (a.type() == DType.BF16 || a.type() == DType.F16)
+                && a.device().kind() == Device.Kind.CUDA
+                && Libtorch.load().hasLists(); // the operator is there since 2.8, on GPUs only
+        if (!direct) {
+            try (Scope scope = Scope.open()) {
+                return scope.keep(Tensors.to(matmul(a, b), type));
+            }
+        }
+        Checks.sameKind("matmul", a, b);
+        Checks.rank("matmul", a, 2);
+        Checks.rank("matmul", b, 2);
+        return Operators.MM_TYPED.call(a, b, (long) type.code());
     }
 
     /**

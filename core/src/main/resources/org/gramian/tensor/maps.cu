@@ -1,5 +1,5 @@
-// Passes over feature maps of bfloat16 with channels last; org.gramian.tensor.MapKernels launches these. A thread takes
-// eight channels of a position, which are one access to memory.
+// Passes over feature maps of bfloat16 with channels last, and over tokens; org.gramian.tensor.FeatureMapKernels launches these. A
+// thread takes eight channels of a position, which are one access to memory.
 
 __device__ inline float low(unsigned int word) { return __uint_as_float(word << 16); }
 
@@ -153,6 +153,97 @@ extern "C" __global__ void bias_activation(uint4* y, const float4* bias, long lo
         values[k] = value < low ? low : value > high ? high : value;
     }
     y[i] = pack(values);
+}
+
+// Sums of columns of matrices [rows, 8·c8] go through blocks of ACROSS × DOWN threads, of which each takes one vector of every so many
+// rows.
+enum { ACROSS = 16, DOWN = 16 };
+
+// Adds the sums of the threads of a block and stores them: partial is [blocks down, 8·c8].
+__device__ void store_sums(const float* sum, float* partial, int c8) {
+    __shared__ float parts[DOWN][ACROSS * 8];
+    for (int k = 0; k < 8; k++) parts[threadIdx.y][threadIdx.x * 8 + k] = sum[k];
+    __syncthreads();
+    int own = threadIdx.y * ACROSS + threadIdx.x;
+    int column = blockIdx.x * ACROSS * 8 + own;
+    if (own >= ACROSS * 8 || column >= 8 * c8) return;
+    float total = 0;
+    for (int i = 0; i < DOWN; i++) total += parts[i][own]; // in a fixed order: the same bits every time
+    partial[(long long) blockIdx.y * 8 * c8 + column] = total;
+}
+
+// The sums of columns.
+extern "C" __global__ void column_sums(const uint4* g, float* partial, int rows, int c8) {
+    int v = blockIdx.x * ACROSS + threadIdx.x;
+    float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    if (v < c8) {
+        #pragma unroll 4
+        for (int row = blockIdx.y * DOWN + threadIdx.y; row < rows; row += gridDim.y * DOWN) {
+            float values[8];
+            unpack(g[(long long) row * c8 + v], values);
+            for (int k = 0; k < 8; k++) sum[k] += values[k];
+        }
+    }
+    store_sums(sum, partial, c8);
+}
+
+// The derivative of x s(x), where s is the distribution function of the normal distribution, or its approximation by a tangent.
+template <bool TANGENT> __device__ inline float gelu_slope(float x) {
+    if (!TANGENT) return 0.5f * (1 + erff(x * 0.70710678f)) + x * 0.39894228f * expf(-0.5f * x * x);
+    float t = tanhf(0.79788456f * (x + 0.044715f * x * x * x));
+    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * 0.79788456f * (1 + 0.134145f * x * x);
+}
+
+// g gelu'(x), and its sums of columns.
+template <bool TANGENT> __device__ void gelu_sums(
+        const uint4* __restrict__ g, const uint4* __restrict__ x, uint4* __restrict__ out, float* partial, int rows, int c8) {
+    int v = blockIdx.x * ACROSS + threadIdx.x;
+    float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    if (v < c8) {
+        #pragma unroll 2
+        for (int row = blockIdx.y * DOWN + threadIdx.y; row < rows; row += gridDim.y * DOWN) {
+            long long at = (long long) row * c8 + v;
+            float values[8], of[8];
+            unpack(g[at], values);
+            unpack(x[at], of);
+            for (int k = 0; k < 8; k++) {
+                values[k] *= gelu_slope<TANGENT>(of[k]);
+                sum[k] += values[k];
+            }
+            out[at] = pack(values);
+        }
+    }
+    store_sums(sum, partial, c8);
+}
+
+extern "C" __global__ void gelu_erf_backward_sums(
+        const uint4* g, const uint4* x, uint4* out, float* partial, int rows, int c8) {
+    gelu_sums<false>(g, x, out, partial, rows, c8);
+}
+
+extern "C" __global__ void gelu_tanh_backward_sums(
+        const uint4* g, const uint4* x, uint4* out, float* partial, int rows, int c8) {
+    gelu_sums<true>(g, x, out, partial, rows, c8);
+}
+
+// Three matrices side by side, each [rows, 8·c8], and the sums of columns of the result.
+extern "C" __global__ void join_sums(
+        const uint4* __restrict__ first, const uint4* __restrict__ second, const uint4* __restrict__ third,
+        uint4* __restrict__ out, float* partial, int rows, int c8) {
+    int v = blockIdx.x * ACROSS + threadIdx.x;
+    float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    if (v < 3 * c8) {
+        const uint4* from = v < c8 ? first + v : v < 2 * c8 ? second + (v - c8) : third + (v - 2 * c8);
+        #pragma unroll 4
+        for (int row = blockIdx.y * DOWN + threadIdx.y; row < rows; row += gridDim.y * DOWN) {
+            uint4 words = from[(long long) row * c8];
+            out[(long long) row * 3 * c8 + v] = words;
+            float values[8];
+            unpack(words, values);
+            for (int k = 0; k < 8; k++) sum[k] += values[k];
+        }
+    }
+    store_sums(sum, partial, 3 * c8);
 }
 
 // The sum of each column of [rows, columns]. Blocks of 32 × 8 threads, one for 32 columns.

@@ -15,9 +15,9 @@ import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Gelu;
 import org.gramian.tensor.LayerNorm;
 import org.gramian.tensor.LayerNorm.Normalized;
+import org.gramian.tensor.Linear;
+import org.gramian.tensor.Linear.Upstream;
 import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
-import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
@@ -41,28 +41,59 @@ public final class Tokens {
      * @return {@code [.., k]}
      */
     public static Var linear(Var x, Var weight, Var bias) {
-        DType exact = weight.value().type();
         return x.tape().apply(List.of(x, weight, bias), () -> {
+            Projection y = Projection.of(x, weight, bias);
+            return Result.of(
+                    y.shaped(y.rows), (g, wanted) -> y.gradients(Upstream.of(rows(g)), wanted), y.weight);
+        });
+    }
+
+    /**
+     * Computes {@code gelu(x·Wᵀ + b)} in one node.
+     *
+     * @param x {@code [.., d]}
+     * @param weight W {@code [k, d]}
+     * @param bias b {@code [k]}
+     * @return {@code [.., k]}
+     */
+    public static Var linearGelu(Var x, Var weight, Var bias, Gelu form) {
+        return x.tape().apply(List.of(x, weight, bias), () -> {
+            Projection y = Projection.of(x, weight, bias);
+            return Result.of(
+                    y.shaped(form.apply(y.rows)),
+                    (g, wanted) -> y.gradients(Upstream.ofGelu(rows(g), y.rows, form), wanted),
+                    y.weight,
+                    y.rows);
+        });
+    }
+
+    /**
+     * Linear layer inside a node.
+     *
+     * @param x input {@code [.., d]}
+     * @param weight W {@code [k, d]} in the type of x
+     * @param exact type of the parameters
+     * @param rows value {@code [m, k]}
+     */
+    private record Projection(Var x, Tensor weight, DType exact, Tensor rows) {
+        static Projection of(Var x, Var weight, Var bias) {
             DType type = x.value().type();
             Tensor w = Tensors.to(weight.value(), type);
             // rows: of a view with permuted dimensions libtorch would make one product per index of the first
-            Tensor y = Products.linear(rows(x.value()), w, Tensors.to(bias.value(), type));
-            return Result.of(
-                    Views.reshape(y, x.shape().with(-1, y.size(1)).sizes()),
-                    (g, wanted) -> {
-                        Tensor rows = rows(g);
-                        Tensor of = wanted[1] ? rows(x.value()) : rows;
-                        return list(
-                                wanted[0]
-                                        ? Views.reshape(
-                                                Products.matmul(rows, w),
-                                                x.shape().sizes())
-                                        : null,
-                                wanted[1] ? Tensors.to(Products.matmul(Views.transpose(rows), of), exact) : null,
-                                wanted[2] ? Tensors.to(columnSums(rows), exact) : null);
-                    },
-                    w);
-        });
+            Tensor y = Products.linear(Tokens.rows(x.value()), w, Tensors.to(bias.value(), type));
+            return new Projection(x, w, weight.value().type(), y);
+        }
+
+        /** Gives rows {@code [m, c]} the leading dimensions of x. */
+        Tensor shaped(Tensor rows) {
+            return Views.reshape(rows, x.shape().with(-1, rows.size(1)).sizes());
+        }
+
+        /** Computes the gradients of x, W and b. */
+        List<@Nullable Tensor> gradients(Upstream g, boolean[] wanted) {
+            Linear.Gradients found = Linear.backward(g, Tokens.rows(x.value()), weight, exact, wanted);
+            return list(like(x, found.rows()), found.weight(), found.bias());
+        }
     }
 
     /** Computes GELU, keeping its argument for the gradient. */
@@ -123,31 +154,40 @@ public final class Tokens {
     }
 
     /**
-     * Computes self-attention of several heads.
+     * Computes self-attention of several heads: queries, keys and values are {@code x·Wᵀ + b}.
      *
-     * @param joint queries, keys and values {@code [n, t, 3·h·e]}, each as h heads of e channels
+     * @param x tokens {@code [n, t, d]}
+     * @param weight W {@code [3·h·e, d]} for queries, keys and values, each as h heads of e channels
+     * @param bias b {@code [3·h·e]}
      * @param heads h
      * @return {@code [n, t, h·e]}
      */
-    public static Var selfAttention(Var joint, int heads) {
-        Shape shape = joint.shape();
-        if (shape.rank() != 3 || shape.at(2) % (3L * heads) != 0) {
-            throw new IllegalArgumentException("attention: expected [n, t, 3·" + heads + "·e], found " + joint.value());
+    public static Var selfAttention(Var x, Var weight, Var bias, int heads) {
+        long width = weight.shape().at(0) / 3;
+        if (x.shape().rank() != 3 || weight.shape().at(0) % (3L * heads) != 0) {
+            throw new IllegalArgumentException("attention: expected tokens [n, t, d] and weights [3·" + heads
+                    + "·e, d], found " + x.value() + " and " + weight.value());
         }
-        Attention attention = new Attention(Math.sqrt(3.0 * heads / shape.at(2)));
-        return joint.tape().apply(List.of(joint), () -> {
-            if (!joint.wantsGradient()) {
-                return Result.of(merged(attention.apply(heads(joint.value(), heads))), (g, wanted) -> list());
+        Attention attention = new Attention(Math.sqrt((double) heads / width));
+        return x.tape().apply(List.of(x, weight, bias), () -> {
+            Projection projection = Projection.of(x, weight, bias);
+            Tensor joint = projection.shaped(projection.rows);
+            if (!x.wantsGradient() && !weight.wantsGradient() && !bias.wantsGradient()) {
+                return Result.of(merged(attention.apply(heads(joint, heads))), (g, wanted) -> list());
             }
-            Attended attended = attention.forward(heads(joint.value(), heads));
+            Attended attended = attention.forward(heads(joint, heads));
             return Result.of(
                     merged(attended.value()),
                     (g, wanted) -> {
-                        Tensor upstream = Views.transpose(Views.split(g, 2, heads, shape.at(2) / (3L * heads)), 1, 2);
-                        Tensor[] parts = attention.backward(upstream, heads(joint.value(), heads), attended);
-                        return list(Views.concat(
-                                Stream.of(parts).map(Tokens::merged).toList(), 2));
+                        Tensor upstream = Views.transpose(Views.split(g, 2, heads, width / heads), 1, 2);
+                        Tensor[] parts = attention.backward(upstream, heads(joint, heads), attended);
+                        List<Tensor> rows =
+                                Stream.of(parts).map(part -> rows(merged(part))).toList();
+                        return projection.gradients(
+                                Upstream.ofParts(rows.get(0), rows.get(1), rows.get(2)), wanted);
                     },
+                    projection.weight,
+                    joint,
                     attended.value(),
                     attended.saved());
         });
@@ -192,9 +232,5 @@ public final class Tokens {
     private static Tensor rows(Tensor x) {
         long size = x.size(-1);
         return Views.reshape(x, x.shape().elements() / size, size);
-    }
-
-    private static Tensor columnSums(Tensor rows) {
-        return Views.reshape(Reductions.sum(rows, 0), rows.size(1));
     }
 }

@@ -116,7 +116,7 @@ public final class ConvNext {
             Var mixed = FeatureMaps.convolve(
                     maps, filters, DEPTHWISE.convolution(maps.shape().at(1)), Activation.NONE);
             Var normal = VisionTransformer.norm(Tokens.fromMaps(mixed), block.under("2"));
-            Var hidden = Tokens.gelu(Tokens.linear(normal, first.get("weight"), first.get("bias")), Gelu.ERF);
+            Var hidden = Tokens.linearGelu(normal, first.get("weight"), first.get("bias"), Gelu.ERF);
             Var branch = VisionTransformer.scaled(hidden, block.under("5"), own.get("layer_scale"));
             return Arithmetic.add(maps, Tokens.toMaps(branch));
         }

@@ -219,19 +219,21 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         @Override
         public Var apply(Var tokens, Bindings parameters) {
             Bindings own = parameters.under(name);
-            Var joint = linear(norm(tokens, own.under("norm1")), own.under("attn.qkv"));
-            Var attended = Arithmetic.add(tokens, branch(Tokens.selfAttention(joint, heads), own, "attn.proj", "ls1"));
-            Var hidden = linear(norm(attended, own.under("norm2")), own.under("mlp.fc1"));
-            return Arithmetic.add(attended, branch(Tokens.gelu(hidden, Gelu.ERF), own, "mlp.fc2", "ls2"));
-        }
-
-        private static Var linear(Var x, Bindings own) {
-            return Tokens.linear(x, own.get("weight"), own.get("bias"));
+            Bindings joint = own.under("attn.qkv");
+            Var values = Tokens.selfAttention(
+                    norm(tokens, own.under("norm1")), joint.get("weight"), joint.get("bias"), heads);
+            Var attended = Arithmetic.add(tokens, branch(values, own, "attn.proj", "ls1"));
+            Bindings first = own.under("mlp.fc1");
+            Var hidden = Tokens.linearGelu(
+                    norm(attended, own.under("norm2")), first.get("weight"), first.get("bias"), Gelu.ERF);
+            return Arithmetic.add(attended, branch(hidden, own, "mlp.fc2", "ls2"));
         }
 
         private Var branch(Var x, Bindings own, String part, String scale) {
             Bindings projection = own.under(part);
-            return layerScale ? scaled(x, projection, own.get(scale + ".gamma")) : linear(x, projection);
+            return layerScale
+                    ? scaled(x, projection, own.get(scale + ".gamma"))
+                    : Tokens.linear(x, projection.get("weight"), projection.get("bias"));
         }
     }
 

@@ -177,17 +177,28 @@ class TokensTest {
 
     @Test
     void selfAttentionSplitsItsInputIntoHeads() {
-        Tensor joint = drawn(2, 5, 3 * 2 * 4);
-        Function<List<Var>, Var> fused = v -> Tokens.selfAttention(v.getFirst(), 2);
+        Tensor[] inputs = {drawn(2, 5, 7), drawn(3 * 2 * 4, 7), drawn(3 * 2 * 4)};
+        Function<List<Var>, Var> fused = v -> Tokens.selfAttention(v.get(0), v.get(1), v.get(2), 2);
         Function<List<Var>, Var> parts = v -> {
+            Var joint = Tokens.linear(v.get(0), v.get(1), v.get(2));
             List<Var> heads = List.of(0, 8, 16).stream()
-                    .map(start -> Shapes.slice(v.getFirst(), 2, start, start + 8))
+                    .map(start -> Shapes.slice(joint, 2, start, start + 8))
                     .map(part -> Shapes.permute(Shapes.split(part, 2, 2, 4), 0, 2, 1, 3))
                     .toList();
             return Shapes.reshape(Shapes.permute(composed(heads, 0.5), 0, 2, 1, 3), 2, 5, 8);
         };
-        assertTensor(value(fused, joint)).isCloseTo(value(parts, joint), 1e-12);
-        assertThat(worst(fused, joint)).isLessThan(1e-6);
+        assertTensor(value(fused, inputs)).isCloseTo(value(parts, inputs), 1e-12);
+        assertThat(worst(fused, inputs)).isLessThan(1e-6);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void geluOfALinearLayerIsThatOfItsParts(Gelu form) {
+        Tensor[] inputs = {drawn(2, 3, 5), drawn(4, 5), drawn(4)};
+        Function<List<Var>, Var> fused = v -> Tokens.linearGelu(v.get(0), v.get(1), v.get(2), form);
+        Function<List<Var>, Var> parts = v -> Tokens.gelu(Tokens.linear(v.get(0), v.get(1), v.get(2)), form);
+        assertTensor(value(fused, inputs)).isCloseTo(value(parts, inputs), 1e-12);
+        assertThat(worst(fused, inputs)).isLessThan(1e-6);
     }
 
     /** Parameters stay float32 and get float32 gradients; the values are rounded to 8 bits. */
@@ -215,8 +226,8 @@ class TokensTest {
     @Test
     void wrongShapesAreNamed() {
         Tensor x = drawn(2, 5, 12);
-        assertThatThrownBy(() -> value(v -> Tokens.selfAttention(v.getFirst(), 5), x))
-                .hasMessageContaining("expected [n, t, 3·5·e], found F64[2, 5, 12]");
+        assertThatThrownBy(() -> value(v -> Tokens.selfAttention(v.get(0), v.get(1), v.get(2), 5), x, drawn(12, 12), drawn(12)))
+                .hasMessageContaining("weights [3·5·e, d], found F64[2, 5, 12] and F64[12, 12]");
         assertThatThrownBy(() -> value(v -> Tokens.linear(v.get(0), v.get(1), v.get(2)), x, drawn(4, 11), drawn(4)))
                 .hasMessageContaining("expected [.., d], weights [k, d] and a bias [k]");
         assertThatThrownBy(() -> value(TokensTest::norm, x, drawn(12), drawn(11)))

@@ -6,9 +6,14 @@ import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.autodiff.network.Tokens;
 import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
 
 /**
  * Convolution over patches that do not overlap: {@code [n, c, h, w]} to {@code [n, k, ⌊h/p⌋, ⌊w/p⌋]}. Rows and columns
@@ -42,7 +47,31 @@ public record Patches(String name, int channels, int size) implements NetworkLay
     @Override
     public Var apply(Var maps, Bindings parameters) {
         Bindings own = parameters.under(name);
-        return FeatureMaps.convolve(maps, own.get("weight"), own.get("bias"), new Convolution(size, 0, 1));
+        return isFasterAsProduct(maps.value())
+                ? product(maps, own)
+                : FeatureMaps.convolve(maps, own.get("weight"), own.get("bias"), new Convolution(size, 0, 1));
+    }
+
+    /** Tensor cores need multiples of 8 channels, which images lack and rows of their patches have. */
+    private boolean isFasterAsProduct(Tensor maps) {
+        return maps.type() == DType.BF16
+                && maps.device().kind() == Device.Kind.CUDA
+                && maps.size(1) % 8 != 0
+                && maps.size(1) * size * size % 8 == 0;
+    }
+
+    /** Computes the convolution as one matrix product of patches {@code [n·h·w, c·p·p]} and filters. */
+    Var product(Var maps, Bindings own) {
+        Shape shape = maps.shape();
+        long rows = shape.at(2) / size;
+        long columns = shape.at(3) / size;
+        long elements = shape.at(1) * size * size;
+        Var whole = Shapes.slice(Shapes.slice(maps, 2, 0, rows * size), 3, 0, columns * size);
+        Var patches = Shapes.permute(
+                Shapes.split(Shapes.split(whole, 3, columns, size), 2, rows, size), 0, 2, 4, 1, 3, 5);
+        Var filters = Shapes.reshape(own.get("weight"), channels, elements);
+        Var rowsOfPatches = Shapes.reshape(patches, shape.at(0), rows, columns, elements);
+        return Tokens.toMaps(Tokens.linear(rowsOfPatches, filters, own.get("bias")));
     }
 
     /** Returns the parameters {@code weight [k, d]} and {@code bias [k]} of a linear layer. */

@@ -24,6 +24,17 @@ public record Result(Tensor value, List<Tensor> saved, Adjoint adjoint) {
         return new Result(value, List.of(saved), adjoint);
     }
 
+    /**
+     * Creates a result whose adjoint adds to the gradient of its first input.
+     *
+     * @param value value of the function
+     * @param adjoint maps the gradient of the value to the gradients of the inputs
+     * @param saved tensors that the adjoint uses besides inputs and value
+     */
+    public static Result accumulating(Tensor value, Accumulating adjoint, Tensor... saved) {
+        return new Result(value, List.of(saved), adjoint);
+    }
+
     /** Backward pass of a function: from the gradient of its value to the gradients of its inputs. */
     @FunctionalInterface
     public interface Adjoint {
@@ -38,6 +49,24 @@ public record Result(Tensor value, List<Tensor> saved, Adjoint adjoint) {
         /** Returns a list of gradients, some of which may be null. */
         static List<@Nullable Tensor> list(@Nullable Tensor... gradients) {
             return Arrays.asList(gradients);
+        }
+    }
+
+    /** Backward pass that adds the gradient of its first input to the one from other functions, in one pass over memory. */
+    @FunctionalInterface
+    public interface Accumulating extends Adjoint {
+        /**
+         * Computes the gradients of the inputs, in their order.
+         *
+         * @param upstream gradient of the loss with respect to the value, of its shape
+         * @param wanted which inputs need a gradient; others are ignored and may be null
+         * @param present gradient of the first input from other functions, which is added to the first result, or null
+         */
+        List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted, @Nullable Tensor present);
+
+        @Override
+        default List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted) {
+            return gradients(upstream, wanted, null);
         }
     }
 }

@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.gramian.autodiff.Result.Accumulating;
 import org.gramian.autodiff.Result.Adjoint;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
@@ -221,11 +222,19 @@ public final class Tape implements AutoCloseable {
         }
         List<Tensor> replaced = new ArrayList<>();
         try (Scope scope = Scope.open()) {
-            List<@Nullable Tensor> answers = node.adjoint().gradients(upstream, wanted);
+            Tensor added = null;
+            List<@Nullable Tensor> answers;
+            if (node.adjoint() instanceof Accumulating adjoint) {
+                added = wanted[0] ? gradients.get(inputs.getFirst()) : null;
+                answers = adjoint.gradients(upstream, wanted, added);
+            } else {
+                answers = node.adjoint().gradients(upstream, wanted);
+            }
             for (int i = 0; i < wanted.length; i++) {
                 Tensor answer = answers.get(i);
                 if (wanted[i] && answer != null) {
-                    Tensor total = total(inputs.get(i), answer, gradients, scope);
+                    Tensor present = i == 0 && added != null ? null : gradients.get(inputs.get(i));
+                    Tensor total = total(inputs.get(i), answer, present, scope);
                     Tensor former = gradients.put(inputs.get(i), total);
                     if (former != null) {
                         replaced.add(former);
@@ -265,13 +274,16 @@ public final class Tape implements AutoCloseable {
         }
     }
 
-    /** Adds a gradient to that of an input; the sum belongs to no scope. */
-    private static Tensor total(Var input, Tensor answer, Map<Var, Tensor> gradients, Scope scope) {
+    /**
+     * Adds a gradient to that of an input; the sum belongs to no scope.
+     *
+     * @param present gradient of the input, or null if there is none or the answer includes it
+     */
+    private static Tensor total(Var input, Tensor answer, @Nullable Tensor present, Scope scope) {
         if (!answer.shape().equals(input.shape())) {
             throw new IllegalStateException(
                     "an adjoint gave a gradient " + answer + " for an input of shape " + input.shape());
         }
-        Tensor present = gradients.get(input);
         Tensor total = present == null ? answer : Elementwise.add(present, answer);
         if (!scope.release(total)) {
             total = Views.alias(total); // owned elsewhere, such as the upstream: needs its own handle

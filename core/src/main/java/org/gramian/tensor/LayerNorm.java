@@ -76,12 +76,15 @@ public record LayerNorm(double epsilon) {
      * {@code dx = (g·γ − mean(g·γ) − n·mean(g·γ·n))/√(v + ε)} with means over each row.
      *
      * @param g gradient of y {@code [m, d]}, of the type of the rows
+     * @param present another gradient of the rows {@code [m, d]}, which is added to dx, or null
      */
-    public static Gradients backward(Tensor g, Tensor rows, Tensor gamma, Normalized of, boolean[] wanted) {
+    public static Gradients backward(
+            Tensor g, Tensor rows, Tensor gamma, Normalized of, boolean[] wanted, @Nullable Tensor present) {
         Checks.sameKind("layer norm", g, rows);
         Tensor x = Views.contiguous(rows);
         if (Kernels.suit(x, gamma)) {
-            return Kernels.backward(Views.contiguous(g), x, gamma, of, wanted);
+            return Kernels.backward(
+                    Views.contiguous(g), x, gamma, of, wanted, present == null ? null : Views.contiguous(present));
         }
         DType exact = gamma.type();
         long size = rows.size(1);
@@ -98,7 +101,8 @@ public record LayerNorm(double epsilon) {
         Tensor correlation = Products.matmul(products, column);
         Tensor centred = Elementwise.sub(Elementwise.mul(up, gamma), mean);
         Tensor dx = Elementwise.sub(centred, Elementwise.mulInPlace(normal, correlation));
-        return new Gradients(Tensors.to(Elementwise.mulInPlace(dx, of.inverse), rows.type()), dGamma, dBeta);
+        Tensor ofRows = Tensors.to(Elementwise.mulInPlace(dx, of.inverse), rows.type());
+        return new Gradients(present == null ? ofRows : Elementwise.add(ofRows, present), dGamma, dBeta);
     }
 
     /** CUDA kernels for rows in {@link DType#BF16} or float32 with float32 parameters; sums have a fixed order. */
@@ -169,7 +173,8 @@ public record LayerNorm(double epsilon) {
             return new Normalized(y, mean, inverse);
         }
 
-        static Gradients backward(Tensor g, Tensor x, Tensor gamma, Normalized of, boolean[] wanted) {
+        static Gradients backward(
+                Tensor g, Tensor x, Tensor gamma, Normalized of, boolean[] wanted, @Nullable Tensor present) {
             int rows = Math.toIntExact(x.size(0));
             long size = x.size(1);
             int blocks = Math.min(BLOCKS, Math.ceilDiv(rows, WARPS));
@@ -184,7 +189,7 @@ public record LayerNorm(double epsilon) {
                             gamma,
                             of.mean,
                             of.inverse,
-                            0L,
+                            orNull(present),
                             orNull(dx),
                             orNull(partial),
                             rows,

@@ -116,11 +116,12 @@ public final class Tokens {
     public static Var layerNorm(Var x, Var gamma, Var beta, double epsilon) {
         return x.tape().apply(List.of(x, gamma, beta), () -> {
             Normalized normalized = new LayerNorm(epsilon).apply(rows(x.value()), gamma.value(), beta.value());
-            return Result.of(
+            return Result.accumulating(
                     Views.reshape(normalized.value(), x.shape().sizes()),
-                    (g, wanted) -> {
+                    (g, wanted, present) -> {
+                        Tensor other = present == null ? null : rows(present);
                         LayerNorm.Gradients gradients =
-                                LayerNorm.backward(rows(g), rows(x.value()), gamma.value(), normalized, wanted);
+                                LayerNorm.backward(rows(g), rows(x.value()), gamma.value(), normalized, wanted, other);
                         return list(like(x, gradients.rows()), gradients.gamma(), gradients.beta());
                     },
                     normalized.mean(),

@@ -83,6 +83,23 @@ class TokensTest {
         assertThat(worst(TokensTest::norm, drawn(2, 3, 7), drawn(7), drawn(7))).isLessThan(1e-6);
     }
 
+    /** Layer norm adds to the gradient of its input, which other functions have given before it and give after it. */
+    @Test
+    void gradientOfLayerNormBesideOtherFunctionsOfItsInput() {
+        assertThat(worst(
+                        v -> {
+                            Var x = Arithmetic.scale(v.getFirst(), 2);
+                            Var before = Arithmetic.mul(x, x);
+                            Var normal = norm(List.of(x, v.get(1), v.get(2)));
+                            Var twice = norm(List.of(x, v.get(2), v.get(1)));
+                            return Arithmetic.add(Arithmetic.add(before, normal), Arithmetic.mul(twice, x));
+                        },
+                        drawn(2, 3, 7),
+                        drawn(7),
+                        drawn(7)))
+                .isLessThan(1e-6);
+    }
+
     @Test
     void layerNormOfChannelsNormalizesEachPosition() {
         Tensor maps = drawn(2, 5, 3, 4);

@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Result.Accumulating;
 import org.gramian.autodiff.Result.Adjoint;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
@@ -38,6 +39,7 @@ public final class Tape implements AutoCloseable {
     private final boolean recording;
     private final List<Node> nodes = new ArrayList<>();
     private final List<Tensor> unrecorded = new ArrayList<>();
+    private final Map<Var, Tensor> rounded = new HashMap<>();
     private boolean used;
 
     private Tape(boolean recording) {
@@ -116,6 +118,30 @@ public final class Tape implements AutoCloseable {
             nodes.add(new Node(output, inputs, result.adjoint(), owned, part));
             return output;
         }
+    }
+
+    /**
+     * Converts the values of parameters to a type, on a GPU in one pass over memory, for {@link #rounded}.
+     *
+     * @param parameters variables or constants; those of the type are ignored
+     */
+    public void round(List<Var> parameters, DType type) {
+        List<Var> others = parameters.stream()
+                .filter(each -> each.value().type() != type && !rounded.containsKey(each))
+                .toList();
+        try (Scope scope = Scope.open()) {
+            List<Tensor> values = Tensors.to(others.stream().map(Var::value).toList(), type);
+            for (int i = 0; i < values.size(); i++) {
+                scope.release(values.get(i));
+                rounded.put(others.get(i), values.get(i));
+            }
+        }
+    }
+
+    /** Returns the value of a parameter in a type: that of {@link #round} or a new tensor. */
+    public Tensor rounded(Var parameter, DType type) {
+        Tensor present = rounded.get(parameter);
+        return present != null && present.type() == type ? present : Tensors.to(parameter.value(), type);
     }
 
     /** Returns the current position of the computation, for {@link #keepOnly}. */
@@ -307,5 +333,7 @@ public final class Tape implements AutoCloseable {
         nodes.clear();
         unrecorded.forEach(Tensor::close);
         unrecorded.clear();
+        rounded.values().forEach(Tensor::close);
+        rounded.clear();
     }
 }

@@ -1,7 +1,10 @@
 package org.gramian.tensor;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.library.Libtorch;
 
@@ -317,6 +320,11 @@ public final class Elementwise {
         return Operators.LOG_SOFTMAX.call(x, -1L, false);
     }
 
+    /** Rounds float32 tensors of a GPU to {@link DType#BF16} in one launch; empty if there is no kernel for them. */
+    static Optional<List<Tensor>> rounded(List<Tensor> sources) {
+        return Kernels.suit(sources) ? Optional.of(Kernels.rounded(sources)) : Optional.empty();
+    }
+
     /** CUDA kernels for element-wise passes that libtorch has no single operator for. */
     private static final class Kernels {
         private static final class Program {
@@ -359,6 +367,44 @@ public final class Elementwise {
                         activation.highBits());
             }
             return result;
+        }
+
+        /** Tensors of a launch, whose addresses it carries by value. */
+        private static final int SOURCES = 32;
+
+        private static final int VECTOR = 4;
+
+        static boolean suit(List<Tensor> sources) {
+            return !sources.isEmpty()
+                    && sources.size() <= SOURCES
+                    && sources.stream()
+                            .allMatch(source -> CudaProgram.suits(source)
+                                    && source.device().equals(sources.getFirst().device())
+                                    && source.shape().elements() > 0
+                                    && source.shape().elements() % (2 * VECTOR) == 0
+                                    && CudaProgram.isAligned(source))
+                    && sources.stream().mapToLong(source -> source.shape().elements()).sum() < Integer.MAX_VALUE;
+        }
+
+        /** Rounds tensors into parts of one, each of which begins at a multiple of 16 bytes. */
+        static List<Tensor> rounded(List<Tensor> sources) {
+            CudaProgram.Struct table = new CudaProgram.Struct(12 * SOURCES + 8);
+            long[] starts = new long[sources.size() + 1];
+            for (int i = 0; i < sources.size(); i++) {
+                table.set(8 * i, sources.get(i));
+                table.set(8 * SOURCES + 4 * i, (int) (starts[i] / VECTOR));
+                starts[i + 1] = starts[i] + sources.get(i).shape().elements();
+            }
+            long all = starts[sources.size()];
+            table.set(12 * SOURCES, sources.size());
+            table.set(12 * SOURCES + 4, (int) (all / VECTOR));
+            Tensor out = Tensors.empty(Shape.of(all), DType.BF16, sources.getFirst().device());
+            Program.ELEMENTWISE.launch("round_all", LaunchConfig.over(all / VECTOR), out, table);
+            return IntStream.range(0, sources.size())
+                    .mapToObj(i -> Views.reshape(
+                            Views.slice(out, 0, starts[i], starts[i + 1]),
+                            sources.get(i).shape().sizes()))
+                    .toList();
         }
     }
 }

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.DoubleSupplier;
 import java.util.random.RandomGenerator;
@@ -166,6 +167,13 @@ public final class Tensors {
         return source.type() == type
                 ? source
                 : Operators.CONVERT.call(source, Optional.of((long) type.code()), null, null, null, false, null);
+    }
+
+    /** Converts tensors to a type, float32 tensors of a GPU to {@link DType#BF16} in one pass over memory. */
+    public static List<Tensor> to(List<Tensor> sources, DType type) {
+        Optional<List<Tensor>> rounded = type == DType.BF16 ? Elementwise.rounded(sources) : Optional.empty();
+        return rounded.orElseGet(
+                () -> sources.stream().map(source -> to(source, type)).toList());
     }
 
     /** Copies a tensor to a device; returns the tensor itself if it is there. */

@@ -15,3 +15,34 @@ extern "C" __global__ void relu_backward_bf16(
     unsigned int mask = (low != 0 && low < bound ? 0xffffu : 0) | (high != 0 && high < bound ? 0xffff0000u : 0);
     out[i] = g[i] & mask;
 }
+
+// Tensors of float32 one after the other, as the launch carries them by value: org.gramian.tensor.Elementwise has the same layout.
+enum { SOURCES = 32 };
+
+struct Sources {
+    const float4* values[SOURCES];
+    int start[SOURCES];  // first vector of four elements of each tensor among those of all
+    int size;            // tensors in use
+    int count;           // vectors of all tensors
+};
+
+// To the nearest, ties to even; what is no number stays none.
+__device__ inline unsigned int rounded(float value) {
+    unsigned int bits = __float_as_uint(value);
+    if (value != value) return 0x7fc0u;
+    return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+}
+
+// All tensors as bfloat16, without gaps.
+extern "C" __global__ void round_all(uint2* out, Sources sources) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= sources.count) return;
+    int low = 0, high = sources.size - 1;
+    while (low < high) { // the last tensor that does not begin behind this vector
+        int middle = (low + high + 1) / 2;
+        if (sources.start[middle] <= i) low = middle;
+        else high = middle - 1;
+    }
+    float4 values = sources.values[low][i - sources.start[low]];
+    out[i] = make_uint2(rounded(values.x) | rounded(values.y) << 16, rounded(values.z) | rounded(values.w) << 16);
+}

@@ -19,7 +19,6 @@ import org.gramian.tensor.Linear;
 import org.gramian.tensor.Linear.Upstream;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
@@ -78,9 +77,9 @@ public final class Tokens {
     private record Projection(Var x, Tensor weight, DType exact, Tensor rows) {
         static Projection of(Var x, Var weight, Var bias) {
             DType type = x.value().type();
-            Tensor w = Tensors.to(weight.value(), type);
+            Tensor w = x.tape().rounded(weight, type);
             // rows: of a view with permuted dimensions libtorch would make one product per index of the first
-            Tensor y = Products.linear(Tokens.rows(x.value()), w, Tensors.to(bias.value(), type));
+            Tensor y = Products.linear(Tokens.rows(x.value()), w, x.tape().rounded(bias, type));
             return new Projection(x, w, weight.value().type(), y);
         }
 

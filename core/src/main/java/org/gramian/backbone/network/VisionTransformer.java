@@ -3,6 +3,7 @@ package org.gramian.backbone.network;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
@@ -219,6 +220,7 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         @Override
         public Var apply(Var tokens, Bindings parameters) {
             Bindings own = parameters.under(name);
+            round(tokens, own);
             Bindings joint = own.under("attn.qkv");
             Var values = Tokens.selfAttention(
                     norm(tokens, own.under("norm1")), joint.get("weight"), joint.get("bias"), heads);
@@ -227,6 +229,15 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
             Var hidden = Tokens.linearGelu(
                     norm(attended, own.under("norm2")), first.get("weight"), first.get("bias"), Gelu.ERF);
             return Arithmetic.add(attended, branch(hidden, own, "mlp.fc2", "ls2"));
+        }
+
+        /** Rounds the parameters of all products at once; a layer scale changes those of the branches. */
+        private void round(Var tokens, Bindings own) {
+            List<Var> all = Stream.of("attn.qkv", "mlp.fc1", "attn.proj", "mlp.fc2")
+                    .limit(layerScale ? 2 : 4)
+                    .flatMap(part -> Stream.of(own.get(part + ".weight"), own.get(part + ".bias")))
+                    .toList();
+            tokens.tape().round(all, tokens.value().type());
         }
 
         private Var branch(Var x, Bindings own, String part, String scale) {

@@ -7,15 +7,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.spd.RelativeError;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.Gpu;
 import org.junit.jupiter.api.Test;
 
 /** Convolution over patches as one matrix product. */
@@ -49,6 +53,27 @@ class PatchesTest {
                             .check(inputs.toArray(Tensor[]::new))
                             .worst())
                     .isLessThan(1e-6);
+        }
+    }
+
+    @Test
+    void bfloat16OnAGpuIsTheConvolution() {
+        Device gpu = Gpu.required();
+        SplittableRandom random = new SplittableRandom(4);
+        try (Scope _ = Scope.open()) {
+            List<Tensor> inputs = Stream.of(Shape.of(2, 3, 34, 52), Shape.of(8, 3, 16, 16), Shape.of(8))
+                    .map(shape -> Tensors.to(Tensors.gaussian(random, shape, DType.F64), DType.BF16))
+                    .toList();
+            Patches patches = new Patches("p", 8, 16);
+            Function<List<Var>, Var> function =
+                    v -> patches.apply(v.get(0), Bindings.of(Map.of("p.weight", v.get(1), "p.bias", v.get(2))));
+            Tensor expected = value(
+                    function,
+                    inputs.stream().map(each -> Tensors.to(each, DType.F64)).toList());
+            Tensor found = value(
+                    function, inputs.stream().map(each -> Tensors.to(each, gpu)).toList());
+            assertThat(RelativeError.ofNorm(found.toDoubles(), expected.toDoubles()))
+                    .isLessThan(1e-2);
         }
     }
 }

@@ -33,6 +33,14 @@ public record LayerNorm(double epsilon) {
      */
     public record Normalized(Tensor value, Tensor mean, Tensor inverse) {}
 
+    /**
+     * Sum of rows with its normalized rows.
+     *
+     * @param rows {@code [m, d]}
+     * @param normalized layer norm of the sum
+     */
+    public record Sum(Tensor rows, Normalized normalized) {}
+
     /** Gradients of {@link #apply}; null where not requested. */
     public record Gradients(
             @Nullable Tensor rows,
@@ -47,16 +55,10 @@ public record LayerNorm(double epsilon) {
      * @param beta β {@code [d]}
      */
     public Normalized apply(Tensor rows, Tensor gamma, Tensor beta) {
-        Checks.rank("layer norm", rows, 2);
-        Checks.floating("layer norm", rows);
-        Checks.sameKind("layer norm", gamma, beta);
-        Shape each = Shape.of(rows.size(1));
-        if (!gamma.shape().equals(each) || !beta.shape().equals(each)) {
-            throw Checks.mismatch("layer norm", gamma, beta, "expected one scale and one offset per column of " + rows);
-        }
+        check(rows, gamma, beta);
         Tensor x = Views.contiguous(rows);
         if (Kernels.suit(x, gamma) && Kernels.suit(x, beta)) {
-            return Kernels.apply(x, gamma, beta, epsilon);
+            return Kernels.apply(x, null, gamma, beta, epsilon).normalized;
         }
         Tensor[] results = Operators.GROUP_NORM.results(
                 3,
@@ -69,6 +71,37 @@ public record LayerNorm(double epsilon) {
                 1L,
                 epsilon);
         return new Normalized(Tensors.to(results[0], rows.type()), results[1], results[2]);
+    }
+
+    /**
+     * Adds rows and normalizes each row of the sum, on a GPU in one pass over memory.
+     *
+     * @param rows {@code [m, d]}
+     * @param branch {@code [m, d]}
+     * @param gamma γ {@code [d]}
+     * @param beta β {@code [d]}
+     */
+    public Sum ofSum(Tensor rows, Tensor branch, Tensor gamma, Tensor beta) {
+        check(rows, gamma, beta);
+        Checks.sameKind("layer norm", rows, branch);
+        Checks.sameShape("layer norm", rows, branch);
+        Tensor x = Views.contiguous(rows);
+        Tensor other = Views.contiguous(branch);
+        if (Kernels.suit(x, gamma) && Kernels.suit(other, beta)) {
+            return Kernels.apply(x, other, gamma, beta, epsilon);
+        }
+        Tensor sum = Elementwise.add(x, other);
+        return new Sum(sum, apply(sum, gamma, beta));
+    }
+
+    private static void check(Tensor rows, Tensor gamma, Tensor beta) {
+        Checks.rank("layer norm", rows, 2);
+        Checks.floating("layer norm", rows);
+        Checks.sameKind("layer norm", gamma, beta);
+        Shape each = Shape.of(rows.size(1));
+        if (!gamma.shape().equals(each) || !beta.shape().equals(each)) {
+            throw Checks.mismatch("layer norm", gamma, beta, "expected one scale and one offset per column of " + rows);
+        }
     }
 
     /**
@@ -151,8 +184,10 @@ public record LayerNorm(double epsilon) {
             return PROGRAMS.computeIfAbsent(Variant.of(rows), Variant::program);
         }
 
-        static Normalized apply(Tensor x, Tensor gamma, Tensor beta, double epsilon) {
+        /** @param branch added to x, or null */
+        static Sum apply(Tensor x, @Nullable Tensor branch, Tensor gamma, Tensor beta, double epsilon) {
             int rows = Math.toIntExact(x.size(0));
+            Tensor sum = branch == null ? null : Tensors.emptyLike(x);
             Tensor y = Tensors.emptyLike(x);
             Tensor mean = Tensors.empty(Shape.of(rows, 1), gamma);
             Tensor inverse = Tensors.empty(Shape.of(rows, 1), gamma);
@@ -160,8 +195,8 @@ public record LayerNorm(double epsilon) {
                             "layer_norm",
                             new LaunchConfig(Math.ceilDiv(rows, WARPS), 1, 1, WARP, WARPS),
                             x,
-                            0L,
-                            0L,
+                            orNull(branch),
+                            orNull(sum),
                             gamma,
                             beta,
                             y,
@@ -170,7 +205,7 @@ public record LayerNorm(double epsilon) {
                             rows,
                             (int) x.size(1) / VECTOR,
                             (float) epsilon);
-            return new Normalized(y, mean, inverse);
+            return new Sum(sum == null ? x : sum, new Normalized(y, mean, inverse));
         }
 
         static Gradients backward(

@@ -3,6 +3,8 @@ package org.gramian.autodiff.network;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Result;
@@ -113,8 +115,13 @@ public final class Tokens {
      * @param beta offset {@code [d]}
      */
     public static Var layerNorm(Var x, Var gamma, Var beta, double epsilon) {
+        LayerNorm norm = new LayerNorm(epsilon);
+        return layerNorm(x, gamma, beta, () -> norm.apply(rows(x.value()), gamma.value(), beta.value()));
+    }
+
+    private static Var layerNorm(Var x, Var gamma, Var beta, Supplier<Normalized> function) {
         return x.tape().apply(List.of(x, gamma, beta), () -> {
-            Normalized normalized = new LayerNorm(epsilon).apply(rows(x.value()), gamma.value(), beta.value());
+            Normalized normalized = function.get();
             return Result.accumulating(
                     Views.reshape(normalized.value(), x.shape().sizes()),
                     (g, wanted, present) -> {
@@ -126,6 +133,39 @@ public final class Tokens {
                     normalized.mean(),
                     normalized.inverse());
         });
+    }
+
+    /**
+     * Sum of tokens and its layer norm.
+     *
+     * @param sum {@code [.., d]}
+     * @param normalized {@code [.., d]}
+     */
+    public record NormalizedSum(Var sum, Var normalized) {}
+
+    /**
+     * Computes {@code x + branch} and its layer norm, in training on a GPU in one pass over memory.
+     *
+     * @param x {@code [.., d]}
+     * @param branch {@code [.., d]}
+     * @param gamma scale {@code [d]}
+     * @param beta offset {@code [d]}
+     */
+    public static NormalizedSum addAndNorm(Var x, Var branch, Var gamma, Var beta, double epsilon) {
+        if (!x.wantsGradient() && !branch.wantsGradient()) {
+            Var sum = Arithmetic.add(x, branch);
+            return new NormalizedSum(sum, layerNorm(sum, gamma, beta, epsilon));
+        }
+        AtomicReference<Normalized> normalized = new AtomicReference<>();
+        Var sum = x.tape().apply(List.of(x, branch), () -> {
+            LayerNorm.Sum found = new LayerNorm(epsilon)
+                    .ofSum(rows(x.value()), rows(branch.value()), gamma.value(), beta.value());
+            Normalized saved = found.normalized(); // saved by this node, whose gradient is computed after the norm's
+            normalized.set(saved);
+            Tensor value = Views.reshape(found.rows(), x.shape().sizes());
+            return Result.of(value, (g, wanted) -> list(g, g), saved.value(), saved.mean(), saved.inverse());
+        });
+        return new NormalizedSum(sum, layerNorm(sum, gamma, beta, normalized::get));
     }
 
     private static @Nullable Tensor like(Var x, @Nullable Tensor rows) {

@@ -14,6 +14,7 @@ import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.autodiff.network.Interpolation.Bicubic;
 import org.gramian.autodiff.network.Tokens;
+import org.gramian.autodiff.network.Tokens.NormalizedSum;
 import org.gramian.backbone.network.NetworkLayer.Chain;
 import org.gramian.backbone.network.NetworkLayer.Dense;
 import org.gramian.tensor.Activation;
@@ -224,11 +225,13 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
             Bindings joint = own.under("attn.qkv");
             Var values = Tokens.selfAttention(
                     norm(tokens, own.under("norm1")), joint.get("weight"), joint.get("bias"), heads);
-            Var attended = Arithmetic.add(tokens, branch(values, own, "attn.proj", "ls1"));
+            Bindings norm = own.under("norm2");
+            NormalizedSum attended = Tokens.addAndNorm(
+                    tokens, branch(values, own, "attn.proj", "ls1"), norm.get("weight"), norm.get("bias"), EPSILON);
             Bindings first = own.under("mlp.fc1");
-            Var hidden = Tokens.linearGelu(
-                    norm(attended, own.under("norm2")), first.get("weight"), first.get("bias"), Gelu.ERF);
-            return Arithmetic.add(attended, branch(hidden, own, "mlp.fc2", "ls2"));
+            Var hidden =
+                    Tokens.linearGelu(attended.normalized(), first.get("weight"), first.get("bias"), Gelu.ERF);
+            return Arithmetic.add(attended.sum(), branch(hidden, own, "mlp.fc2", "ls2"));
         }
 
         /** Rounds the parameters of all products at once; a layer scale changes those of the branches. */

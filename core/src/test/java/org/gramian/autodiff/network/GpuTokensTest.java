@@ -86,6 +86,25 @@ class GpuTokensTest {
     }
 
     @RandomTest(times = 4)
+    void sumAndNormIsThatOfTheOperators(Seed seed) {
+        Gpu.required();
+        Function<List<Var>, Var> function = v -> {
+            Tokens.NormalizedSum both = Tokens.addAndNorm(v.get(0), v.get(1), v.get(2), v.get(3), 1e-6);
+            return Arithmetic.add(both.sum(), both.normalized());
+        };
+        for (long width : new long[] {30, 384}) {
+            for (DType type : List.of(DType.BF16, DType.F32)) {
+                try (Scope _ = Scope.open()) {
+                    Tensor[] inputs = {
+                        drawn(seed, 3, 197, width), drawn(seed, 3, 197, width), drawn(seed, width), drawn(seed, width)
+                    };
+                    requireSame(function, seed, type, 2, type == DType.BF16 ? 1e-2 : 1e-5, inputs);
+                }
+            }
+        }
+    }
+
+    @RandomTest(times = 4)
     void linearLayersAreThoseOfTheOperators(Seed seed) {
         Gpu.required();
         for (long[] sizes : new long[][] {{1, 8, 8}, {16, 384, 1536}, {197, 136, 24}, {77, 30, 20}}) {

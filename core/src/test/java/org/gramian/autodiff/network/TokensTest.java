@@ -101,6 +101,21 @@ class TokensTest {
     }
 
     @Test
+    void sumAndNormIsThatOfItsParts() {
+        Tensor[] inputs = {drawn(2, 3, 7), drawn(2, 3, 7), drawn(7), drawn(7)};
+        Function<List<Var>, Var> fused = v -> {
+            Tokens.NormalizedSum both = Tokens.addAndNorm(v.get(0), v.get(1), v.get(2), v.get(3), 1e-6);
+            return Arithmetic.add(Arithmetic.mul(both.sum(), both.sum()), both.normalized());
+        };
+        Function<List<Var>, Var> parts = v -> {
+            Var sum = Arithmetic.add(v.get(0), v.get(1));
+            return Arithmetic.add(Arithmetic.mul(sum, sum), norm(List.of(sum, v.get(2), v.get(3))));
+        };
+        assertTensor(value(fused, inputs)).isCloseTo(value(parts, inputs), 1e-12);
+        assertThat(worst(fused, inputs)).isLessThan(1e-6);
+    }
+
+    @Test
     void layerNormOfChannelsNormalizesEachPosition() {
         Tensor maps = drawn(2, 5, 3, 4);
         Tensor gamma = drawn(5);

@@ -171,7 +171,8 @@ public record Attention(double scale) {
         }
 
         static Attended forward(Inputs x, double scale) {
-            @Nullable Tensor[] results = DeviceFunctions.results(
+            @Nullable
+            Tensor[] results = DeviceFunctions.results(
                     "attention",
                     2,
                     (arena, out) -> {
@@ -190,7 +191,8 @@ public record Attention(double scale) {
         }
 
         static Tensor[] backward(Tensor g, Inputs x, Attended of, double scale) {
-            @Nullable Tensor[] results = DeviceFunctions.results(
+            @Nullable
+            Tensor[] results = DeviceFunctions.results(
                     "backward of attention",
                     3,
                     (arena, out) -> {

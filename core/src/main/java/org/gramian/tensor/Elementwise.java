@@ -383,7 +383,10 @@ public final class Elementwise {
                                     && source.shape().elements() > 0
                                     && source.shape().elements() % (2 * VECTOR) == 0
                                     && CudaProgram.isAligned(source))
-                    && sources.stream().mapToLong(source -> source.shape().elements()).sum() < Integer.MAX_VALUE;
+                    && sources.stream()
+                                    .mapToLong(source -> source.shape().elements())
+                                    .sum()
+                            < Integer.MAX_VALUE;
         }
 
         /** Rounds tensors into parts of one, each of which begins at a multiple of 16 bytes. */
@@ -398,7 +401,8 @@ public final class Elementwise {
             long all = starts[sources.size()];
             table.set(12 * SOURCES, sources.size());
             table.set(12 * SOURCES + 4, (int) (all / VECTOR));
-            Tensor out = Tensors.empty(Shape.of(all), DType.BF16, sources.getFirst().device());
+            Tensor out =
+                    Tensors.empty(Shape.of(all), DType.BF16, sources.getFirst().device());
             Program.ELEMENTWISE.launch("round_all", LaunchConfig.over(all / VECTOR), out, table);
             return IntStream.range(0, sources.size())
                     .mapToObj(i -> Views.reshape(

@@ -153,8 +153,7 @@ public record LayerNorm(double epsilon) {
         /** Values that a program is compiled for. */
         private record Variant(boolean half, int vectors) {
             static Variant of(Tensor rows) {
-                return new Variant(
-                        rows.type() == DType.BF16, (int) Math.ceilDiv(rows.size(1), (long) VECTOR * WARP));
+                return new Variant(rows.type() == DType.BF16, (int) Math.ceilDiv(rows.size(1), (long) VECTOR * WARP));
             }
 
             CudaProgram program() {
@@ -191,7 +190,8 @@ public record LayerNorm(double epsilon) {
             Tensor y = Tensors.emptyLike(x);
             Tensor mean = Tensors.empty(Shape.of(rows, 1), gamma);
             Tensor inverse = Tensors.empty(Shape.of(rows, 1), gamma);
-            program(x).launch(
+            program(x)
+                    .launch(
                             "layer_norm",
                             new LaunchConfig(Math.ceilDiv(rows, WARPS), 1, 1, WARP, WARPS),
                             x,
@@ -216,7 +216,8 @@ public record LayerNorm(double epsilon) {
             boolean sums = wanted[1] || wanted[2];
             Tensor dx = wanted[0] ? Tensors.emptyLike(x) : null;
             Tensor partial = sums ? Tensors.empty(Shape.of(blocks, 2 * size), gamma) : null;
-            program(x).launch(
+            program(x)
+                    .launch(
                             "layer_norm_backward",
                             new LaunchConfig(blocks, 1, 1, WARP, WARPS),
                             g,

@@ -44,8 +44,7 @@ public final class Tokens {
     public static Var linear(Var x, Var weight, Var bias) {
         return x.tape().apply(List.of(x, weight, bias), () -> {
             Projection y = Projection.of(x, weight, bias);
-            return Result.of(
-                    y.shaped(y.rows), (g, wanted) -> y.gradients(Upstream.of(rows(g)), wanted), y.weight);
+            return Result.of(y.shaped(y.rows), (g, wanted) -> y.gradients(Upstream.of(rows(g)), wanted), y.weight);
         });
     }
 
@@ -158,8 +157,8 @@ public final class Tokens {
         }
         AtomicReference<Normalized> normalized = new AtomicReference<>();
         Var sum = x.tape().apply(List.of(x, branch), () -> {
-            LayerNorm.Sum found = new LayerNorm(epsilon)
-                    .ofSum(rows(x.value()), rows(branch.value()), gamma.value(), beta.value());
+            LayerNorm.Sum found =
+                    new LayerNorm(epsilon).ofSum(rows(x.value()), rows(branch.value()), gamma.value(), beta.value());
             Normalized saved = found.normalized(); // saved by this node, whose gradient is computed after the norm's
             normalized.set(saved);
             Tensor value = Views.reshape(found.rows(), x.shape().sizes());
@@ -223,8 +222,7 @@ public final class Tokens {
                         Tensor[] parts = attention.backward(upstream, heads(joint, heads), attended);
                         List<Tensor> rows =
                                 Stream.of(parts).map(part -> rows(merged(part))).toList();
-                        return projection.gradients(
-                                Upstream.ofParts(rows.get(0), rows.get(1), rows.get(2)), wanted);
+                        return projection.gradients(Upstream.ofParts(rows.get(0), rows.get(1), rows.get(2)), wanted);
                     },
                     projection.weight,
                     joint,

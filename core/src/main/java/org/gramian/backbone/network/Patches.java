@@ -67,8 +67,8 @@ public record Patches(String name, int channels, int size) implements NetworkLay
         long columns = shape.at(3) / size;
         long elements = shape.at(1) * size * size;
         Var whole = Shapes.slice(Shapes.slice(maps, 2, 0, rows * size), 3, 0, columns * size);
-        Var patches = Shapes.permute(
-                Shapes.split(Shapes.split(whole, 3, columns, size), 2, rows, size), 0, 2, 4, 1, 3, 5);
+        Var patches =
+                Shapes.permute(Shapes.split(Shapes.split(whole, 3, columns, size), 2, rows, size), 0, 2, 4, 1, 3, 5);
         Var filters = Shapes.reshape(own.get("weight"), channels, elements);
         Var rowsOfPatches = Shapes.reshape(patches, shape.at(0), rows, columns, elements);
         return Tokens.toMaps(Tokens.linear(rowsOfPatches, filters, own.get("bias")));

@@ -229,8 +229,7 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
             NormalizedSum attended = Tokens.addAndNorm(
                     tokens, branch(values, own, "attn.proj", "ls1"), norm.get("weight"), norm.get("bias"), EPSILON);
             Bindings first = own.under("mlp.fc1");
-            Var hidden =
-                    Tokens.linearGelu(attended.normalized(), first.get("weight"), first.get("bias"), Gelu.ERF);
+            Var hidden = Tokens.linearGelu(attended.normalized(), first.get("weight"), first.get("bias"), Gelu.ERF);
             return Arithmetic.add(attended.sum(), branch(hidden, own, "mlp.fc2", "ls2"));
         }
 

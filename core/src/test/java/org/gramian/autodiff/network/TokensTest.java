@@ -258,7 +258,8 @@ class TokensTest {
     @Test
     void wrongShapesAreNamed() {
         Tensor x = drawn(2, 5, 12);
-        assertThatThrownBy(() -> value(v -> Tokens.selfAttention(v.get(0), v.get(1), v.get(2), 5), x, drawn(12, 12), drawn(12)))
+        assertThatThrownBy(() ->
+                        value(v -> Tokens.selfAttention(v.get(0), v.get(1), v.get(2), 5), x, drawn(12, 12), drawn(12)))
                 .hasMessageContaining("weights [3·5·e, d], found F64[2, 5, 12] and F64[12, 12]");
         assertThatThrownBy(() -> value(v -> Tokens.linear(v.get(0), v.get(1), v.get(2)), x, drawn(4, 11), drawn(4)))
                 .hasMessageContaining("expected [.., d], weights [k, d] and a bias [k]");

@@ -2,12 +2,14 @@ package org.gramian.autodiff;
 
 import static org.gramian.autodiff.Result.Adjoint.list;
 
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.FixedNorm;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
@@ -31,40 +33,71 @@ public final class FeatureMaps {
         return convolve(input, new Filters(weight, bias), convolution, Activation.NONE);
     }
 
+    /** Computes convolution and activation in one node, see {@link #convolve(Var, Filters, Convolution, Epilogue)}. */
+    public static Var convolve(Var input, Filters filters, Convolution convolution, Activation activation) {
+        return convolve(input, filters, convolution, Epilogue.of(activation));
+    }
+
     /**
-     * Computes convolution and activation in one node, which keeps only the activated maps, half of what two nodes
-     * keep. Maps before the activation are kept as well if its derivative {@linkplain Activation#needsInput needs} them
-     * and a gradient is wanted.
+     * Computes convolution, batch norm with fixed statistics, residual, activation and max pooling in one node, which keeps
+     * only its result: {@code pool(activation(norm(W∗x + b) + residual))}. The result of an activation is also kept before max
+     * pooling where the backward pass of the pooling needs it, and before an activation whose derivative {@linkplain
+     * Activation#needsInput needs} it if a gradient is wanted.
      *
      * <p>Maps in {@link DType#BF16} are convolved in that type (mixed precision): float32 filters are rounded for it
      * and get float32 gradients.
+     *
+     * @param input x {@code [n, c, h, w]}
+     * @return {@code [n, k, h', w']}
      */
-    public static Var convolve(Var input, Filters filters, Convolution convolution, Activation activation) {
-        Var weight = filters.weight();
-        Var bias = filters.bias();
-        DType exact = weight.value().type();
-        boolean split = activation.needsInput() && filters.with(input).stream().anyMatch(Var::wantsGradient);
-        return input.tape().apply(filters.with(input), () -> {
+    public static Var convolve(Var input, Filters filters, Convolution convolution, Epilogue epilogue) {
+        Activation activation = epilogue.activation();
+        if (activation.needsInput() && (epilogue.residual() != null || epilogue.pool() != null)) {
+            return epilogue.separately(convolve(input, filters, convolution, Activation.NONE));
+        }
+        List<Var> inputs = new ArrayList<>(filters.with(input));
+        Var residual = epilogue.residual();
+        if (residual != null) {
+            inputs.add(residual);
+        }
+        boolean split = activation.needsInput() && inputs.stream().anyMatch(Var::wantsGradient);
+        return input.tape().apply(inputs, () -> {
             Tensor x = Views.forTensorCores(input.value());
-            Tensor w = convolution.prepared(weight.value(), x);
-            Tensor saved =
-                    convolution.apply(x, w, bias == null ? null : bias.value(), split ? Activation.NONE : activation);
-            return Result.of(
-                    split ? activation.apply(saved) : saved,
-                    (g, wanted) -> {
-                        boolean[] all = Arrays.copyOf(wanted, 3); // no gradient for an absent bias
-                        Convolution.Gradients gradients =
-                                convolution.backward(g, saved, new Convolution.Inputs(x, w), activation, all);
-                        return list(gradients.input(), to(gradients.weight(), exact), to(gradients.bias(), exact));
-                    },
-                    w,
+            Convolution.Prepared prepared = filters.prepared(x, convolution, epilogue);
+            requireShape(convolution.output(x.shape(), prepared.weight().shape()), residual);
+            Tensor saved = convolution.apply(
                     x,
-                    saved);
+                    prepared.weight(),
+                    prepared.bias(),
+                    residual == null ? null : residual.value(),
+                    split ? Activation.NONE : activation);
+            Window.Maxima maxima =
+                    epilogue.pool() == null ? null : epilogue.pool().max(saved);
+            Result.Adjoint adjoint = (g, wanted) -> {
+                Convolution.Inputs of = new Convolution.Inputs(x, prepared.weight());
+                boolean[] all = filters.wanted(wanted);
+                Convolution.Gradients gradients = maxima == null
+                        ? convolution.backward(g, saved, of, activation, all)
+                        : convolution.backward(g, maxima, epilogue.pool(), saved, of, activation, all);
+                return filters.gradients(gradients, residual != null);
+            };
+            List<Tensor> kept = new ArrayList<>(List.of(prepared.weight(), x));
+            if (maxima == null || maxima.needMaps()) {
+                kept.add(saved);
+            }
+            if (maxima != null) {
+                kept.add(maxima.places());
+            }
+            Tensor value = maxima != null ? maxima.values() : split ? activation.apply(saved) : saved;
+            return new Result(value, kept, adjoint);
         });
     }
 
-    private static @Nullable Tensor to(@Nullable Tensor gradient, DType type) {
-        return gradient == null ? null : Tensors.to(gradient, type);
+    private static void requireShape(Shape shape, @Nullable Var residual) {
+        if (residual != null && !residual.shape().equals(shape)) {
+            throw new IllegalArgumentException("convolution: expected a residual of the result's shape " + shape
+                    + ", found " + residual.value());
+        }
     }
 
     /** Computes the activation of the sum of two feature maps in one node. */
@@ -134,11 +167,100 @@ public final class FeatureMaps {
      *
      * @param weight {@code [filters, channels / groups, height, width]}
      * @param bias {@code [filters]}, or null
+     * @param norm batch norm with fixed statistics after a convolution without bias, or null
      */
-    public record Filters(Var weight, @Nullable Var bias) {
+    public record Filters(Var weight, @Nullable Var bias, @Nullable Norm norm) {
+        public Filters {
+            if (bias != null && norm != null) {
+                throw new IllegalArgumentException("expected filters with a bias or a norm, found both");
+            }
+        }
+
+        public Filters(Var weight, @Nullable Var bias) {
+            this(weight, bias, null);
+        }
+
         /** Returns the input of the convolution and the filters as inputs of one node. */
         List<Var> with(Var input) {
-            return bias == null ? List.of(input, weight) : List.of(input, weight, bias);
+            return norm != null
+                    ? List.of(input, weight, norm.gamma, norm.beta)
+                    : bias == null ? List.of(input, weight) : List.of(input, weight, bias);
+        }
+
+        /** Returns the weights and the bias of the convolution of maps, the norm folded into them. */
+        private Convolution.Prepared prepared(Tensor maps, Convolution convolution, Epilogue epilogue) {
+            if (norm == null) {
+                return new Convolution.Prepared(
+                        convolution.prepared(weight.value(), maps), bias == null ? null : bias.value());
+            }
+            DType type = Convolution.biasType(maps, epilogue.residual != null, epilogue.activation);
+            return norm.fixed().fold(weight.value(), maps, convolution, type);
+        }
+
+        /** Returns which gradients of maps, weights and bias those of {@link #with} need. */
+        private boolean[] wanted(boolean[] inputs) {
+            boolean ofNorm = norm != null && (inputs[2] || inputs[3]);
+            boolean ofBias = norm == null ? bias != null && inputs[2] : ofNorm || inputs[1];
+            return new boolean[] {inputs[0], inputs[1] || (norm != null && inputs[2]), ofBias};
+        }
+
+        private List<@Nullable Tensor> gradients(Convolution.Gradients found, boolean residual) {
+            List<@Nullable Tensor> all = new ArrayList<>();
+            all.add(found.input());
+            Tensor ofWeight = found.weight();
+            Tensor ofBias = found.bias();
+            Tensor exact = weight.value();
+            if (norm != null && ofWeight != null && ofBias != null) {
+                FixedNorm.Gradients folded = norm.fixed().backward(ofWeight, ofBias, exact);
+                all.addAll(List.of(folded.weight(), folded.gamma(), folded.beta()));
+            } else {
+                all.add(ofWeight == null ? null : Convolution.ofWeight(ofWeight, exact));
+                if (norm != null) {
+                    all.add(null); // γ needs that of the weights
+                }
+                if (norm != null || bias != null) {
+                    all.add(ofBias == null ? null : Tensors.to(ofBias, exact.type()));
+                }
+            }
+            if (residual) {
+                all.add(found.result());
+            }
+            return all;
+        }
+    }
+
+    /**
+     * Batch norm with fixed statistics, whose scale and offset may be trained; see {@link FixedNorm}.
+     *
+     * @param gamma scale γ {@code [filters]}
+     * @param beta offset β {@code [filters]}
+     * @param mean mean μ {@code [filters]}
+     * @param variance variance v {@code [filters]}
+     * @param epsilon ε, added to the variance
+     */
+    public record Norm(Var gamma, Var beta, Tensor mean, Tensor variance, double epsilon) {
+        private FixedNorm fixed() {
+            return new FixedNorm(gamma.value(), beta.value(), mean, variance, epsilon);
+        }
+    }
+
+    /**
+     * What follows a convolution in its node, in this order.
+     *
+     * @param residual maps of the result's shape that are added, or null
+     * @param activation activation
+     * @param pool window of max pooling, or null
+     */
+    public record Epilogue(@Nullable Var residual, Activation activation, @Nullable Window pool) {
+        /** Returns an activation alone. */
+        public static Epilogue of(Activation activation) {
+            return new Epilogue(null, activation, null);
+        }
+
+        /** Applies it as nodes of their own. */
+        public Var separately(Var maps) {
+            Var y = residual == null ? Arithmetic.activate(maps, activation) : add(maps, residual, activation);
+            return pool == null ? y : maxPool(y, pool);
         }
     }
 

@@ -14,8 +14,10 @@ import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
+import org.gramian.backbone.network.Conv;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.NetworkLayer.Chain;
+import org.gramian.backbone.network.NetworkLayer.Pool;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -164,8 +166,20 @@ record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
         Var state = start;
         Shape maps =
                 Shape.of(start.shape().at(1), start.shape().at(2), start.shape().at(3));
-        for (NetworkLayer stage : stages) {
-            state = stage.apply(state, parameters);
+        for (int i = 0; i < stages.size(); i++) {
+            NetworkLayer stage = stages.get(i);
+            boolean passes = listener == null && !cut.takes(stage) && i + 1 < stages.size();
+            if (passes
+                    && stage instanceof Conv conv
+                    && stages.get(i + 1) instanceof Pool pool
+                    && pool.kind() == Pool.Kind.MAX) { // in one node, which need not keep the maps before the pooling
+                state = conv.apply(state, parameters, pool.window());
+                maps = stage.output(maps);
+                stage = pool;
+                i++;
+            } else {
+                state = stage.apply(state, parameters);
+            }
             maps = stage.output(maps);
             if (listener != null) {
                 listener.accept(layer(stage.name()), stage.features(state, maps));

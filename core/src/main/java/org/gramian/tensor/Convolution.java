@@ -35,11 +35,27 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         this(new Pair(stride, stride), new Pair(padding, padding), new Pair(1, 1), groups);
     }
 
-    /** Gradients of a convolution; null where not requested. */
+    /**
+     * Gradients of a convolution; null where not requested.
+     *
+     * @param input {@code [n, c, h, w]}
+     * @param weight {@code [k, c/groups, s, t]}
+     * @param bias {@code [k]}
+     * @param result gradient of the sums before the activation {@code [n, k, h', w']}, which is that of a residual too
+     */
     public record Gradients(
             @Nullable Tensor input,
             @Nullable Tensor weight,
-            @Nullable Tensor bias) {}
+            @Nullable Tensor bias,
+            Tensor result) {}
+
+    /**
+     * Filters in the form in which they are applied.
+     *
+     * @param weight result of {@link #prepared}
+     * @param bias {@code [k]} of the type of the maps, or F32 for BF16 maps; or null
+     */
+    public record Prepared(Tensor weight, @Nullable Tensor bias) {}
 
     /** Feature maps and weights of a convolution. */
     public record Inputs(Tensor maps, Tensor weight) {}
@@ -85,9 +101,46 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      */
     public Tensor prepared(Tensor weight, Tensor maps) {
         boolean mixed = maps.type() == DType.BF16 && weight.type() == DType.F32;
-        return mixed && !DepthwiseKernels.suit(maps, weight, this)
-                ? Views.forTensorCores(Tensors.to(weight, DType.BF16))
-                : Views.forTensorCores(weight);
+        if (!mixed || DepthwiseKernels.suit(maps, weight, this)) {
+            return Views.forTensorCores(weight);
+        }
+        return FilterKernels.suit(maps, weight)
+                ? FilterKernels.rounded(weight)
+                : Views.forTensorCores(Tensors.to(weight, DType.BF16));
+    }
+
+    /** Returns the gradient of weights from that of {@linkplain #prepared prepared} ones: contiguous and of their type. */
+    public static Tensor ofWeight(Tensor gradient, Tensor weight) {
+        return FilterKernels.suit(gradient, weight)
+                ? FilterKernels.widened(gradient)
+                : Tensors.to(Views.contiguous(gradient), weight.type());
+    }
+
+    /** Returns the type of biases that {@link #apply(Tensor, Tensor, Tensor, Tensor, Activation)} need not round. */
+    public static DType biasType(Tensor maps, boolean residual, Activation activation) {
+        return maps.type() != DType.BF16 || isFused(maps, residual, activation) ? maps.type() : DType.F32;
+    }
+
+    /**
+     * Computes {@code activation(apply(maps, weight, bias) + residual)}, fused where kernels exist.
+     *
+     * @param weight result of {@link #prepared}
+     * @param bias of the type of the maps, or F32 for BF16 maps
+     * @param residual {@code [n, k, h', w']}, or null
+     */
+    public Tensor apply(
+            Tensor maps,
+            Tensor weight,
+            @Nullable Tensor bias,
+            @Nullable Tensor residual,
+            Activation activation) {
+        if (residual == null) {
+            return apply(maps, weight, bias, activation);
+        }
+        if (bias != null && activation.clamps() && FeatureMapKernels.suitBias(maps, weight, bias)) {
+            return FeatureMapKernels.addBias(apply(maps, weight, null, Activation.NONE), bias, residual, activation);
+        }
+        return activation.inPlace(Elementwise.add(apply(maps, weight, bias, Activation.NONE), residual));
     }
 
     /**
@@ -106,9 +159,9 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         if (bias == null) {
             return activation.inPlace(apply(maps, weight, null));
         }
-        boolean fused = activation == Activation.RELU && isFused(maps);
+        boolean fused = isFused(maps, false, activation);
         if (!fused && FeatureMapKernels.suitBias(maps, weight, bias)) {
-            return FeatureMapKernels.addBias(apply(maps, weight, null), bias, activation);
+            return FeatureMapKernels.addBias(apply(maps, weight, null), bias, null, activation);
         }
         Tensor rounded = Tensors.to(bias, weight.type());
         checkAll(maps, weight, rounded);
@@ -120,8 +173,10 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         return activation.inPlace(apply(maps, weight, rounded));
     }
 
-    private static boolean isFused(Tensor input) {
-        return input.type() == DType.BF16
+    private static boolean isFused(Tensor input, boolean residual, Activation activation) {
+        return activation == Activation.RELU
+                && !residual
+                && input.type() == DType.BF16
                 && input.device().kind() == Device.Kind.CUDA
                 && Libtorch.load().hasLists();
     }
@@ -131,7 +186,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
     }
 
     /**
-     * Computes the gradients of {@link #apply}.
+     * Computes the gradients of {@link #apply}; that of the weights may be in channels-last format.
      *
      * @param gradient gradient of the result {@code [n, k, h', w']}
      * @param wanted which of the gradients of input, weight and bias to compute
@@ -142,7 +197,8 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
             return new Gradients(
                     wanted[0] ? DepthwiseKernels.backwardInput(gradient, maps.shape(), weight, this) : null,
                     wanted[1] ? DepthwiseKernels.backwardWeight(gradient, maps, weight, this) : null,
-                    wanted[2] ? Reductions.sum(gradient, 0, 2, 3) : null);
+                    wanted[2] ? Reductions.sum(gradient, 0, 2, 3) : null,
+                    gradient);
         }
         check(maps, weight);
         Tensor input = inFastestFormat(maps, weight);
@@ -172,9 +228,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
                 },
                 input,
                 weight);
-        Tensor ofWeight = gradients[1];
-        // contiguous, like the weights it is subtracted from
-        return new Gradients(gradients[0], ofWeight == null ? null : Views.contiguous(ofWeight), gradients[2]);
+        return new Gradients(gradients[0], gradients[1], gradients[2], gradient);
     }
 
     /**
@@ -186,18 +240,63 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * @param wanted which of the gradients of input, weight and bias to compute
      */
     public Gradients backward(Tensor gradient, Tensor value, Inputs inputs, Activation activation, boolean[] wanted) {
-        if (!activation.clamps()) {
-            return backward(activation.backward(gradient, value), value, inputs, Activation.NONE, wanted);
+        Sums sums = Sums.of(gradient, value, activation, wanted[2]);
+        return backward(sums.gradient, sums.perChannel, inputs, wanted);
+    }
+
+    /**
+     * Computes the gradients of {@link #apply} followed by an activation and max pooling. A maximum is the activated value at
+     * its position, so the derivative of the activation is applied to the pooled gradient, which is smaller.
+     *
+     * @param gradient gradient of the maxima
+     * @param maxima pooled values and their indices
+     * @param pool window of the pooling
+     * @param result activated result {@code [n, k, h', w']} before the pooling; only its shape is used if the maxima {@linkplain
+     *     Window.Maxima#needMaps do not need} more
+     * @param activation activation whose derivative follows from its value
+     * @param wanted which of the gradients of input, weight and bias to compute
+     */
+    public Gradients backward(
+            Tensor gradient,
+            Window.Maxima maxima,
+            Window pool,
+            Tensor result,
+            Inputs inputs,
+            Activation activation,
+            boolean[] wanted) {
+        Sums sums = Sums.of(gradient, maxima.values(), activation, wanted[2]);
+        Tensor ofResult = pool.maxBackward(sums.gradient, result, maxima.places());
+        return backward(ofResult, sums.perChannel, inputs, wanted);
+    }
+
+    /** @param ofBias gradient of the bias, or null if it has to be computed where it is wanted */
+    private Gradients backward(Tensor gradient, @Nullable Tensor ofBias, Inputs inputs, boolean[] wanted) {
+        boolean[] others = {wanted[0], wanted[1], wanted[2] && ofBias == null};
+        Gradients gradients = backward(gradient, inputs.maps, inputs.weight, others);
+        return new Gradients(
+                gradients.input, gradients.weight, ofBias == null ? gradients.bias : ofBias, gradients.result);
+    }
+
+    /**
+     * Gradient before an activation.
+     *
+     * @param gradient {@code [n, k, h', w']}
+     * @param perChannel its sums per channel {@code [k]} in float32, or null if no kernel computes them in the same pass
+     */
+    private record Sums(Tensor gradient, @Nullable Tensor perChannel) {
+        static Sums of(Tensor upstream, Tensor value, Activation activation, boolean wanted) {
+            Tensor g = Views.forTensorCores(upstream); // else every layer below would convert it
+            if (!activation.clamps()) {
+                return of(activation.backward(g, value), value, Activation.NONE, wanted);
+            }
+            if (!wanted || g.type() != value.type() || !FeatureMapKernels.suitSums(value)) {
+                return new Sums(activation.backward(g, value), null);
+            }
+            FeatureMapKernels.Passed passed = activation == Activation.NONE
+                    ? FeatureMapKernels.summed(g)
+                    : FeatureMapKernels.reluBackward(g, value, activation);
+            return new Sums(passed.input(), passed.sums());
         }
-        if (!wanted[2] || gradient.type() != value.type() || !FeatureMapKernels.suitSums(value)) {
-            return backward(activation.backward(gradient, value), inputs.maps, inputs.weight, wanted);
-        }
-        FeatureMapKernels.Passed passed = activation == Activation.NONE
-                ? FeatureMapKernels.summed(gradient)
-                : FeatureMapKernels.reluBackward(gradient, value, activation);
-        boolean[] others = {wanted[0], wanted[1], false};
-        Gradients gradients = backward(passed.input(), inputs.maps, inputs.weight, others);
-        return new Gradients(gradients.input, gradients.weight, passed.sums());
     }
 
     /** Returns the output shape for shapes of maps and weights. */

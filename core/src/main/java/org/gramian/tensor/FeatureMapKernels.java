@@ -3,6 +3,7 @@ package org.gramian.tensor;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
+import org.jspecify.annotations.Nullable;
 
 /**
  * CUDA kernels for bfloat16 feature maps in channels-last format, and for rows of tokens, that need less memory traffic
@@ -203,8 +204,14 @@ final class FeatureMapKernels {
         return sums;
     }
 
-    /** Computes {@code y ← activation(y + bias)} with one float32 bias per channel and returns y. */
-    static Tensor addBias(Tensor y, Tensor bias, Activation activation) {
+    /**
+     * Computes {@code y ← activation(y + bias + residual)} and returns y.
+     *
+     * @param y {@code [n, c, h, w]}
+     * @param bias {@code [c]} in float32
+     * @param residual {@code [n, c, h, w]}, or null
+     */
+    static Tensor addBias(Tensor y, Tensor bias, @Nullable Tensor residual, Activation activation) {
         Tensor maps = Views.channelsLast(y);
         long count = maps.shape().elements() / VECTOR;
         Program.MAPS.launch(
@@ -212,6 +219,7 @@ final class FeatureMapKernels {
                 LaunchConfig.over(count),
                 maps,
                 bias,
+                residual == null ? 0L : Views.channelsLast(residual),
                 count,
                 (int) maps.size(1) / VECTOR,
                 activation.low,

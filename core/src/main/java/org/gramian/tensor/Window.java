@@ -40,7 +40,12 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     }
 
     /** Maximum of each window and its position, encoded for {@link #maxBackward}. */
-    public record Maxima(Tensor values, Tensor places) {}
+    public record Maxima(Tensor values, Tensor places) {
+        /** Returns whether {@link #maxBackward} reads more of the maps than their shape, so that they must be kept. */
+        public boolean needMaps() {
+            return places.type() != DType.U8;
+        }
+    }
 
     /** Returns a square window without padding. */
     public static Window of(int size, int stride) {

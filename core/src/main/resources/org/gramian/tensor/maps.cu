@@ -139,17 +139,19 @@ extern "C" __global__ void relu_backward_sums(
     }
 }
 
-// y = min(max(y + bias, low), high) in place, of rows of 8·c8 channels.
-extern "C" __global__ void bias_activation(uint4* y, const float4* bias, long long count, int c8, float low, float high) {
+// y = min(max(y + bias + residual, low), high) in place, of rows of 8·c8 channels; the residual may be null.
+extern "C" __global__ void bias_activation(
+        uint4* y, const float4* bias, const uint4* residual, long long count, int c8, float low, float high) {
     long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    float values[8];
-    unpack(y[i], values);
-    int v = (int) (i % c8);
+    uint4 words = y[i], others = residual ? residual[i] : make_uint4(0, 0, 0, 0);
+    int v = count >> 32 ? (int) (i % c8) : (int) ((unsigned int) i % (unsigned int) c8); // the latter is faster
     float4 a = bias[2 * v], b = bias[2 * v + 1];
-    float offsets[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+    float values[8], rest[8], offsets[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+    unpack(words, values);
+    unpack(others, rest);
     for (int k = 0; k < 8; k++) {
-        float value = values[k] + offsets[k];
+        float value = values[k] + offsets[k] + rest[k];
         values[k] = value < low ? low : value > high ? high : value;
     }
     y[i] = pack(values);

@@ -6,6 +6,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Shapes;
@@ -15,6 +17,7 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.BatchNormKernels;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.FixedNorm;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -113,6 +116,14 @@ public record BatchNorm(double epsilon, double momentum) {
         });
     }
 
+    /** Normalizes by the statistics of the batch, updates the running statistics, and applies an epilogue. */
+    public Var train(Var x, Var gamma, Var beta, Statistics running, Epilogue epilogue) {
+        boolean alone = epilogue.residual() == null && epilogue.pool() == null;
+        return alone
+                ? train(x, gamma, beta, running, epilogue.activation())
+                : epilogue.separately(train(x, gamma, beta, running, Activation.NONE));
+    }
+
     /** Normalizes by fixed statistics. */
     public Var predict(Var x, Var gamma, Var beta, Statistics running) {
         requireChannels(x, gamma, beta);
@@ -137,18 +148,34 @@ public record BatchNorm(double epsilon, double momentum) {
     }
 
     /**
-     * Folds this norm with fixed statistics into a preceding convolution without bias: weights {@code W·s} and biases
-     * {@code β − μ·s} with {@code s = γ/√(v + ε)} per output channel. Gradients reach W, γ and β; no activation is kept
-     * for the norm.
+     * Returns filters of a convolution without bias that is followed by this norm with fixed statistics. The node of the
+     * convolution folds the norm into them, see {@link FixedNorm}; no activation is kept for the norm.
      *
      * @param weight W {@code [k, c, s, t]}; all others {@code [k]}
      */
-    public Filters fold(Var weight, Var gamma, Var beta, Statistics running) {
+    public Filters filters(Var weight, Var gamma, Var beta, Statistics running) {
+        requireFilters(weight, gamma, beta);
+        return new Filters(
+                weight, null, new FeatureMaps.Norm(gamma, beta, running.mean(), running.variance(), epsilon));
+    }
+
+    private static void requireFilters(Var weight, Var gamma, Var beta) {
         Shape perFilter = Shape.of(weight.shape().at(0));
         if (!gamma.shape().equals(perFilter) || !beta.shape().equals(perFilter)) {
             throw new IllegalArgumentException("batch norm: expected one scale and one offset per filter of "
                     + weight.value() + ", found " + gamma.value() + " and " + beta.value());
         }
+    }
+
+    /**
+     * Folds this norm with fixed statistics into a preceding convolution without bias, for filters that are applied many
+     * times: weights {@code W·s} and biases {@code β − μ·s} with {@code s = γ/√(v + ε)} per output channel.
+     *
+     * @param weight W {@code [k, c, s, t]}; all others {@code [k]}
+     */
+    public Filters fold(Var weight, Var gamma, Var beta, Statistics running) {
+        requireFilters(weight, gamma, beta);
+        Shape perFilter = Shape.of(weight.shape().at(0));
         Tape tape = weight.tape();
         Var scale = tape.apply(List.of(gamma), () -> {
             Tensor inverse = Elementwise.pow(Elementwise.add(running.variance(), epsilon), -0.5);

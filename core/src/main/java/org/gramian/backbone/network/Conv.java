@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
@@ -14,7 +15,9 @@ import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.BatchNorm;
 import org.gramian.backbone.network.ConvolutionKernel.Border;
 import org.gramian.tensor.Activation;
+import org.gramian.tensor.Convolution;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.Window;
 
 /**
  * Convolution with bias or batch normalization, and an activation.
@@ -110,18 +113,43 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
+        return apply(maps, parameters, Epilogue.of(finish.activation));
+    }
+
+    /** Applies the layer followed by max pooling, as one node of the tape. */
+    public Var apply(Var maps, Bindings parameters, Window pool) {
+        return apply(maps, parameters, new Epilogue(null, finish.activation, pool));
+    }
+
+    /**
+     * Applies the layer with another epilogue.
+     *
+     * @param epilogue used in place of the activation
+     */
+    Var apply(Var maps, Bindings parameters, Epilogue epilogue) {
         Shape entering = maps.shape();
+        Convolution convolution = kernel.convolution(entering.at(1));
         if (parameters.batchStatistics() && !finish.norm.isEmpty()) {
             Var weight = kernel.fitted(parameters.get(name + ".weight"), entering.at(2), entering.at(3));
-            Var sums = FeatureMaps.convolve(
-                    maps, new Filters(weight, null), kernel.convolution(entering.at(1)), Activation.NONE);
+            Var sums = FeatureMaps.convolve(maps, new Filters(weight, null), convolution, Activation.NONE);
             Bindings norm = parameters.under(finish.norm);
-            return norm().train(sums, norm.get("weight"), norm.get("bias"), statistics(norm), finish.activation);
+            return norm().train(sums, norm.get("weight"), norm.get("bias"), statistics(norm), epilogue);
         }
         Filters filters = filters(parameters);
         Var weight = kernel.fitted(filters.weight(), entering.at(2), entering.at(3));
         return FeatureMaps.convolve(
-                maps, new Filters(weight, filters.bias()), kernel.convolution(entering.at(1)), finish.activation);
+                maps, new Filters(weight, filters.bias(), filters.norm()), convolution, epilogue);
+    }
+
+    /** Applies layers and an epilogue, in one node with the last layer if that is a convolution without activation. */
+    static Var applyLast(Chain layers, Var maps, Bindings parameters, Epilogue epilogue) {
+        List<NetworkLayer> stages = layers.stages();
+        int last = stages.size() - 1;
+        if (last >= 0 && stages.get(last) instanceof Conv conv && conv.finish.activation == Activation.NONE) {
+            Var inner = new Chain(layers.name(), stages.subList(0, last)).apply(maps, parameters);
+            return conv.apply(inner, parameters, epilogue);
+        }
+        return epilogue.separately(layers.apply(maps, parameters));
     }
 
     @Override
@@ -140,7 +168,9 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
         if (finish.norm.isEmpty()) {
             return Map.of();
         }
-        Filters filters = filters(parameters);
+        Bindings norm = parameters.under(finish.norm);
+        Filters filters = norm().fold(
+                parameters.get(name + ".weight"), norm.get("weight"), norm.get("bias"), statistics(norm));
         return Map.of(name + ".weight", filters.weight(), name + ".bias", Objects.requireNonNull(filters.bias()));
     }
 
@@ -150,7 +180,7 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
             return new Filters(weight, parameters.get(name + ".bias"));
         }
         Bindings norm = parameters.under(finish.norm);
-        return norm().fold(weight, norm.get("weight"), norm.get("bias"), statistics(norm));
+        return norm().filters(weight, norm.get("weight"), norm.get("bias"), statistics(norm));
     }
 
     private BatchNorm norm() {

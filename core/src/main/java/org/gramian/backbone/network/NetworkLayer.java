@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
@@ -395,7 +396,8 @@ public sealed interface NetworkLayer
 
         @Override
         public Var apply(Var maps, Bindings parameters) {
-            return FeatureMaps.add(body.apply(maps, parameters), shortcut.apply(maps, parameters), activation);
+            Var residual = shortcut.apply(maps, parameters);
+            return Conv.applyLast(body, maps, parameters, new Epilogue(residual, activation, null));
         }
 
         @Override

@@ -1,0 +1,121 @@
+package org.gramian.tensor;
+
+import org.gramian.tensor.CudaProgram.LaunchConfig;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * CUDA kernels that bring float32 filters {@code [k, c, s, t]} to bfloat16 in channels-last format, and the gradients
+ * back, with a batch norm of fixed statistics folded into them: one launch each, where libtorch's operators need about ten.
+ */
+final class FilterKernels {
+    private static final int WARP = 32;
+    private static final int MOST_THREADS = 256;
+
+    private static final class Program {
+        static final CudaProgram FILTERS = CudaProgram.beside(FilterKernels.class, "filters.cu");
+    }
+
+    private FilterKernels() {}
+
+    /** Returns whether the kernels apply to the filters of a convolution of bfloat16 maps. */
+    static boolean suit(Tensor maps, Tensor weight) {
+        return maps.type() == DType.BF16 && suitBackward(weight);
+    }
+
+    /** Returns whether the kernels apply to gradients of such filters. */
+    static boolean suitBackward(Tensor weight) {
+        return weight.shape().rank() == 4 && weight.shape().elements() > 0 && CudaProgram.suits(weight);
+    }
+
+    /**
+     * Rounds filters.
+     *
+     * @return {@code [k, c, s, t]} in bfloat16 and channels-last format
+     */
+    static Tensor rounded(Tensor weight) {
+        Tensor result = Tensors.emptyChannelsLast(weight.shape(), DType.BF16, weight.device());
+        Program.FILTERS.launch(
+                "fold", perFilter(weight), weight, result, channels(weight), taps(weight), 0L, 0L, 0L, 0L, 0f, 0L, 0);
+        return result;
+    }
+
+    static Convolution.Prepared fold(Tensor weight, FixedNorm norm, DType biasType) {
+        Tensor result = Tensors.emptyChannelsLast(weight.shape(), DType.BF16, weight.device());
+        Tensor bias = Tensors.empty(Shape.of(weight.size(0)), biasType, weight.device());
+        Program.FILTERS.launch(
+                "fold",
+                perFilter(weight),
+                weight,
+                result,
+                channels(weight),
+                taps(weight),
+                norm.gamma(),
+                norm.beta(),
+                norm.mean(),
+                norm.variance(),
+                (float) norm.epsilon(),
+                bias,
+                biasType == DType.BF16 ? 1 : 0);
+        return new Convolution.Prepared(result, bias);
+    }
+
+    /**
+     * Computes the gradient of filters in float32, contiguous as they are.
+     *
+     * @param gradient gradient of the result of {@link #rounded}
+     */
+    static Tensor widened(Tensor gradient) {
+        Tensor result = Tensors.empty(gradient.shape(), DType.F32, gradient.device());
+        backward(gradient, null, null, null, result, null);
+        return result;
+    }
+
+    static FixedNorm.Gradients backward(Tensor gradient, Tensor sums, Tensor weight, FixedNorm norm) {
+        Tensor ofWeight = Tensors.empty(weight.shape(), weight);
+        Tensor ofGamma = Tensors.empty(norm.gamma().shape(), weight);
+        backward(gradient, sums, weight, norm, ofWeight, ofGamma);
+        return new FixedNorm.Gradients(ofWeight, ofGamma, sums);
+    }
+
+    private static void backward(
+            Tensor gradient,
+            @Nullable Tensor sums,
+            @Nullable Tensor weight,
+            @Nullable FixedNorm norm,
+            Tensor ofWeight,
+            @Nullable Tensor ofGamma) {
+        Program.FILTERS.launch(
+                "fold_backward",
+                perFilter(gradient),
+                Views.channelsLast(gradient),
+                address(weight),
+                ofWeight,
+                channels(gradient),
+                taps(gradient),
+                address(norm == null ? null : norm.gamma()),
+                address(norm == null ? null : norm.mean()),
+                address(norm == null ? null : norm.variance()),
+                norm == null ? 0f : (float) norm.epsilon(),
+                address(sums),
+                address(ofGamma));
+    }
+
+    private static Object address(@Nullable Tensor tensor) {
+        return tensor == null ? (Object) 0L : tensor;
+    }
+
+    /** One block per filter, of whole warps. */
+    private static LaunchConfig perFilter(Tensor weight) {
+        int warps = Math.ceilDiv(channels(weight) * taps(weight), WARP);
+        return new LaunchConfig(
+                Math.toIntExact(weight.size(0)), 1, 1, Math.clamp((long) warps * WARP, WARP, MOST_THREADS), 1);
+    }
+
+    private static int channels(Tensor weight) {
+        return Math.toIntExact(weight.size(1));
+    }
+
+    private static int taps(Tensor weight) {
+        return Math.toIntExact(weight.size(2) * weight.size(3));
+    }
+}

@@ -1,0 +1,76 @@
+package org.gramian.tensor;
+
+/**
+ * Batch norm with fixed statistics, folded into the filters of the convolution before it: {@code γ·(W∗x − μ)/√(v + ε) + β}
+ * is the convolution by {@code s·W} with the bias {@code β − μ·s}, {@code s = γ/√(v + ε)} per filter.
+ *
+ * <p>The gradients of the folded filters F and biases b give {@code dW = s·dF}, {@code dγ = (⟨dF, W⟩ − μ·db)/√(v + ε)} and
+ * {@code dβ = db}. On a GPU each direction is one kernel, which also rounds float32 filters for bfloat16 maps.
+ *
+ * @param gamma γ {@code [k]}
+ * @param beta β {@code [k]}
+ * @param mean μ {@code [k]}
+ * @param variance v {@code [k]}
+ * @param epsilon ε
+ */
+public record FixedNorm(Tensor gamma, Tensor beta, Tensor mean, Tensor variance, double epsilon) {
+    /** Gradients of filters {@code [k, c, s, t]}, γ {@code [k]} and β {@code [k]}. */
+    public record Gradients(Tensor weight, Tensor gamma, Tensor beta) {}
+
+    /**
+     * Folds the norm into filters.
+     *
+     * @param weight W {@code [k, c, s, t]}
+     * @param maps maps to be convolved
+     * @param convolution convolution that is applied to them
+     * @param biasType type of the biases if the maps are in {@link DType#BF16}
+     */
+    public Convolution.Prepared fold(Tensor weight, Tensor maps, Convolution convolution, DType biasType) {
+        if (suits(maps, weight, convolution)) {
+            return FilterKernels.fold(weight, this, biasType);
+        }
+        Tensor scale = Elementwise.mul(gamma, inverse());
+        Tensor filters = Elementwise.mul(weight, perFilter(scale));
+        return new Convolution.Prepared(
+                convolution.prepared(filters, maps), Elementwise.sub(beta, Elementwise.mul(scale, mean)));
+    }
+
+    private boolean suits(Tensor maps, Tensor weight, Convolution convolution) {
+        return FilterKernels.suit(maps, weight)
+                && convolution.groups() == 1
+                && CudaProgram.suits(gamma)
+                && CudaProgram.suits(beta)
+                && CudaProgram.suits(mean)
+                && CudaProgram.suits(variance);
+    }
+
+    /**
+     * Computes the gradients.
+     *
+     * @param ofWeight dF {@code [k, c, s, t]}, also in bfloat16 and channels-last format
+     * @param ofBias db {@code [k]}
+     * @param weight W {@code [k, c, s, t]}
+     */
+    public Gradients backward(Tensor ofWeight, Tensor ofBias, Tensor weight) {
+        Tensor sums = Tensors.to(ofBias, weight.type());
+        if (FilterKernels.suit(ofWeight, weight) && CudaProgram.suits(gamma)) {
+            return FilterKernels.backward(ofWeight, sums, weight, this);
+        }
+        Tensor inverse = inverse();
+        Tensor exact = Tensors.to(Views.contiguous(ofWeight), weight.type());
+        Tensor products = Reductions.sum(Elementwise.mul(exact, weight), 1, 2, 3);
+        Tensor ofScale = Elementwise.sub(Views.reshape(products, gamma.size(0)), Elementwise.mul(sums, mean));
+        return new Gradients(
+                Elementwise.mul(exact, perFilter(Elementwise.mul(gamma, inverse))),
+                Elementwise.mul(ofScale, inverse),
+                sums);
+    }
+
+    private Tensor inverse() {
+        return Elementwise.pow(Elementwise.add(variance, epsilon), -0.5);
+    }
+
+    private static Tensor perFilter(Tensor scale) {
+        return Views.reshape(scale, scale.size(0), 1, 1, 1);
+    }
+}

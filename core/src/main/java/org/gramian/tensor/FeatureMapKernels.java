@@ -12,13 +12,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class FeatureMapKernels {
     /** Channels per thread. */
-    private static final int VECTOR = 8;
+    static final int VECTOR = 8;
 
-    private static final int THREADS = 256;
+    static final int THREADS = 256;
     private static final int BLOCKS = 528;
 
     /** Threads of a block in each direction where columns are summed. */
     private static final int TILE = 16;
+
+    /** One block for each multiprocessor of an H200. */
+    private static final int FEWEST_BLOCKS = 132;
+
+    /** Rows of a thread, if enough blocks are left. */
+    private static final long ROWS = 8;
 
     private static final class Program {
         static final CudaProgram MAPS = CudaProgram.beside(FeatureMapKernels.class, "maps.cu");
@@ -47,7 +53,8 @@ final class FeatureMapKernels {
                 && CudaProgram.isAvailable();
     }
 
-    private static boolean suit(Tensor maps) {
+    /** Returns whether maps are bfloat16 in channels-last format on a GPU, with whole vectors of channels. */
+    static boolean suit(Tensor maps) {
         return maps.type() == DType.BF16
                 && maps.device().kind() == Device.Kind.CUDA
                 && maps.shape().rank() == 4
@@ -120,7 +127,7 @@ final class FeatureMapKernels {
         long channels = g.size(1);
         int vectors = Math.toIntExact(channels / VECTOR);
         long rows = g.shape().elements() / channels;
-        int blocks = (int) Math.min(BLOCKS, Math.ceilDiv(rows, (long) (THREADS / vectors)));
+        int blocks = blocks(rows, vectors);
         Tensor partial = Tensors.empty(Shape.of(blocks, channels), DType.F32, g.device());
         Program.MAPS.launch(
                 "relu_backward_sums",
@@ -190,13 +197,22 @@ final class FeatureMapKernels {
         return sumRows(partial);
     }
 
+    /**
+     * Returns the number of blocks that sum over rows of vectors of channels: few for small maps, whose partial sums
+     * would else be as large as the maps.
+     */
+    static int blocks(long rows, int vectors) {
+        long perThread = Math.ceilDiv(rows, (long) (THREADS / vectors));
+        return (int) Math.min(perThread, Math.clamp(Math.ceilDiv(perThread, ROWS), FEWEST_BLOCKS, BLOCKS));
+    }
+
     /** Sums the rows of a float32 matrix; faster than libtorch's operator for small matrices. */
     static Tensor sumRows(Tensor matrix) {
         int columns = Math.toIntExact(matrix.size(1));
         Tensor sums = Tensors.empty(Shape.of(columns), DType.F32, matrix.device());
         Program.MAPS.launch(
                 "sum_rows",
-                new LaunchConfig(Math.ceilDiv(columns, 32), 1, 1, 32, 8),
+                new LaunchConfig(Math.ceilDiv(columns, 32), 1, 1, 32, 32),
                 matrix,
                 sums,
                 Math.toIntExact(matrix.size(0)),

@@ -107,13 +107,15 @@ __device__ unsigned int between(unsigned int word, unsigned int bound) {
 // g where 0 < y < bound, else 0, of rows of 8·c8 channels; and the sum of each channel over the rows of a block: partial is
 // [blocks, 8·c8]. Without y the sums of g alone.
 extern "C" __global__ void relu_backward_sums(
-        const uint4* g, const uint4* y, uint4* out, float* partial, long long rows, int c8, int bound) {
+        const uint4* __restrict__ g, const uint4* __restrict__ y, uint4* __restrict__ out, float* __restrict__ partial,
+        long long rows, int c8, int bound) {
     __shared__ float sums[256 * 8];
     int across = blockDim.x / c8;
     int lane = threadIdx.x / c8;
     int v = threadIdx.x % c8;
     float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     if (lane < across) {
+        #pragma unroll 4
         for (long long row = (long long) blockIdx.x * across + lane; row < rows; row += (long long) gridDim.x * across) {
             long long at = row * c8 + v;
             uint4 words = g[at];
@@ -251,16 +253,21 @@ extern "C" __global__ void join_sums(
 // The sum of each column of [rows, columns]. Blocks of 32 × 8 threads, one for 32 columns.
 extern "C" __global__ void sum_rows(const float* x, float* sums, int rows, int columns) {
     __shared__ float parts[8][33];
+}
+
+// The sum of each column of [rows, columns]. Blocks of 32 × 32 threads, one for 32 columns.
+extern "C" __global__ void sum_rows(const float* __restrict__ x, float* sums, int rows, int columns) {
+    __shared__ float parts[32][33];
     int column = blockIdx.x * 32 + threadIdx.x;
     float sum = 0;
     if (column < columns) {
         #pragma unroll 8
-        for (int row = threadIdx.y; row < rows; row += 8) sum += x[(long long) row * columns + column];
+        for (int row = threadIdx.y; row < rows; row += 32) sum += x[(long long) row * columns + column];
     }
     parts[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.y == 0 && column < columns) {
-        for (int i = 1; i < 8; i++) sum += parts[i][threadIdx.x]; // in a fixed order: the same bits every time
+        for (int i = 1; i < 32; i++) sum += parts[i][threadIdx.x]; // in a fixed order: the same bits every time
         sums[column] = sum;
     }
 }

@@ -110,6 +110,35 @@ class FeatureMapKernelsTest {
                 .containsExactly(expected);
     }
 
+    @RandomTest(times = 20)
+    void aResidualIsAddedBeforeTheActivation(Seed seed) {
+        Gpu.required();
+        SplittableRandom random = seed.random();
+        Shape shape = Shape.of(1 + random.nextInt(3), 8L * (1 + random.nextInt(9)), 7, 5);
+        Tensor sums = integers(random, shape);
+        Tensor residual = integers(random, shape);
+        Tensor bias = integers(random, Shape.of(shape.at(1)));
+        Activation activation =
+                List.of(Activation.NONE, Activation.RELU, Activation.RELU6).get(random.nextInt(3));
+        Tensor column = Views.reshape(bias, 1, shape.at(1), 1, 1);
+        double[] expected = activation
+                .inPlace(Elementwise.add(Elementwise.add(single(sums), single(column)), single(residual)))
+                .toDoubles();
+        Tensor copy = Views.channelsLast(Tensors.copy(sums));
+        assertThat(FeatureMapKernels.addBias(copy, single(bias), residual, activation)
+                        .toDoubles())
+                .containsExactly(expected);
+    }
+
+    @RandomTest(times = 20)
+    void rowsAreSummed(Seed seed) {
+        Gpu.required();
+        SplittableRandom random = seed.random();
+        Tensor matrix = single(integers(random, Shape.of(1 + random.nextInt(600), 1 + random.nextInt(200))));
+        assertThat(FeatureMapKernels.sumRows(matrix).toDoubles())
+                .containsExactly(Reductions.sum(matrix, 0).toDoubles());
+    }
+
     private static Tensor single(Tensor tensor) {
         return Tensors.to(tensor, DType.F32);
     }

@@ -116,12 +116,49 @@ public record BatchNorm(double epsilon, double momentum) {
         });
     }
 
-    /** Normalizes by the statistics of the batch, updates the running statistics, and applies an epilogue. */
+    /**
+     * Normalizes by the statistics of the batch, updates the running statistics, and applies an epilogue. On a GPU, bfloat16
+     * maps, a residual and an activation make one node.
+     */
     public Var train(Var x, Var gamma, Var beta, Statistics running, Epilogue epilogue) {
-        boolean alone = epilogue.residual() == null && epilogue.pool() == null;
-        return alone
-                ? train(x, gamma, beta, running, epilogue.activation())
-                : epilogue.separately(train(x, gamma, beta, running, Activation.NONE));
+        requireChannels(x, gamma, beta);
+        Activation activation = epilogue.activation();
+        Var residual = epilogue.residual();
+        Tensor maps = x.value();
+        boolean fused = x.shape().elements() > x.shape().at(1)
+                && (residual == null || residual.shape().equals(x.shape()))
+                && BatchNormKernels.fuse(
+                        maps, activation, gamma.value(), beta.value(), running.mean(), running.variance());
+        if (!fused) {
+            boolean alone = residual == null && epilogue.pool() == null;
+            return alone
+                    ? train(x, gamma, beta, running, activation)
+                    : epilogue.separately(train(x, gamma, beta, running, Activation.NONE));
+        }
+        List<Var> inputs = residual == null ? List.of(x, gamma, beta) : List.of(x, gamma, beta, residual);
+        Var y = x.tape().apply(inputs, () -> {
+            BatchNormKernels.Statistics statistics =
+                    BatchNormKernels.statistics(maps, running.mean(), running.variance(), momentum, epsilon);
+            Tensor value = BatchNormKernels.normalize(
+                    maps,
+                    gamma.value(),
+                    beta.value(),
+                    statistics,
+                    residual == null ? null : residual.value(),
+                    activation);
+            return Result.of(
+                    value,
+                    (g, wanted) -> {
+                        BatchNormKernels.Gradients gradients =
+                                BatchNormKernels.backward(g, value, maps, gamma.value(), statistics, activation);
+                        return residual == null
+                                ? list(gradients.maps(), gradients.gamma(), gradients.beta())
+                                : list(gradients.maps(), gradients.gamma(), gradients.beta(), gradients.result());
+                    },
+                    statistics.mean(),
+                    statistics.inverse());
+        });
+        return epilogue.pool() == null ? y : FeatureMaps.maxPool(y, epilogue.pool());
     }
 
     /** Normalizes by fixed statistics. */

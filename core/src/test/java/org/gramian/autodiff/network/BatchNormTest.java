@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Offset;
 import org.gramian.autodiff.FeatureMaps;
+import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Gradients;
@@ -16,10 +20,12 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
@@ -181,6 +187,56 @@ class BatchNormTest {
             for (int i = 0; i < expected.length; i++) {
                 assertTensor(found[i]).isCloseTo(expected[i], i < 2 ? tolerance : 10 * tolerance);
             }
+        }
+    }
+
+    /** A mean far from 0 must not spoil the variance. */
+    @RandomTest(times = 6)
+    void theKernelsOfBfloat16AddAResidualAndComputeTheSame(Seed seed) {
+        Device gpu = Gpu.required();
+        SplittableRandom random = seed.random();
+        long channels = 8L * (1 + random.nextInt(40));
+        Shape shape = Shape.of(1 + random.nextInt(4), channels, 2 + random.nextInt(20), 1 + random.nextInt(20));
+        Tensor gaussian = Tensors.gaussian(random, shape, DType.F32);
+        Tensor x = Tensors.to(Elementwise.add(Elementwise.mul(gaussian, 0.5), 20), DType.BF16);
+        Tensor residual = Tensors.to(Tensors.gaussian(random, shape, DType.F32), DType.BF16);
+        Tensor upstream = Tensors.to(Tensors.gaussian(random, shape, DType.F32), DType.BF16);
+        Tensor gamma = Tensors.gaussian(random, Shape.of(channels), DType.F32);
+        Tensor beta = Tensors.gaussian(random, Shape.of(channels), DType.F32);
+        for (Activation activation : new Activation[] {Activation.NONE, Activation.RELU, Activation.RELU6}) {
+            List<Tensor> expected = withResidual(List.of(x, gamma, beta, residual), upstream, activation, Device.CPU);
+            List<Tensor> found = withResidual(List.of(x, gamma, beta, residual), upstream, activation, gpu);
+            for (int i = 0; i < expected.size(); i++) {
+                assertThat(norm(Elementwise.sub(found.get(i), expected.get(i))))
+                        .as("%s, %d", activation, i)
+                        .isLessThan(0.05 * norm(expected.get(i)) + 1e-3);
+            }
+        }
+    }
+
+    private static double norm(Tensor tensor) {
+        return Math.sqrt(Arrays.stream(tensor.toDoubles()).map(each -> each * each).sum());
+    }
+
+    /** Returns the value, the gradients and the running statistics, in float32 on the CPU. */
+    private static List<Tensor> withResidual(
+            List<Tensor> inputs, Tensor upstream, Activation activation, Device device) {
+        Shape perChannel = inputs.get(1).shape();
+        BatchNorm.Statistics running = new BatchNorm.Statistics(
+                Tensors.full(0.5, perChannel, DType.F32, device), Tensors.full(2, perChannel, DType.F32, device));
+        try (Tape tape = Tape.recording()) {
+            List<Var> all = inputs.stream()
+                    .map(each -> tape.variable(Views.forTensorCores(Tensors.to(each, device))))
+                    .toList();
+            Var y = NORM.train(
+                    all.get(0), all.get(1), all.get(2), running, new Epilogue(all.get(3), activation, null));
+            List<Tensor> found = new ArrayList<>(List.of(host(y.value())));
+            try (Gradients gradients = tape.backward(y, Tensors.to(upstream, device))) {
+                all.forEach(variable -> found.add(host(gradients.of(variable))));
+            }
+            found.add(host(running.mean()));
+            found.add(host(running.variance()));
+            return found;
         }
     }
 

@@ -57,6 +57,7 @@ public final class FeatureMaps {
         }
         List<Var> inputs = new ArrayList<>(filters.with(input));
         Var residual = epilogue.residual();
+        Window pool = epilogue.pool();
         if (residual != null) {
             inputs.add(residual);
         }
@@ -71,14 +72,13 @@ public final class FeatureMaps {
                     prepared.bias(),
                     residual == null ? null : residual.value(),
                     split ? Activation.NONE : activation);
-            Window.Maxima maxima =
-                    epilogue.pool() == null ? null : epilogue.pool().max(saved);
-            Result.Adjoint adjoint = (g, wanted) -> {
+            Window.Maxima maxima = pool == null ? null : pool.max(saved);
+            Backward backward = (g, other, wanted) -> {
                 Convolution.Inputs of = new Convolution.Inputs(x, prepared.weight());
                 boolean[] all = filters.wanted(wanted);
-                Convolution.Gradients gradients = maxima == null
-                        ? convolution.backward(g, saved, of, activation, all)
-                        : convolution.backward(g, maxima, epilogue.pool(), saved, of, activation, all);
+                Convolution.Gradients gradients = maxima == null || pool == null
+                        ? convolution.backward(g, other, saved, of, activation, all)
+                        : convolution.backward(g, other, maxima, pool, saved, of, activation, all);
                 return filters.gradients(gradients, residual != null);
             };
             List<Tensor> kept = new ArrayList<>(List.of(prepared.weight(), x));
@@ -89,14 +89,35 @@ public final class FeatureMaps {
                 kept.add(maxima.places());
             }
             Tensor value = maxima != null ? maxima.values() : split ? activation.apply(saved) : saved;
-            return new Result(value, kept, adjoint);
+            return new Result(value, kept, backward);
         });
+    }
+
+    /** Adjoint that adds a second upstream gradient in the pass of the activation. */
+    @FunctionalInterface
+    private interface Backward extends Result.Adjoint {
+        List<@Nullable Tensor> all(Tensor upstream, @Nullable Tensor other, boolean[] wanted);
+
+        @Override
+        default boolean addsUpstream() {
+            return true;
+        }
+
+        @Override
+        default List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted) {
+            return all(upstream, null, wanted);
+        }
+
+        @Override
+        default List<@Nullable Tensor> gradients(Tensor upstream, Tensor other, boolean[] wanted) {
+            return all(upstream, other, wanted);
+        }
     }
 
     private static void requireShape(Shape shape, @Nullable Var residual) {
         if (residual != null && !residual.shape().equals(shape)) {
-            throw new IllegalArgumentException("convolution: expected a residual of the result's shape " + shape
-                    + ", found " + residual.value());
+            throw new IllegalArgumentException(
+                    "convolution: expected a residual of the result's shape " + shape + ", found " + residual.value());
         }
     }
 
@@ -169,7 +190,8 @@ public final class FeatureMaps {
      * @param bias {@code [filters]}, or null
      * @param norm batch norm with fixed statistics after a convolution without bias, or null
      */
-    public record Filters(Var weight, @Nullable Var bias, @Nullable Norm norm) {
+    public record Filters(
+            Var weight, @Nullable Var bias, @Nullable Norm norm) {
         public Filters {
             if (bias != null && norm != null) {
                 throw new IllegalArgumentException("expected filters with a bias or a norm, found both");
@@ -251,7 +273,10 @@ public final class FeatureMaps {
      * @param activation activation
      * @param pool window of max pooling, or null
      */
-    public record Epilogue(@Nullable Var residual, Activation activation, @Nullable Window pool) {
+    public record Epilogue(
+            @Nullable Var residual,
+            Activation activation,
+            @Nullable Window pool) {
         /** Returns an activation alone. */
         public static Epilogue of(Activation activation) {
             return new Epilogue(null, activation, null);

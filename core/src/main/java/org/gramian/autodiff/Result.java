@@ -2,6 +2,7 @@ package org.gramian.autodiff;
 
 import java.util.Arrays;
 import java.util.List;
+import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,25 @@ public record Result(Tensor value, List<Tensor> saved, Adjoint adjoint) {
          * @param wanted which inputs need a gradient; others are ignored and may be null
          */
         List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted);
+
+        /**
+         * Returns whether {@link #gradients(Tensor, Tensor, boolean[])} adds two upstream gradients in a pass that it makes
+         * anyway, so that the tape need not add them.
+         */
+        default boolean addsUpstream() {
+            return false;
+        }
+
+        /**
+         * Computes the gradients of the inputs for the sum of two upstream gradients.
+         *
+         * @param upstream first summand
+         * @param other second summand, of the same shape
+         * @param wanted which inputs need a gradient
+         */
+        default List<@Nullable Tensor> gradients(Tensor upstream, Tensor other, boolean[] wanted) {
+            return gradients(Elementwise.add(upstream, other), wanted);
+        }
 
         /** Returns a list of gradients, some of which may be null. */
         static List<@Nullable Tensor> list(@Nullable Tensor... gradients) {

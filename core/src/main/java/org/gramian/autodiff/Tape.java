@@ -3,6 +3,7 @@ package org.gramian.autodiff;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -205,15 +206,19 @@ public final class Tape implements AutoCloseable {
         used = true;
         Map<Var, Tensor> gradients = new HashMap<>();
         gradients.put(root, own(() -> Tensors.copy(upstream)));
+        Map<Var, Tensor> others = new HashMap<>(); // second summands of gradients whose nodes add them
+        Set<Var> adding = new HashSet<>();
+        nodes.stream().filter(node -> node.adjoint().addsUpstream()).forEach(node -> adding.add(node.output()));
         Set<Tensor> ofParts = Collections.newSetFromMap(new IdentityHashMap<>());
         try {
             for (int i = nodes.size() - 1; i >= 0; i--) {
                 Node node = nodes.get(i);
                 Tensor gradient = gradients.remove(node.output());
                 if (gradient != null) {
-                    try (gradient) {
+                    try (gradient;
+                            Tensor other = others.remove(node.output())) {
                         if (node.part() == null) {
-                            propagate(node, gradient, gradients);
+                            propagate(node, gradient, other, new Sums(gradients, others, adding));
                         } else {
                             addPart(node, gradient, gradients, ofParts);
                         }
@@ -226,6 +231,7 @@ public final class Tape implements AutoCloseable {
             return new Gradients(gradients);
         } catch (RuntimeException failed) {
             gradients.values().forEach(Tensor::close);
+            others.values().forEach(Tensor::close);
             throw failed;
         }
     }
@@ -240,7 +246,23 @@ public final class Tape implements AutoCloseable {
         }
     }
 
-    private static void propagate(Node node, Tensor upstream, Map<Var, Tensor> gradients) {
+    /**
+     * Gradients of a backward pass so far.
+     *
+     * @param gradients gradient, or first summand of it, by variable
+     * @param others second summand by variable
+     * @param adding variables whose nodes add the two summands themselves
+     */
+    private record Sums(Map<Var, Tensor> gradients, Map<Var, Tensor> others, Set<Var> adding) {
+        /** Returns where the next gradient of a variable belongs: beside the first if its node adds the two. */
+        Map<Var, Tensor> of(Var input) {
+            return adding.contains(input) && gradients.containsKey(input) && !others.containsKey(input)
+                    ? others
+                    : gradients;
+        }
+    }
+
+    private static void propagate(Node node, Tensor upstream, @Nullable Tensor other, Sums sums) {
         List<Var> inputs = node.inputs();
         boolean[] wanted = new boolean[inputs.size()];
         for (int i = 0; i < wanted.length; i++) {
@@ -250,8 +272,10 @@ public final class Tape implements AutoCloseable {
         try (Scope scope = Scope.open()) {
             Tensor added = null;
             List<@Nullable Tensor> answers;
-            if (node.adjoint() instanceof Accumulating adjoint) {
-                added = wanted[0] ? gradients.get(inputs.getFirst()) : null;
+            if (other != null) {
+                answers = node.adjoint().gradients(upstream, other, wanted);
+            } else if (node.adjoint() instanceof Accumulating adjoint) {
+                added = wanted[0] ? sums.gradients.get(inputs.getFirst()) : null;
                 answers = adjoint.gradients(upstream, wanted, added);
             } else {
                 answers = node.adjoint().gradients(upstream, wanted);
@@ -259,9 +283,11 @@ public final class Tape implements AutoCloseable {
             for (int i = 0; i < wanted.length; i++) {
                 Tensor answer = answers.get(i);
                 if (wanted[i] && answer != null) {
-                    Tensor present = i == 0 && added != null ? null : gradients.get(inputs.get(i));
+                    boolean included = i == 0 && added != null;
+                    Map<Var, Tensor> into = included ? sums.gradients : sums.of(inputs.get(i));
+                    Tensor present = included ? null : into.get(inputs.get(i));
                     Tensor total = total(inputs.get(i), answer, present, scope);
-                    Tensor former = gradients.put(inputs.get(i), total);
+                    Tensor former = into.put(inputs.get(i), total);
                     if (former != null) {
                         replaced.add(former);
                     }

@@ -129,11 +129,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * @param residual {@code [n, k, h', w']}, or null
      */
     public Tensor apply(
-            Tensor maps,
-            Tensor weight,
-            @Nullable Tensor bias,
-            @Nullable Tensor residual,
-            Activation activation) {
+            Tensor maps, Tensor weight, @Nullable Tensor bias, @Nullable Tensor residual, Activation activation) {
         if (residual == null) {
             return apply(maps, weight, bias, activation);
         }
@@ -235,12 +231,19 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * Computes the gradients of {@link #apply} followed by an activation.
      *
      * @param gradient gradient of the activated result
+     * @param other second summand of that gradient, or null
      * @param value activated result {@code [n, k, h', w']}, or the result before the activation if it {@linkplain
      *     Activation#needsInput needs} that
      * @param wanted which of the gradients of input, weight and bias to compute
      */
-    public Gradients backward(Tensor gradient, Tensor value, Inputs inputs, Activation activation, boolean[] wanted) {
-        Sums sums = Sums.of(gradient, value, activation, wanted[2]);
+    public Gradients backward(
+            Tensor gradient,
+            @Nullable Tensor other,
+            Tensor value,
+            Inputs inputs,
+            Activation activation,
+            boolean[] wanted) {
+        Sums sums = Sums.of(gradient, other, value, activation, wanted[2]);
         return backward(sums.gradient, sums.perChannel, inputs, wanted);
     }
 
@@ -249,6 +252,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * its position, so the derivative of the activation is applied to the pooled gradient, which is smaller.
      *
      * @param gradient gradient of the maxima
+     * @param other second summand of that gradient, or null
      * @param maxima pooled values and their indices
      * @param pool window of the pooling
      * @param result activated result {@code [n, k, h', w']} before the pooling; only its shape is used if the maxima {@linkplain
@@ -258,13 +262,14 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      */
     public Gradients backward(
             Tensor gradient,
+            @Nullable Tensor other,
             Window.Maxima maxima,
             Window pool,
             Tensor result,
             Inputs inputs,
             Activation activation,
             boolean[] wanted) {
-        Sums sums = Sums.of(gradient, maxima.values(), activation, wanted[2]);
+        Sums sums = Sums.of(gradient, other, maxima.values(), activation, wanted[2]);
         Tensor ofResult = pool.maxBackward(sums.gradient, result, maxima.places());
         return backward(ofResult, sums.perChannel, inputs, wanted);
     }
@@ -284,18 +289,22 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * @param perChannel its sums per channel {@code [k]} in float32, or null if no kernel computes them in the same pass
      */
     private record Sums(Tensor gradient, @Nullable Tensor perChannel) {
-        static Sums of(Tensor upstream, Tensor value, Activation activation, boolean wanted) {
-            Tensor g = Views.forTensorCores(upstream); // else every layer below would convert it
+        static Sums of(Tensor upstream, @Nullable Tensor other, Tensor value, Activation activation, boolean wanted) {
+            boolean fused = wanted
+                    && activation.clamps()
+                    && upstream.type() == value.type()
+                    && FeatureMapKernels.suitSums(value);
+            if (fused) {
+                FeatureMapKernels.Passed passed =
+                        FeatureMapKernels.activationBackward(upstream, other, value, activation);
+                return new Sums(passed.input(), passed.sums());
+            }
+            // else every layer below would convert it
+            Tensor g = Views.forTensorCores(other == null ? upstream : Elementwise.add(upstream, other));
             if (!activation.clamps()) {
-                return of(activation.backward(g, value), value, Activation.NONE, wanted);
+                return of(activation.backward(g, value), null, value, Activation.NONE, wanted);
             }
-            if (!wanted || g.type() != value.type() || !FeatureMapKernels.suitSums(value)) {
-                return new Sums(activation.backward(g, value), null);
-            }
-            FeatureMapKernels.Passed passed = activation == Activation.NONE
-                    ? FeatureMapKernels.summed(g)
-                    : FeatureMapKernels.reluBackward(g, value, activation);
-            return new Sums(passed.input(), passed.sums());
+            return new Sums(activation.backward(g, value), null);
         }
     }
 

@@ -112,18 +112,23 @@ final class FeatureMapKernels {
     record Passed(Tensor input, Tensor sums) {}
 
     static Passed reluBackward(Tensor g, Tensor y, Activation activation) {
-        Tensor result = Tensors.emptyLike(y);
-        return new Passed(result, sums(g, y, result, activation));
+        return activationBackward(g, null, y, activation);
     }
 
     /** Returns a gradient unchanged with its sums. */
     static Passed summed(Tensor g) {
-        Tensor upstream = Views.channelsLast(g);
-        return new Passed(upstream, sums(upstream, 0L, 0L, Activation.NONE));
+        return activationBackward(g, null, g, Activation.NONE);
     }
 
-    private static Tensor sums(Tensor g, Object y, Object result, Activation activation) {
-        Tensor upstream = Views.channelsLast(g);
+    /**
+     * Computes {@code (g + other)∘[0 < y < bound]}, without the mask for no activation.
+     *
+     * @param other second summand of the gradient, or null
+     */
+    static Passed activationBackward(Tensor gradient, @Nullable Tensor other, Tensor y, Activation activation) {
+        Tensor g = Views.channelsLast(gradient);
+        boolean masks = activation != Activation.NONE;
+        Tensor result = masks || other != null ? Tensors.emptyChannelsLast(g.shape(), DType.BF16, g.device()) : g;
         long channels = g.size(1);
         int vectors = Math.toIntExact(channels / VECTOR);
         long rows = g.shape().elements() / channels;
@@ -132,14 +137,15 @@ final class FeatureMapKernels {
         Program.MAPS.launch(
                 "relu_backward_sums",
                 new LaunchConfig(blocks, 1, 1, THREADS, 1),
-                upstream,
-                y,
-                result,
+                g,
+                other == null ? 0L : Views.channelsLast(other),
+                masks ? y : 0L,
+                result == g ? 0L : result,
                 partial,
                 rows,
                 vectors,
                 activation.highBits());
-        return sumRows(partial);
+        return new Passed(result, sumRows(partial));
     }
 
     /** Returns whether the columns of a matrix {@code [m, c]} can be summed. */

@@ -17,14 +17,12 @@ final class FilterKernels {
 
     private FilterKernels() {}
 
-    /** Returns whether the kernels apply to the filters of a convolution of bfloat16 maps. */
-    static boolean suit(Tensor maps, Tensor weight) {
-        return maps.type() == DType.BF16 && suitBackward(weight);
-    }
-
-    /** Returns whether the kernels apply to gradients of such filters. */
-    static boolean suitBackward(Tensor weight) {
-        return weight.shape().rank() == 4 && weight.shape().elements() > 0 && CudaProgram.suits(weight);
+    /** Returns whether the kernels apply to the filters of a convolution of such maps, or to such gradients of filters. */
+    static boolean suit(Tensor mapsOrGradient, Tensor weight) {
+        return mapsOrGradient.type() == DType.BF16
+                && weight.shape().rank() == 4
+                && weight.shape().elements() > 0
+                && CudaProgram.suits(weight);
     }
 
     /**

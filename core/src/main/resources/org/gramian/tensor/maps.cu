@@ -104,11 +104,11 @@ __device__ unsigned int between(unsigned int word, unsigned int bound) {
     return (low != 0 && low < bound ? 0xffffu : 0) | (high != 0 && high < bound ? 0xffff0000u : 0);
 }
 
-// g where 0 < y < bound, else 0, of rows of 8·c8 channels; and the sum of each channel over the rows of a block: partial is
-// [blocks, 8·c8]. Without y the sums of g alone.
+// g + other where 0 < y < bound, else 0, of rows of 8·c8 channels; and the sum of each channel over the rows of a block: partial
+// is [blocks, 8·c8]. Without y nothing is masked; other may be null, and out too if there is neither.
 extern "C" __global__ void relu_backward_sums(
-        const uint4* __restrict__ g, const uint4* __restrict__ y, uint4* __restrict__ out, float* __restrict__ partial,
-        long long rows, int c8, int bound) {
+        const uint4* __restrict__ g, const uint4* __restrict__ other, const uint4* __restrict__ y, uint4* __restrict__ out,
+        float* __restrict__ partial, long long rows, int c8, int bound) {
     __shared__ float sums[256 * 8];
     int across = blockDim.x / c8;
     int lane = threadIdx.x / c8;
@@ -119,15 +119,22 @@ extern "C" __global__ void relu_backward_sums(
         for (long long row = (long long) blockIdx.x * across + lane; row < rows; row += (long long) gridDim.x * across) {
             long long at = row * c8 + v;
             uint4 words = g[at];
+            float values[8];
+            if (other) {
+                float others[8];
+                unpack(words, values);
+                unpack(other[at], others);
+                for (int k = 0; k < 8; k++) values[k] += others[k];
+                words = pack(values);
+            }
             if (y) {
                 uint4 gate = y[at];
                 words.x &= between(gate.x, bound);
                 words.y &= between(gate.y, bound);
                 words.z &= between(gate.z, bound);
                 words.w &= between(gate.w, bound);
-                out[at] = words;
             }
-            float values[8];
+            if (out) out[at] = words;
             unpack(words, values);
             for (int k = 0; k < 8; k++) sum[k] += values[k];
         }
@@ -248,11 +255,6 @@ extern "C" __global__ void join_sums(
         }
     }
     store_sums(sum, partial, 3 * c8);
-}
-
-// The sum of each column of [rows, columns]. Blocks of 32 × 8 threads, one for 32 columns.
-extern "C" __global__ void sum_rows(const float* x, float* sums, int rows, int columns) {
-    __shared__ float parts[8][33];
 }
 
 // The sum of each column of [rows, columns]. Blocks of 32 × 32 threads, one for 32 columns.

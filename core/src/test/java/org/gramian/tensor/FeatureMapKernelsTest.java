@@ -71,10 +71,11 @@ class FeatureMapKernelsTest {
         Tensor rectified = Elementwise.relu(integers(random, shape));
         Tensor value = Views.channelsLast(six ? Elementwise.relu6InPlace(rectified) : rectified);
         Tensor gradient = integers(random, shape);
+        Tensor other = random.nextBoolean() ? integers(random, shape) : null;
         FeatureMapKernels.Passed passed =
-                FeatureMapKernels.reluBackward(gradient, value, six ? Activation.RELU6 : Activation.RELU);
+                FeatureMapKernels.activationBackward(gradient, other, value, six ? Activation.RELU6 : Activation.RELU);
 
-        double[] g = gradient.toDoubles();
+        double[] g = (other == null ? gradient : Elementwise.add(gradient, other)).toDoubles();
         double[] y = value.toDoubles();
         double[] sums = new double[(int) channels];
         int positions = (int) (shape.at(2) * shape.at(3));

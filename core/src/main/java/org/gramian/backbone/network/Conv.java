@@ -137,8 +137,7 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
         }
         Filters filters = filters(parameters);
         Var weight = kernel.fitted(filters.weight(), entering.at(2), entering.at(3));
-        return FeatureMaps.convolve(
-                maps, new Filters(weight, filters.bias(), filters.norm()), convolution, epilogue);
+        return FeatureMaps.convolve(maps, new Filters(weight, filters.bias(), filters.norm()), convolution, epilogue);
     }
 
     /** Applies layers and an epilogue, in one node with the last layer if that is a convolution without activation. */
@@ -169,8 +168,8 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
             return Map.of();
         }
         Bindings norm = parameters.under(finish.norm);
-        Filters filters = norm().fold(
-                parameters.get(name + ".weight"), norm.get("weight"), norm.get("bias"), statistics(norm));
+        Filters filters =
+                norm().fold(parameters.get(name + ".weight"), norm.get("weight"), norm.get("bias"), statistics(norm));
         return Map.of(name + ".weight", filters.weight(), name + ".bias", Objects.requireNonNull(filters.bias()));
     }
 

@@ -215,7 +215,8 @@ class BatchNormTest {
     }
 
     private static double norm(Tensor tensor) {
-        return Math.sqrt(Arrays.stream(tensor.toDoubles()).map(each -> each * each).sum());
+        return Math.sqrt(
+                Arrays.stream(tensor.toDoubles()).map(each -> each * each).sum());
     }
 
     /** Returns the value, the gradients and the running statistics, in float32 on the CPU. */
@@ -228,8 +229,7 @@ class BatchNormTest {
             List<Var> all = inputs.stream()
                     .map(each -> tape.variable(Views.forTensorCores(Tensors.to(each, device))))
                     .toList();
-            Var y = NORM.train(
-                    all.get(0), all.get(1), all.get(2), running, new Epilogue(all.get(3), activation, null));
+            Var y = NORM.train(all.get(0), all.get(1), all.get(2), running, new Epilogue(all.get(3), activation, null));
             List<Tensor> found = new ArrayList<>(List.of(host(y.value())));
             try (Gradients gradients = tape.backward(y, Tensors.to(upstream, device))) {
                 all.forEach(variable -> found.add(host(gradients.of(variable))));

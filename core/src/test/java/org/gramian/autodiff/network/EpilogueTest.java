@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Function;
+import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.Filters;
@@ -54,8 +55,7 @@ class EpilogueTest {
                             gaussian(random, filters),
                             gaussian(random, 2, filters, 5, 6)),
                     new BatchNorm.Statistics(
-                            gaussian(random, filters),
-                            Tensors.uniform(random, 0.1, 2, Shape.of(filters), DType.F64)),
+                            gaussian(random, filters), Tensors.uniform(random, 0.1, 2, Shape.of(filters), DType.F64)),
                     new Convolution(1, 1, 1));
         }
 
@@ -89,8 +89,7 @@ class EpilogueTest {
         Function<List<Var>, Var> separate(Activation activation, boolean residual, @Nullable Window pool) {
             return in -> epilogue(in, activation, residual, pool)
                     .separately(NORM.predict(
-                            FeatureMaps.convolve(
-                                    in.get(0), new Filters(in.get(1), null), convolution, Activation.NONE),
+                            FeatureMaps.convolve(in.get(0), new Filters(in.get(1), null), convolution, Activation.NONE),
                             in.get(2),
                             in.get(3),
                             running));
@@ -106,7 +105,8 @@ class EpilogueTest {
             }
             Var y = function.apply(variables);
             Tensor upstream = Tensors.gaussian(new SplittableRandom(7), y.shape(), DType.F64);
-            Tensor g = Tensors.to(Tensors.to(upstream, y.value().type()), y.value().device());
+            Tensor g =
+                    Tensors.to(Tensors.to(upstream, y.value().type()), y.value().device());
             List<Tensor> found = new ArrayList<>(List.of(Tensors.copy(y.value())));
             try (Gradients gradients = tape.backward(y, g)) {
                 variables.stream()
@@ -144,7 +144,23 @@ class EpilogueTest {
         Values values = Values.of(seed.random(), 2, 3);
         for (Activation activation : List.of(Activation.NONE, Activation.SIGMOID, Activation.SILU)) {
             GradientCheck check = GradientCheck.of(values.joint(activation, true, null));
-            assertThat(check.check(values.inputs.toArray(Tensor[]::new)).worst()).isLessThan(1e-6);
+            assertThat(check.check(values.inputs.toArray(Tensor[]::new)).worst())
+                    .isLessThan(1e-6);
+        }
+    }
+
+    /** Up to three gradients reach the node, two of which it adds itself. */
+    @RandomTest(times = 3)
+    void gradientsOfAValueThatIsUsedSeveralTimesAreAdded(Seed seed) {
+        Values values = Values.of(seed.random(), 2, 3);
+        for (boolean thrice : new boolean[] {false, true}) {
+            GradientCheck check = GradientCheck.of(in -> {
+                Var y = values.joint(Activation.SIGMOID, true, null).apply(in);
+                Var twice = FeatureMaps.add(Arithmetic.mul(y, y), y, Activation.NONE);
+                return thrice ? FeatureMaps.add(twice, y, Activation.SIGMOID) : twice;
+            });
+            assertThat(check.check(values.inputs.toArray(Tensor[]::new)).worst())
+                    .isLessThan(1e-6);
         }
     }
 

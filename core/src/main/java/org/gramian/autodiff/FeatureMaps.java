@@ -215,7 +215,7 @@ public final class FeatureMaps {
                 return new Convolution.Prepared(
                         convolution.prepared(weight.value(), maps), bias == null ? null : bias.value());
             }
-            DType type = Convolution.biasType(maps, epilogue.residual != null, epilogue.activation);
+            DType type = Convolution.biasType(maps, epilogue.activation);
             return norm.fixed().fold(weight.value(), maps, convolution, type);
         }
 

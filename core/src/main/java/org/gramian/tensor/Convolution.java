@@ -117,8 +117,8 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
     }
 
     /** Returns the type of biases that {@link #apply(Tensor, Tensor, Tensor, Tensor, Activation)} need not round. */
-    public static DType biasType(Tensor maps, boolean residual, Activation activation) {
-        return maps.type() != DType.BF16 || isFused(maps, residual, activation) ? maps.type() : DType.F32;
+    public static DType biasType(Tensor maps, Activation activation) {
+        return maps.type() != DType.BF16 || isFused(maps, activation) ? maps.type() : DType.F32;
     }
 
     /**
@@ -132,6 +132,20 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
             Tensor maps, Tensor weight, @Nullable Tensor bias, @Nullable Tensor residual, Activation activation) {
         if (residual == null) {
             return apply(maps, weight, bias, activation);
+        }
+        if (bias != null && isFused(maps, activation) && !DepthwiseKernels.suit(maps, weight, this)) {
+            Tensor rounded = Tensors.to(bias, weight.type());
+            checkAll(maps, weight, rounded);
+            return Fused.CONVOLUTION_ADD_RELU.call(
+                    maps,
+                    weight,
+                    residual,
+                    null, // factor of the residual: 1
+                    Optional.of(rounded),
+                    stride.toLongs(),
+                    padding.toLongs(),
+                    dilation.toLongs(),
+                    (long) groups);
         }
         if (bias != null && activation.clamps() && FeatureMapKernels.suitBias(maps, weight, bias)) {
             return FeatureMapKernels.addBias(apply(maps, weight, null, Activation.NONE), bias, residual, activation);
@@ -155,7 +169,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         if (bias == null) {
             return activation.inPlace(apply(maps, weight, null));
         }
-        boolean fused = isFused(maps, false, activation);
+        boolean fused = isFused(maps, activation);
         if (!fused && FeatureMapKernels.suitBias(maps, weight, bias)) {
             return FeatureMapKernels.addBias(apply(maps, weight, null), bias, null, activation);
         }
@@ -169,9 +183,8 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         return activation.inPlace(apply(maps, weight, rounded));
     }
 
-    private static boolean isFused(Tensor input, boolean residual, Activation activation) {
+    private static boolean isFused(Tensor input, Activation activation) {
         return activation == Activation.RELU
-                && !residual
                 && input.type() == DType.BF16
                 && input.device().kind() == Device.Kind.CUDA
                 && Libtorch.load().hasLists();
@@ -179,6 +192,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
 
     private static final class Fused {
         static final Operator CONVOLUTION_RELU = Operator.of("cudnn_convolution_relu");
+        static final Operator CONVOLUTION_ADD_RELU = Operator.of("cudnn_convolution_add_relu");
     }
 
     /**

@@ -4,6 +4,7 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
@@ -55,7 +56,8 @@ public final class FeatureMaps {
         if (activation.needsInput() && (epilogue.residual() != null || epilogue.pool() != null)) {
             return epilogue.separately(convolve(input, filters, convolution, Activation.NONE));
         }
-        List<Var> inputs = new ArrayList<>(filters.with(input));
+        List<Var> inputs = new ArrayList<>(List.of(input));
+        inputs.addAll(filters.variables());
         Var residual = epilogue.residual();
         Window pool = epilogue.pool();
         if (residual != null) {
@@ -74,12 +76,16 @@ public final class FeatureMaps {
                     split ? Activation.NONE : activation);
             Window.Maxima maxima = pool == null ? null : pool.max(saved);
             Backward backward = (g, other, wanted) -> {
-                Convolution.Inputs of = new Convolution.Inputs(x, prepared.weight());
                 boolean[] all = filters.wanted(wanted);
-                Convolution.Gradients gradients = maxima == null || pool == null
-                        ? convolution.backward(g, other, saved, of, activation, all)
-                        : convolution.backward(g, other, maxima, pool, saved, of, activation, all);
-                return filters.gradients(gradients, residual != null);
+                Convolution.Upstream upstream = maxima == null || pool == null
+                        ? Convolution.Upstream.of(g, other, saved, activation, all[2])
+                        : Convolution.Upstream.ofPooled(g, other, maxima, pool, saved, activation, all[2]);
+                List<@Nullable Tensor> gradients =
+                        filters.gradients(convolution, upstream, new Convolution.Inputs(x, prepared.weight()), all);
+                if (residual != null) {
+                    gradients.add(upstream.gradient());
+                }
+                return gradients;
             };
             List<Tensor> kept = new ArrayList<>(List.of(prepared.weight(), x));
             if (maxima == null || maxima.needMaps()) {
@@ -202,11 +208,11 @@ public final class FeatureMaps {
             this(weight, bias, null);
         }
 
-        /** Returns the input of the convolution and the filters as inputs of one node. */
-        List<Var> with(Var input) {
+        /** Returns the variables of the filters: weights, and scale and offset or bias if there are such. */
+        private List<Var> variables() {
             return norm != null
-                    ? List.of(input, weight, norm.gamma, norm.beta)
-                    : bias == null ? List.of(input, weight) : List.of(input, weight, bias);
+                    ? List.of(weight, norm.gamma, norm.beta)
+                    : bias == null ? List.of(weight) : List.of(weight, bias);
         }
 
         /** Returns the weights and the bias of the convolution of maps, the norm folded into them. */
@@ -219,35 +225,52 @@ public final class FeatureMaps {
             return norm.fixed().fold(weight.value(), maps, convolution, type);
         }
 
-        /** Returns which gradients of maps, weights and bias those of {@link #with} need. */
+        /** Returns which gradients of maps, weights and bias the inputs of the node need. */
         private boolean[] wanted(boolean[] inputs) {
             boolean ofNorm = norm != null && (inputs[2] || inputs[3]);
             boolean ofBias = norm == null ? bias != null && inputs[2] : ofNorm || inputs[1];
             return new boolean[] {inputs[0], inputs[1] || (norm != null && inputs[2]), ofBias};
         }
 
-        private List<@Nullable Tensor> gradients(Convolution.Gradients found, boolean residual) {
+        /** Computes the gradients of maps and filters, those of the filters beside that of the maps if both are wanted. */
+        private List<@Nullable Tensor> gradients(
+                Convolution convolution, Convolution.Upstream g, Convolution.Inputs of, boolean[] wanted) {
             List<@Nullable Tensor> all = new ArrayList<>();
-            all.add(found.input());
+            Optional<List<@Nullable Tensor>> aside = Optional.empty();
+            if (wanted[0] && wanted[1]) {
+                List<Tensor> reads = new ArrayList<>(List.of(of.maps(), of.weight()));
+                reads.addAll(g.tensors());
+                boolean[] ofFilters = {false, true, wanted[2]};
+                aside = weight.tape()
+                        .aside(variables(), reads, () -> ofFilters(convolution.backward(g, of, ofFilters)));
+            }
+            if (aside.isPresent()) {
+                boolean[] ofMaps = {true, false, false};
+                all.add(convolution.backward(g, of, ofMaps).input());
+                all.addAll(aside.get());
+            } else {
+                Convolution.Gradients found = convolution.backward(g, of, wanted);
+                all.add(found.input());
+                all.addAll(ofFilters(found));
+            }
+            return all;
+        }
+
+        /** Returns the gradients of weights, and of scale and offset or bias if there are such. */
+        private List<@Nullable Tensor> ofFilters(Convolution.Gradients found) {
             Tensor ofWeight = found.weight();
             Tensor ofBias = found.bias();
             Tensor exact = weight.value();
             if (norm != null && ofWeight != null && ofBias != null) {
                 FixedNorm.Gradients folded = norm.fixed().backward(ofWeight, ofBias, exact);
-                all.addAll(List.of(folded.weight(), folded.gamma(), folded.beta()));
-            } else {
-                all.add(ofWeight == null ? null : Convolution.ofWeight(ofWeight, exact));
-                if (norm != null) {
-                    all.add(null); // γ needs that of the weights
-                }
-                if (norm != null || bias != null) {
-                    all.add(ofBias == null ? null : Tensors.to(ofBias, exact.type()));
-                }
+                return list(folded.weight(), folded.gamma(), folded.beta());
             }
-            if (residual) {
-                all.add(found.result());
+            Tensor first = ofWeight == null ? null : Convolution.ofWeight(ofWeight, exact);
+            Tensor last = ofBias == null ? null : Tensors.to(ofBias, exact.type());
+            if (norm != null) {
+                return list(first, null, last); // γ needs that of the weights
             }
-            return all;
+            return bias == null ? list(first) : list(first, last);
         }
     }
 

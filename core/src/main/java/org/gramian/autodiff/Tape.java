@@ -8,6 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -19,6 +20,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.tensor.cuda.SideStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +43,10 @@ public final class Tape implements AutoCloseable {
     private final List<Node> nodes = new ArrayList<>();
     private final List<Tensor> unrecorded = new ArrayList<>();
     private final Map<Var, Tensor> rounded = new HashMap<>();
+    /** Variables whose gradients the side stream computes. */
+    private final Set<Var> aside = new HashSet<>();
+
+    private @Nullable SideStream side;
     private boolean used;
 
     private Tape(boolean recording) {
@@ -66,12 +72,12 @@ public final class Tape implements AutoCloseable {
         if (!value.type().isFloating()) {
             throw new IllegalArgumentException("expected a floating-point tensor for a gradient, found " + value);
         }
-        return new Var(this, value, recording);
+        return new Var(this, value, recording, true);
     }
 
     /** Adds a tensor without a gradient. */
     public Var constant(Tensor value) {
-        return new Var(this, value, false);
+        return new Var(this, value, false, true);
     }
 
     /**
@@ -110,7 +116,7 @@ public final class Tape implements AutoCloseable {
             if (scope.release(result.value())) {
                 owned.add(result.value());
             }
-            Var output = new Var(this, result.value(), wanted);
+            Var output = new Var(this, result.value(), wanted, false);
             if (!wanted) {
                 unrecorded.addAll(owned);
                 return output;
@@ -204,6 +210,15 @@ public final class Tape implements AutoCloseable {
             throw new IllegalStateException("backward can be called only once per tape");
         }
         used = true;
+        try (SideStream opened = SideStream.open(root.value().device())) {
+            side = opened;
+            return gradients(root, upstream);
+        } finally {
+            side = null;
+        }
+    }
+
+    private Gradients gradients(Var root, Tensor upstream) {
         Map<Var, Tensor> gradients = new HashMap<>();
         gradients.put(root, own(() -> Tensors.copy(upstream)));
         Map<Var, Tensor> others = new HashMap<>(); // second summands of gradients whose nodes add them
@@ -228,12 +243,41 @@ public final class Tape implements AutoCloseable {
                     node.owned().forEach(Tensor::close);
                 }
             }
+            join();
             return new Gradients(gradients);
         } catch (RuntimeException failed) {
             gradients.values().forEach(Tensor::close);
             others.values().forEach(Tensor::close);
             throw failed;
         }
+    }
+
+    /**
+     * Computes gradients of parameters beside the rest of the backward pass, on a second CUDA stream, if training on a GPU
+     * has a stream of its own. Called by adjoints, before they compute the gradients of their other inputs.
+     *
+     * @param parameters inputs of the function whose gradients the work computes
+     * @param reads tensors that the work reads, except the values of the parameters
+     * @param work computes the gradients
+     * @return gradients that the adjoint must return without reading them; or empty if there is no such stream or a parameter
+     *     is the value of another function: then the adjoint computes them itself
+     */
+    public Optional<List<@Nullable Tensor>> aside(
+            List<Var> parameters, List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
+        SideStream stream = side;
+        if (stream == null || !parameters.stream().allMatch(Var::isLeaf)) {
+            return Optional.empty();
+        }
+        aside.addAll(parameters);
+        return Optional.of(stream.run(reads, work));
+    }
+
+    /** Makes the backward pass wait for the gradients that are computed beside it. */
+    private void join() {
+        if (side != null) {
+            side.join();
+        }
+        aside.clear();
     }
 
     private static void requireFit(Var root, Tensor upstream) {
@@ -262,7 +306,7 @@ public final class Tape implements AutoCloseable {
         }
     }
 
-    private static void propagate(Node node, Tensor upstream, @Nullable Tensor other, Sums sums) {
+    private void propagate(Node node, Tensor upstream, @Nullable Tensor other, Sums sums) {
         List<Var> inputs = node.inputs();
         boolean[] wanted = new boolean[inputs.size()];
         for (int i = 0; i < wanted.length; i++) {
@@ -275,7 +319,7 @@ public final class Tape implements AutoCloseable {
             if (other != null) {
                 answers = node.adjoint().gradients(upstream, other, wanted);
             } else if (node.adjoint() instanceof Accumulating adjoint) {
-                added = wanted[0] ? sums.gradients.get(inputs.getFirst()) : null;
+                added = wanted[0] ? readable(inputs.getFirst(), sums.gradients) : null;
                 answers = adjoint.gradients(upstream, wanted, added);
             } else {
                 answers = node.adjoint().gradients(upstream, wanted);
@@ -285,7 +329,7 @@ public final class Tape implements AutoCloseable {
                 if (wanted[i] && answer != null) {
                     boolean included = i == 0 && added != null;
                     Map<Var, Tensor> into = included ? sums.gradients : sums.of(inputs.get(i));
-                    Tensor present = included ? null : into.get(inputs.get(i));
+                    Tensor present = included ? null : readable(inputs.get(i), into);
                     Tensor total = total(inputs.get(i), answer, present, scope);
                     Tensor former = into.put(inputs.get(i), total);
                     if (former != null) {
@@ -297,15 +341,24 @@ public final class Tape implements AutoCloseable {
         replaced.forEach(Tensor::close); // only now: an adjoint may return one tensor for several inputs
     }
 
+    /** Returns the gradient of a variable so far, or null; both it and the one to be added can be read then. */
+    private @Nullable Tensor readable(Var variable, Map<Var, Tensor> gradients) {
+        Tensor present = gradients.get(variable);
+        if (present != null && aside.contains(variable)) {
+            join();
+        }
+        return present;
+    }
+
     /**
      * Adds the gradient of a part to that of the whole.
      *
      * @param own gradients that this method made, which nothing else refers to
      */
-    private static void addPart(Node node, Tensor upstream, Map<Var, Tensor> gradients, Set<Tensor> own) {
+    private void addPart(Node node, Tensor upstream, Map<Var, Tensor> gradients, Set<Tensor> own) {
         Var whole = node.inputs().getFirst();
         UnaryOperator<Tensor> view = Objects.requireNonNull(node.part());
-        Tensor present = gradients.get(whole);
+        Tensor present = readable(whole, gradients);
         try (Scope scope = Scope.open()) {
             if (present != null && own.contains(present)) {
                 Tensor part = view.apply(present);

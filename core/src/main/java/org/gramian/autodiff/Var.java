@@ -8,11 +8,14 @@ public final class Var {
     private final Tape tape;
     private final Tensor value;
     private final boolean wantsGradient;
+    private final boolean leaf;
 
-    Var(Tape tape, Tensor value, boolean wantsGradient) {
+    /** @param leaf whether it is a variable or constant, not the value of a function */
+    Var(Tape tape, Tensor value, boolean wantsGradient, boolean leaf) {
         this.tape = tape;
         this.value = value;
         this.wantsGradient = wantsGradient;
+        this.leaf = leaf;
     }
 
     /** Returns the value, valid until the tape is closed or the backward pass has freed it. */
@@ -33,6 +36,10 @@ public final class Var {
     /** Returns whether this is a variable with a gradient or depends on one. */
     public boolean wantsGradient() {
         return wantsGradient;
+    }
+
+    boolean isLeaf() {
+        return leaf;
     }
 
     @Override

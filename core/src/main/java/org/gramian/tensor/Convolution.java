@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.List;
 import java.util.Optional;
 import org.gramian.tensor.Window.Pair;
 import org.gramian.tensor.library.Libtorch;
@@ -41,13 +42,11 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * @param input {@code [n, c, h, w]}
      * @param weight {@code [k, c/groups, s, t]}
      * @param bias {@code [k]}
-     * @param result gradient of the sums before the activation {@code [n, k, h', w']}, which is that of a residual too
      */
     public record Gradients(
             @Nullable Tensor input,
             @Nullable Tensor weight,
-            @Nullable Tensor bias,
-            Tensor result) {}
+            @Nullable Tensor bias) {}
 
     /**
      * Filters in the form in which they are applied.
@@ -207,8 +206,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
             return new Gradients(
                     wanted[0] ? DepthwiseKernels.backwardInput(gradient, maps.shape(), weight, this) : null,
                     wanted[1] ? DepthwiseKernels.backwardWeight(gradient, maps, weight, this) : null,
-                    wanted[2] ? Reductions.sum(gradient, 0, 2, 3) : null,
-                    gradient);
+                    wanted[2] ? Reductions.sum(gradient, 0, 2, 3) : null);
         }
         check(maps, weight);
         Tensor input = inFastestFormat(maps, weight);
@@ -238,88 +236,86 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
                 },
                 input,
                 weight);
-        return new Gradients(gradients[0], gradients[1], gradients[2], gradient);
-    }
-
-    /**
-     * Computes the gradients of {@link #apply} followed by an activation.
-     *
-     * @param gradient gradient of the activated result
-     * @param other second summand of that gradient, or null
-     * @param value activated result {@code [n, k, h', w']}, or the result before the activation if it {@linkplain
-     *     Activation#needsInput needs} that
-     * @param wanted which of the gradients of input, weight and bias to compute
-     */
-    public Gradients backward(
-            Tensor gradient,
-            @Nullable Tensor other,
-            Tensor value,
-            Inputs inputs,
-            Activation activation,
-            boolean[] wanted) {
-        Sums sums = Sums.of(gradient, other, value, activation, wanted[2]);
-        return backward(sums.gradient, sums.perChannel, inputs, wanted);
-    }
-
-    /**
-     * Computes the gradients of {@link #apply} followed by an activation and max pooling. A maximum is the activated value at
-     * its position, so the derivative of the activation is applied to the pooled gradient, which is smaller.
-     *
-     * @param gradient gradient of the maxima
-     * @param other second summand of that gradient, or null
-     * @param maxima pooled values and their indices
-     * @param pool window of the pooling
-     * @param result activated result {@code [n, k, h', w']} before the pooling; only its shape is used if the maxima {@linkplain
-     *     Window.Maxima#needMaps do not need} more
-     * @param activation activation whose derivative follows from its value
-     * @param wanted which of the gradients of input, weight and bias to compute
-     */
-    public Gradients backward(
-            Tensor gradient,
-            @Nullable Tensor other,
-            Window.Maxima maxima,
-            Window pool,
-            Tensor result,
-            Inputs inputs,
-            Activation activation,
-            boolean[] wanted) {
-        Sums sums = Sums.of(gradient, other, maxima.values(), activation, wanted[2]);
-        Tensor ofResult = pool.maxBackward(sums.gradient, result, maxima.places());
-        return backward(ofResult, sums.perChannel, inputs, wanted);
-    }
-
-    /** @param ofBias gradient of the bias, or null if it has to be computed where it is wanted */
-    private Gradients backward(Tensor gradient, @Nullable Tensor ofBias, Inputs inputs, boolean[] wanted) {
-        boolean[] others = {wanted[0], wanted[1], wanted[2] && ofBias == null};
-        Gradients gradients = backward(gradient, inputs.maps, inputs.weight, others);
-        return new Gradients(
-                gradients.input, gradients.weight, ofBias == null ? gradients.bias : ofBias, gradients.result);
+        return new Gradients(gradients[0], gradients[1], gradients[2]);
     }
 
     /**
      * Gradient before an activation.
      *
      * @param gradient {@code [n, k, h', w']}
-     * @param perChannel its sums per channel {@code [k]} in float32, or null if no kernel computes them in the same pass
+     * @param sums its sums per channel {@code [k]} in float32, or null if no kernel computes them in the same pass
      */
-    private record Sums(Tensor gradient, @Nullable Tensor perChannel) {
-        static Sums of(Tensor upstream, @Nullable Tensor other, Tensor value, Activation activation, boolean wanted) {
+    public record Upstream(Tensor gradient, @Nullable Tensor sums) {
+        /**
+         * Computes the gradient from that of the activated result.
+         *
+         * @param gradient gradient of the activated result
+         * @param other second summand of that gradient, or null
+         * @param value activated result {@code [n, k, h', w']}, or the result before the activation if it {@linkplain
+         *     Activation#needsInput needs} that
+         * @param wanted whether the sums are needed
+         */
+        public static Upstream of(
+                Tensor gradient, @Nullable Tensor other, Tensor value, Activation activation, boolean wanted) {
             boolean fused = wanted
                     && activation.clamps()
-                    && upstream.type() == value.type()
+                    && gradient.type() == value.type()
                     && FeatureMapKernels.suitSums(value);
             if (fused) {
                 FeatureMapKernels.Passed passed =
-                        FeatureMapKernels.activationBackward(upstream, other, value, activation);
-                return new Sums(passed.input(), passed.sums());
+                        FeatureMapKernels.activationBackward(gradient, other, value, activation);
+                return new Upstream(passed.input(), passed.sums());
             }
             // else every layer below would convert it
-            Tensor g = Views.forTensorCores(other == null ? upstream : Elementwise.add(upstream, other));
+            Tensor g = Views.forTensorCores(other == null ? gradient : Elementwise.add(gradient, other));
             if (!activation.clamps()) {
                 return of(activation.backward(g, value), null, value, Activation.NONE, wanted);
             }
-            return new Sums(activation.backward(g, value), null);
+            return new Upstream(activation.backward(g, value), null);
         }
+
+        /**
+         * Computes the gradient from that of max pooling of the activated result. A maximum is the activated value at its
+         * position, so the derivative of the activation is applied to the pooled gradient, which is smaller.
+         *
+         * @param gradient gradient of the maxima
+         * @param other second summand of that gradient, or null
+         * @param maxima pooled values and their indices
+         * @param pool window of the pooling
+         * @param result activated result {@code [n, k, h', w']} before the pooling; only its shape is used if the maxima
+         *     {@linkplain Window.Maxima#needMaps do not need} more
+         * @param activation activation whose derivative follows from its value
+         * @param wanted whether the sums are needed
+         */
+        public static Upstream ofPooled(
+                Tensor gradient,
+                @Nullable Tensor other,
+                Window.Maxima maxima,
+                Window pool,
+                Tensor result,
+                Activation activation,
+                boolean wanted) {
+            Upstream pooled = of(gradient, other, maxima.values(), activation, wanted);
+            return new Upstream(pool.maxBackward(pooled.gradient, result, maxima.places()), pooled.sums);
+        }
+
+        /** Returns the gradient, and the sums if there are any. */
+        public List<Tensor> tensors() {
+            return sums == null ? List.of(gradient) : List.of(gradient, sums);
+        }
+    }
+
+    /**
+     * Computes the gradients of {@link #apply}.
+     *
+     * @param upstream gradient of the result
+     * @param wanted which of the gradients of input, weight and bias to compute
+     */
+    public Gradients backward(Upstream upstream, Inputs inputs, boolean[] wanted) {
+        Tensor sums = wanted[2] ? upstream.sums : null;
+        boolean[] others = {wanted[0], wanted[1], wanted[2] && sums == null};
+        Gradients gradients = backward(upstream.gradient, inputs.maps, inputs.weight, others);
+        return new Gradients(gradients.input, gradients.weight, sums == null ? gradients.bias : sums);
     }
 
     /** Returns the output shape for shapes of maps and weights. */

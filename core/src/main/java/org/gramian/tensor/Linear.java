@@ -54,6 +54,11 @@ public final class Linear {
         private static Upstream of(FeatureMapKernels.Passed passed) {
             return new Upstream(passed.input(), passed.sums());
         }
+
+        /** Returns the rows, and the sums if there are any. */
+        public List<Tensor> tensors() {
+            return sums == null ? List.of(rows) : List.of(rows, sums);
+        }
     }
 
     /**

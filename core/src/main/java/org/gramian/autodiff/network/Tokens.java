@@ -2,7 +2,9 @@ package org.gramian.autodiff.network;
 
 import static org.gramian.autodiff.Result.Adjoint.list;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -71,17 +73,18 @@ public final class Tokens {
      * Linear layer inside a node.
      *
      * @param x input {@code [.., d]}
+     * @param parameters W and b
      * @param weight W {@code [k, d]} in the type of x
      * @param exact type of the parameters
      * @param rows value {@code [m, k]}
      */
-    private record Projection(Var x, Tensor weight, DType exact, Tensor rows) {
+    private record Projection(Var x, List<Var> parameters, Tensor weight, DType exact, Tensor rows) {
         static Projection of(Var x, Var weight, Var bias) {
             DType type = x.value().type();
             Tensor w = x.tape().rounded(weight, type);
             // rows: of a view with permuted dimensions libtorch would make one product per index of the first
             Tensor y = Products.linear(Tokens.rows(x.value()), w, x.tape().rounded(bias, type));
-            return new Projection(x, w, weight.value().type(), y);
+            return new Projection(x, List.of(weight, bias), w, weight.value().type(), y);
         }
 
         /** Gives rows {@code [m, c]} the leading dimensions of x. */
@@ -89,9 +92,25 @@ public final class Tokens {
             return Views.reshape(rows, x.shape().with(-1, rows.size(1)).sizes());
         }
 
-        /** Computes the gradients of x, W and b. */
+        /** Computes the gradients of x, W and b, the latter beside that of x if both are wanted. */
         List<@Nullable Tensor> gradients(Upstream g, boolean[] wanted) {
-            Linear.Gradients found = Linear.backward(g, Tokens.rows(x.value()), weight, exact, wanted);
+            Tensor input = Tokens.rows(x.value());
+            if (wanted[0] && wanted[1]) {
+                List<Tensor> reads = new ArrayList<>(List.of(input));
+                reads.addAll(g.tensors());
+                boolean[] ofParameters = {false, true, wanted[2]};
+                Optional<List<@Nullable Tensor>> aside = x.tape().aside(parameters, reads, () -> {
+                    Linear.Gradients found = Linear.backward(g, input, weight, exact, ofParameters);
+                    return list(found.weight(), found.bias());
+                });
+                if (aside.isPresent()) {
+                    boolean[] ofRows = {true, false, false};
+                    Tensor rows =
+                            Linear.backward(g, input, weight, exact, ofRows).rows();
+                    return list(like(x, rows), aside.get().get(0), aside.get().get(1));
+                }
+            }
+            Linear.Gradients found = Linear.backward(g, input, weight, exact, wanted);
             return list(like(x, found.rows()), found.weight(), found.bias());
         }
     }

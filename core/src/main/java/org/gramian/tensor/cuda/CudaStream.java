@@ -38,12 +38,27 @@ public final class CudaStream implements AutoCloseable {
             return new CudaStream(MemorySegment.NULL, MemorySegment.NULL);
         }
         device.synchronize();
-        MemorySegment stream = STREAMS.computeIfAbsent(
-                device.index(),
-                index -> Cuda.pointer("a stream", word -> (int) Cuda.NEW_STREAM.invokeExact(word, ON_ITS_OWN)));
-        MemorySegment guard = Cuda.pointer(
-                "switch of the stream", word -> (int) Cuda.NEW_GUARD.invokeExact(stream, device.index(), word));
-        return new CudaStream(stream, guard);
+        MemorySegment stream = STREAMS.computeIfAbsent(device.index(), _ -> create());
+        return new CudaStream(stream, guard(stream, device.index()));
+    }
+
+    /** Creates a stream of the thread's current GPU. */
+    static MemorySegment create() {
+        return Cuda.pointer("a stream", word -> (int) Cuda.NEW_STREAM.invokeExact(word, ON_ITS_OWN));
+    }
+
+    /** Makes a stream the current one of the thread until the guard is deleted. */
+    static MemorySegment guard(MemorySegment stream, int device) {
+        return Cuda.pointer("switch of the stream", word -> (int) Cuda.NEW_GUARD.invokeExact(stream, device, word));
+    }
+
+    /** Restores the stream from before a guard. */
+    static void delete(MemorySegment guard) {
+        try {
+            NativeErrors.check((int) Cuda.DELETE_GUARD.invokeExact(guard), "switch of the stream");
+        } catch (Throwable thrown) {
+            throw NativeErrors.wrap(thrown);
+        }
     }
 
     @Override
@@ -51,7 +66,7 @@ public final class CudaStream implements AutoCloseable {
         if (!guard.equals(MemorySegment.NULL)) {
             try {
                 int code = (int) Cuda.SYNCHRONIZE.invokeExact(stream);
-                NativeErrors.check((int) Cuda.DELETE_GUARD.invokeExact(guard), "switch of the stream");
+                delete(guard);
                 NativeErrors.check(code, "work on the GPU");
             } catch (Throwable thrown) {
                 throw NativeErrors.wrap(thrown);

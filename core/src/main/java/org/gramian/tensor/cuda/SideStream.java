@@ -1,0 +1,223 @@
+package org.gramian.tensor.cuda;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+import org.gramian.tensor.library.Cuda;
+import org.gramian.tensor.library.NativeErrors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Second CUDA stream beside the {@link CudaStream} of the current thread, for work whose results are needed late: its
+ * kernels fill the multiprocessors that small kernels of the current stream leave idle. In a CUDA graph it becomes a
+ * parallel branch.
+ *
+ * <p>Work is submitted in sections. A section starts after all work that the current stream has received so far; its
+ * results may be read on the current stream only after {@link #join}. libtorch gives the memory of a freed tensor at
+ * once to the next tensor of the same stream. Therefore a section holds the tensors that it reads until the current
+ * stream has waited for it. Its results may be freed at any time: their memory returns to later sections only, which
+ * start after their readers.
+ *
+ * <p>The system property {@value #SWITCH} disables the stream if it is {@code false}.
+ */
+public final class SideStream implements AutoCloseable {
+    /** System property; {@code false} disables the stream. */
+    public static final String SWITCH = "gramian.sideStream";
+
+    private static final boolean ENABLED = Boolean.parseBoolean(System.getProperty(SWITCH, "true"));
+
+    private static final int NO_TIMING = 2; // cudaEventDisableTiming
+
+    /** Most sections that the current stream has not waited for. */
+    private static final int MOST_SECTIONS = 8;
+
+    /** Bytes held by sections from which on the current stream waits for the older half of them. */
+    private static final long MOST_BYTES = 256L << 20;
+
+    /**
+     * Stream and events of a GPU for the life of the process: libtorch caches memory by stream.
+     *
+     * @param begin recorded on the current stream where a section starts
+     * @param ends recorded at the ends of sections, in turn
+     * @param inUse whether a thread has opened the stream
+     */
+    private record Shared(MemorySegment stream, MemorySegment begin, List<MemorySegment> ends, AtomicBoolean inUse) {
+        static Shared create() {
+            return new Shared(
+                    CudaStream.create(),
+                    event(),
+                    Stream.generate(Shared::event).limit(MOST_SECTIONS).toList(),
+                    new AtomicBoolean());
+        }
+
+        private static MemorySegment event() {
+            return Cuda.pointer("an event", word -> (int) Cuda.Copies.NEW_EVENT.invokeExact(word, NO_TIMING));
+        }
+    }
+
+    private static final Map<Integer, Shared> STREAMS = new ConcurrentHashMap<>();
+    private static final AtomicLong SECTIONS = new AtomicLong();
+
+    /**
+     * Work that the current stream has not waited for.
+     *
+     * @param held other handles on the tensors that it reads
+     */
+    private record Section(MemorySegment end, List<Tensor> held, long bytes) {}
+
+    private final int device;
+    private final MemorySegment current;
+    private final Shared shared;
+    private final Deque<Section> sections = new ArrayDeque<>();
+    private long bytes;
+    private int next;
+
+    private SideStream(int device, MemorySegment current, Shared shared) {
+        this.device = device;
+        this.current = current;
+        this.shared = shared;
+    }
+
+    /**
+     * Opens the stream of a GPU on this thread.
+     *
+     * @return null on the CPU, outside of a {@link CudaStream}, if the stream is open already, or if it is disabled
+     */
+    public static @Nullable SideStream open(Device device) {
+        if (!ENABLED || device.kind() != Device.Kind.CUDA) {
+            return null;
+        }
+        MemorySegment current = Cuda.currentStream(device.index());
+        if (current.equals(MemorySegment.NULL)) {
+            return null; // the default stream
+        }
+        Shared shared = STREAMS.computeIfAbsent(device.index(), _ -> Shared.create());
+        return shared.inUse.compareAndSet(false, true) ? new SideStream(device.index(), current, shared) : null;
+    }
+
+    /** Returns the number of sections of this process. */
+    static long sections() {
+        return SECTIONS.get();
+    }
+
+    /**
+     * Runs work as a section; returns when it is submitted.
+     *
+     * @param reads tensors that the work reads, except those that outlive this object
+     * @param work computes tensors; others that it creates are freed
+     * @return the results, owned by the current scope
+     */
+    public List<@Nullable Tensor> run(List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
+        long size = reads.stream()
+                .mapToLong(tensor -> tensor.shape().elements() * tensor.type().bytes())
+                .sum();
+        if (sections.size() == MOST_SECTIONS || bytes + size > MOST_BYTES) {
+            join(sections.size() / 2);
+        }
+        record(shared.begin, current);
+        await(shared.stream, shared.begin);
+        Section section = new Section(shared.ends.get(next), aliases(reads), size);
+        next = (next + 1) % MOST_SECTIONS;
+        sections.addLast(section);
+        bytes += size;
+        SECTIONS.incrementAndGet();
+        try (Switch _ = new Switch(section.end);
+                Scope scope = Scope.open()) {
+            List<@Nullable Tensor> results = work.get();
+            for (Tensor result : results) {
+                if (result != null) {
+                    scope.keep(result);
+                }
+            }
+            return results;
+        }
+    }
+
+    /** Makes this the stream of the thread; closing it ends the section, also after a failure. */
+    private final class Switch implements AutoCloseable {
+        private final MemorySegment end;
+        private final MemorySegment guard = CudaStream.guard(shared.stream, device);
+
+        Switch(MemorySegment end) {
+            this.end = end;
+        }
+
+        @Override
+        public void close() {
+            CudaStream.delete(guard);
+            record(end, shared.stream);
+        }
+    }
+
+    private static List<Tensor> aliases(List<Tensor> tensors) {
+        List<Tensor> aliases = new ArrayList<>();
+        for (Tensor tensor : tensors) {
+            Tensor alias = Views.alias(tensor);
+            Scope.detach(alias);
+            aliases.add(alias);
+        }
+        return aliases;
+    }
+
+    /** Makes the current stream wait for all sections, so that it can read their results. */
+    public void join() {
+        join(0);
+    }
+
+    /** Makes the current stream wait for all sections but the last few. */
+    private void join(int left) {
+        List<Section> done = new ArrayList<>();
+        while (sections.size() > left) {
+            done.add(sections.removeFirst());
+        }
+        if (done.isEmpty()) {
+            return;
+        }
+        try {
+            await(current, done.getLast().end); // the stream is in order: the earlier ones are finished then
+        } finally {
+            for (Section section : done) {
+                bytes -= section.bytes;
+                section.held.forEach(Tensor::close);
+            }
+        }
+    }
+
+    private static void record(MemorySegment event, MemorySegment stream) {
+        try {
+            NativeErrors.check((int) Cuda.Copies.RECORD.invokeExact(event, stream), "event of a stream");
+        } catch (Throwable thrown) {
+            throw NativeErrors.wrap(thrown);
+        }
+    }
+
+    private static void await(MemorySegment stream, MemorySegment event) {
+        try {
+            NativeErrors.check((int) Cuda.Copies.WAIT.invokeExact(stream, event, 0), "wait of a stream");
+        } catch (Throwable thrown) {
+            throw NativeErrors.wrap(thrown);
+        }
+    }
+
+    /** Joins all sections. */
+    @Override
+    public void close() {
+        try {
+            join();
+        } finally {
+            shared.inUse.set(false);
+        }
+    }
+}

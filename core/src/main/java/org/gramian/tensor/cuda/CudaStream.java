@@ -21,6 +21,9 @@ public final class CudaStream implements AutoCloseable {
      */
     private static final int ON_ITS_OWN = 1;
 
+    /** Higher than the default of other streams, 0: a {@link SideStream} gets the multiprocessors that this one leaves. */
+    private static final int PRIORITY = -1;
+
     /** One stream per GPU for the life of the process: libtorch caches memory by stream. */
     private static final Map<Integer, MemorySegment> STREAMS = new ConcurrentHashMap<>();
 
@@ -38,13 +41,18 @@ public final class CudaStream implements AutoCloseable {
             return new CudaStream(MemorySegment.NULL, MemorySegment.NULL);
         }
         device.synchronize();
-        MemorySegment stream = STREAMS.computeIfAbsent(device.index(), _ -> create());
+        MemorySegment stream = STREAMS.computeIfAbsent(device.index(), _ -> create(PRIORITY));
         return new CudaStream(stream, guard(stream, device.index()));
     }
 
-    /** Creates a stream of the thread's current GPU. */
-    static MemorySegment create() {
-        return Cuda.pointer("a stream", word -> (int) Cuda.NEW_STREAM.invokeExact(word, ON_ITS_OWN));
+    /**
+     * Creates a stream of the thread's current GPU.
+     *
+     * @param priority lower numbers first; kernels keep it in a CUDA graph
+     */
+    static MemorySegment create(int priority) {
+        return Cuda.pointer(
+                "a stream", word -> (int) Cuda.NEW_STREAM_OF_PRIORITY.invokeExact(word, ON_ITS_OWN, priority));
     }
 
     /** Makes a stream the current one of the thread until the guard is deleted. */

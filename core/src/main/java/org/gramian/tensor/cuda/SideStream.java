@@ -38,6 +38,7 @@ public final class SideStream implements AutoCloseable {
 
     private static final boolean ENABLED = Boolean.parseBoolean(System.getProperty(SWITCH, "true"));
 
+    private static final int LOWEST_PRIORITY = 0;
     private static final int NO_TIMING = 2; // cudaEventDisableTiming
 
     /** Most sections that the current stream has not waited for. */
@@ -56,7 +57,7 @@ public final class SideStream implements AutoCloseable {
     private record Shared(MemorySegment stream, MemorySegment begin, List<MemorySegment> ends, AtomicBoolean inUse) {
         static Shared create() {
             return new Shared(
-                    CudaStream.create(),
+                    CudaStream.create(LOWEST_PRIORITY),
                     event(),
                     Stream.generate(Shared::event).limit(MOST_SECTIONS).toList(),
                     new AtomicBoolean());

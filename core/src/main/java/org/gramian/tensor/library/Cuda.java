@@ -28,6 +28,8 @@ public final class Cuda {
     public static final MethodHandle SET_DEVICE = code("cudaSetDevice", JAVA_INT);
     public static final MethodHandle ATTRIBUTE = code("cudaDeviceGetAttribute", ADDRESS, JAVA_INT, JAVA_INT);
     public static final MethodHandle NEW_STREAM = code("cudaStreamCreateWithFlags", ADDRESS, JAVA_INT);
+    public static final MethodHandle NEW_STREAM_OF_PRIORITY =
+            code("cudaStreamCreateWithPriority", ADDRESS, JAVA_INT, JAVA_INT);
     public static final MethodHandle SYNCHRONIZE = code("cudaStreamSynchronize", ADDRESS);
     public static final MethodHandle BEGIN_CAPTURE = code("cudaStreamBeginCapture", ADDRESS, JAVA_INT);
     public static final MethodHandle END_CAPTURE = code("cudaStreamEndCapture", ADDRESS, ADDRESS);

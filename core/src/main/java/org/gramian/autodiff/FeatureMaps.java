@@ -77,6 +77,14 @@ public final class FeatureMaps {
             Window.Maxima maxima = pool == null ? null : pool.max(saved);
             Backward backward = (g, other, wanted) -> {
                 boolean[] all = filters.wanted(wanted);
+                Convolution.Inputs of = new Convolution.Inputs(x, prepared.weight());
+                if (!all[0] && maxima == null && residual == null) {
+                    Optional<Convolution.Gradients> found =
+                            convolution.backwardOfFilters(g, other, saved, of, activation);
+                    if (found.isPresent()) {
+                        return filters.listed(found.get());
+                    }
+                }
                 Convolution.Upstream upstream = maxima == null || pool == null
                         ? Convolution.Upstream.of(g, other, saved, activation, all[2])
                         : Convolution.Upstream.ofPooled(g, other, maxima, pool, saved, activation, all[2]);
@@ -249,10 +257,16 @@ public final class FeatureMaps {
                 all.add(convolution.backward(g, of, ofMaps).input());
                 all.addAll(aside.get());
             } else {
-                Convolution.Gradients found = convolution.backward(g, of, wanted);
-                all.add(found.input());
-                all.addAll(ofFilters(found));
+                all.addAll(listed(convolution.backward(g, of, wanted)));
             }
+            return all;
+        }
+
+        /** Returns the gradients of maps and filters. */
+        private List<@Nullable Tensor> listed(Convolution.Gradients found) {
+            List<@Nullable Tensor> all = new ArrayList<>();
+            all.add(found.input());
+            all.addAll(ofFilters(found));
             return all;
         }
 

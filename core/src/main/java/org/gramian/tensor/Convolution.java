@@ -165,6 +165,10 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         if (DepthwiseKernels.suit(maps, weight, this) && (bias == null || bias.type() == DType.F32)) {
             return DepthwiseKernels.apply(maps, weight, bias, this, activation);
         }
+        if (StemKernels.suit(maps, weight, this)) {
+            check(maps, weight);
+            return StemKernels.apply(maps, weight, bias, this, activation);
+        }
         if (bias == null) {
             return activation.inPlace(apply(maps, weight, null));
         }
@@ -243,9 +247,9 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * Gradient before an activation.
      *
      * @param gradient {@code [n, k, h', w']}
-     * @param sums its sums per channel {@code [k]} in float32, or null if no kernel computes them in the same pass
+     * @param partial partial sums per channel {@code [p, k]} in float32, or null if no kernel computes them in the same pass
      */
-    public record Upstream(Tensor gradient, @Nullable Tensor sums) {
+    public record Upstream(Tensor gradient, @Nullable Tensor partial) {
         /**
          * Computes the gradient from that of the activated result.
          *
@@ -264,7 +268,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
             if (fused) {
                 FeatureMapKernels.Passed passed =
                         FeatureMapKernels.activationBackward(gradient, other, value, activation);
-                return new Upstream(passed.input(), passed.sums());
+                return new Upstream(passed.input(), passed.partial());
             }
             // else every layer below would convert it
             Tensor g = Views.forTensorCores(other == null ? gradient : Elementwise.add(gradient, other));
@@ -296,12 +300,12 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
                 Activation activation,
                 boolean wanted) {
             Upstream pooled = of(gradient, other, maxima.values(), activation, wanted);
-            return new Upstream(pool.maxBackward(pooled.gradient, result, maxima.places()), pooled.sums);
+            return new Upstream(pool.maxBackward(pooled.gradient, result, maxima.places()), pooled.partial);
         }
 
-        /** Returns the gradient, and the sums if there are any. */
+        /** Returns the gradient, and the partial sums if there are any. */
         public List<Tensor> tensors() {
-            return sums == null ? List.of(gradient) : List.of(gradient, sums);
+            return partial == null ? List.of(gradient) : List.of(gradient, partial);
         }
     }
 
@@ -312,10 +316,32 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * @param wanted which of the gradients of input, weight and bias to compute
      */
     public Gradients backward(Upstream upstream, Inputs inputs, boolean[] wanted) {
-        Tensor sums = wanted[2] ? upstream.sums : null;
+        if (!wanted[0] && StemKernels.suit(inputs.maps, inputs.weight, this)) {
+            return StemKernels.backward(upstream.gradient, null, null, inputs, this, Activation.NONE);
+        }
+        Tensor sums = wanted[2] && upstream.partial != null ? FeatureMapKernels.sumRows(upstream.partial) : null;
         boolean[] others = {wanted[0], wanted[1], wanted[2] && sums == null};
         Gradients gradients = backward(upstream.gradient, inputs.maps, inputs.weight, others);
         return new Gradients(gradients.input, gradients.weight, sums == null ? gradients.bias : sums);
+    }
+
+    /**
+     * Computes the gradients of the filters of {@link #apply} followed by an activation in one pass over the gradient of the result,
+     * where kernels do so: for maps with few channels.
+     *
+     * @param gradient gradient of the activated result
+     * @param other second summand of that gradient, or null
+     * @param value activated result {@code [n, k, h', w']}
+     */
+    public Optional<Gradients> backwardOfFilters(
+            Tensor gradient, @Nullable Tensor other, Tensor value, Inputs inputs, Activation activation) {
+        if (!activation.clamps()
+                || gradient.type() != DType.BF16
+                || !StemKernels.suit(inputs.maps, inputs.weight, this)) {
+            return Optional.empty();
+        }
+        Tensor y = activation == Activation.NONE ? null : value;
+        return Optional.of(StemKernels.backward(gradient, other, y, inputs, this, activation));
     }
 
     /** Returns the output shape for shapes of maps and weights. */

@@ -106,10 +106,15 @@ final class FeatureMapKernels {
     /**
      * Gradient of the input of an activation.
      *
-     * @param input gradient in channels-last format
-     * @param sums sums per channel in float32
+     * @param input gradient in channels-last format, or rows
+     * @param partial partial sums per channel or column in float32, {@code [p, c]}
      */
-    record Passed(Tensor input, Tensor sums) {}
+    record Passed(Tensor input, Tensor partial) {
+        /** Computes the sums per channel or column {@code [c]}. */
+        Tensor sums() {
+            return sumRows(partial);
+        }
+    }
 
     static Passed reluBackward(Tensor g, Tensor y, Activation activation) {
         return activationBackward(g, null, y, activation);
@@ -145,7 +150,7 @@ final class FeatureMapKernels {
                 rows,
                 vectors,
                 activation.highBits());
-        return new Passed(result, sumRows(partial));
+        return new Passed(result, partial);
     }
 
     /** Returns whether the columns of a matrix {@code [m, c]} can be summed. */
@@ -163,7 +168,7 @@ final class FeatureMapKernels {
 
     /** Sums the columns of a matrix {@code [m, c]} in float32. */
     static Tensor columnSums(Tensor matrix) {
-        return columnSums("column_sums", matrix.shape(), matrix);
+        return sumRows(partialSums("column_sums", matrix.shape(), matrix));
     }
 
     /**
@@ -175,22 +180,22 @@ final class FeatureMapKernels {
     static Passed geluBackward(Tensor g, Tensor x, Gelu form) {
         Tensor result = Tensors.emptyLike(x);
         String kernel = form == Gelu.ERF ? "gelu_erf_backward_sums" : "gelu_tanh_backward_sums";
-        return new Passed(result, columnSums(kernel, x.shape(), g, x, result));
+        return new Passed(result, partialSums(kernel, x.shape(), g, x, result));
     }
 
     /** Puts three matrices {@code [m, c]} side by side, {@code [m, 3·c]}, and sums the columns. */
     static Passed joined(Tensor first, Tensor second, Tensor third) {
         Shape shape = first.shape().with(1, 3 * first.size(1));
         Tensor result = Tensors.empty(shape, first);
-        return new Passed(result, columnSums("join_sums", shape, first, second, third, result));
+        return new Passed(result, partialSums("join_sums", shape, first, second, third, result));
     }
 
     /**
-     * Launches a kernel that leaves partial sums of columns, and adds these.
+     * Launches a kernel that computes partial sums of columns and returns these.
      *
      * @param shape {@code [m, c]}, of which the columns are summed
      */
-    private static Tensor columnSums(String kernel, Shape shape, Tensor... tensors) {
+    private static Tensor partialSums(String kernel, Shape shape, Tensor... tensors) {
         int rows = Math.toIntExact(shape.at(0));
         int tiles = Math.toIntExact(Math.ceilDiv(shape.at(1), (long) VECTOR * TILE));
         int blocks = Math.clamp(Math.ceilDiv(BLOCKS, tiles), 1, Math.ceilDiv(rows, TILE));
@@ -200,7 +205,7 @@ final class FeatureMapKernels {
                 kernel,
                 new LaunchConfig(tiles, blocks, 1, TILE, TILE),
                 Stream.concat(Stream.of(tensors), after).toArray());
-        return sumRows(partial);
+        return partial;
     }
 
     /**

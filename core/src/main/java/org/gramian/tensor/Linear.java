@@ -22,9 +22,9 @@ public final class Linear {
      * Gradient of y.
      *
      * @param rows {@code [m, k]}
-     * @param sums sums of its columns {@code [k]} in float32, or null if they are not computed yet
+     * @param partial partial sums of its columns {@code [p, k]} in float32, or null if they are not computed yet
      */
-    public record Upstream(Tensor rows, @Nullable Tensor sums) {
+    public record Upstream(Tensor rows, @Nullable Tensor partial) {
         /** Creates a gradient without sums. */
         public static Upstream of(Tensor rows) {
             return new Upstream(rows, null);
@@ -52,12 +52,12 @@ public final class Linear {
         }
 
         private static Upstream of(FeatureMapKernels.Passed passed) {
-            return new Upstream(passed.input(), passed.sums());
+            return new Upstream(passed.input(), passed.partial());
         }
 
-        /** Returns the rows, and the sums if there are any. */
+        /** Returns the rows, and the partial sums if there are any. */
         public List<Tensor> tensors() {
-            return sums == null ? List.of(rows) : List.of(rows, sums);
+            return partial == null ? List.of(rows) : List.of(rows, partial);
         }
     }
 
@@ -78,8 +78,8 @@ public final class Linear {
     }
 
     private static Tensor sums(Upstream g) {
-        if (g.sums != null) {
-            return g.sums;
+        if (g.partial != null) {
+            return FeatureMapKernels.sumRows(g.partial);
         }
         return FeatureMapKernels.suitColumns(g.rows)
                 ? FeatureMapKernels.columnSums(g.rows)

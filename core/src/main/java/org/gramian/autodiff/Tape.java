@@ -210,7 +210,7 @@ public final class Tape implements AutoCloseable {
             throw new IllegalStateException("backward can be called only once per tape");
         }
         used = true;
-        try (SideStream opened = SideStream.open(root.value().device())) {
+        try (SideStream opened = SideStream.openInCapture(root.value().device())) {
             side = opened;
             return gradients(root, upstream);
         } finally {
@@ -253,19 +253,19 @@ public final class Tape implements AutoCloseable {
     }
 
     /**
-     * Computes gradients of parameters beside the rest of the backward pass, on a second CUDA stream, if training on a GPU
-     * has a stream of its own. Called by adjoints, before they compute the gradients of their other inputs.
+     * Computes gradients of parameters beside the rest of the backward pass, on a second CUDA stream, while a step is captured
+     * as a CUDA graph. Called by adjoints, before they compute the gradients of their other inputs.
      *
      * @param parameters inputs of the function whose gradients the work computes
      * @param reads tensors that the work reads, except the values of the parameters
      * @param work computes the gradients
-     * @return gradients that the adjoint must return without reading them; or empty if there is no such stream or a parameter
-     *     is the value of another function: then the adjoint computes them itself
+     * @return gradients that the adjoint must return without reading them; or empty if there is no such stream, if the work is
+     *     large, or if a parameter is the value of another function: then the adjoint computes them itself
      */
     public Optional<List<@Nullable Tensor>> aside(
             List<Var> parameters, List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
         SideStream stream = side;
-        if (stream == null || !parameters.stream().allMatch(Var::isLeaf)) {
+        if (stream == null || !stream.suits(reads) || !parameters.stream().allMatch(Var::isLeaf)) {
             return Optional.empty();
         }
         aside.addAll(parameters);

@@ -1,5 +1,8 @@
 package org.gramian.tensor.cuda;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -46,6 +49,11 @@ public final class SideStream implements AutoCloseable {
 
     /** Bytes held by sections from which on the current stream waits for the older half of them. */
     private static final long MOST_BYTES = 256L << 20;
+
+    /** Bytes that a section may read: kernels that read more fill the GPU alone, and holding the tensors would cost memory. */
+    private static final long LARGEST = MOST_BYTES / 2;
+
+    private static final int ACTIVE = 1; // cudaStreamCaptureStatusActive
 
     /**
      * Stream and events of a GPU for the life of the process: libtorch caches memory by stream.
@@ -108,6 +116,42 @@ public final class SideStream implements AutoCloseable {
         return shared.inUse.compareAndSet(false, true) ? new SideStream(device.index(), current, shared) : null;
     }
 
+    /**
+     * Opens the stream of a GPU on this thread if its work is being captured. Otherwise there is nothing to gain: the host
+     * submits kernels no faster than one stream runs them, and trials of cuDNN would disturb each other.
+     *
+     * @return null if no capture is under way, or if {@link #open} returns it
+     */
+    public static @Nullable SideStream openInCapture(Device device) {
+        return device.kind() == Device.Kind.CUDA && isCapturing(Cuda.currentStream(device.index()))
+                ? open(device)
+                : null;
+    }
+
+    private static boolean isCapturing(MemorySegment stream) {
+        if (stream.equals(MemorySegment.NULL)) {
+            return false;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment status = arena.allocate(JAVA_INT);
+            NativeErrors.check((int) Cuda.IS_CAPTURING.invokeExact(stream, status), "status of a stream");
+            return status.get(JAVA_INT, 0) == ACTIVE;
+        } catch (Throwable thrown) {
+            throw NativeErrors.wrap(thrown);
+        }
+    }
+
+    /** Returns whether work that reads these tensors should run as a section. */
+    public boolean suits(List<Tensor> reads) {
+        return bytes(reads) <= LARGEST;
+    }
+
+    private static long bytes(List<Tensor> tensors) {
+        return tensors.stream()
+                .mapToLong(tensor -> tensor.shape().elements() * tensor.type().bytes())
+                .sum();
+    }
+
     /** Returns the number of sections of this process. */
     static long sections() {
         return SECTIONS.get();
@@ -121,9 +165,7 @@ public final class SideStream implements AutoCloseable {
      * @return the results, owned by the current scope
      */
     public List<@Nullable Tensor> run(List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
-        long size = reads.stream()
-                .mapToLong(tensor -> tensor.shape().elements() * tensor.type().bytes())
-                .sum();
+        long size = bytes(reads);
         if (sections.size() == MOST_SECTIONS || bytes + size > MOST_BYTES) {
             join(sections.size() / 2);
         }

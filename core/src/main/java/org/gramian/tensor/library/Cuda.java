@@ -32,6 +32,7 @@ public final class Cuda {
             code("cudaStreamCreateWithPriority", ADDRESS, JAVA_INT, JAVA_INT);
     public static final MethodHandle SYNCHRONIZE = code("cudaStreamSynchronize", ADDRESS);
     public static final MethodHandle BEGIN_CAPTURE = code("cudaStreamBeginCapture", ADDRESS, JAVA_INT);
+    public static final MethodHandle IS_CAPTURING = code("cudaStreamIsCapturing", ADDRESS, ADDRESS);
     public static final MethodHandle END_CAPTURE = code("cudaStreamEndCapture", ADDRESS, ADDRESS);
     public static final MethodHandle DESTROY_GRAPH = code("cudaGraphDestroy", ADDRESS);
     public static final MethodHandle LAST_ERROR = code("cudaGetLastError");

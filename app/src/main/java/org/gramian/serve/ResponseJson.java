@@ -42,7 +42,7 @@ final class ResponseJson {
 
     /** Without channel pairs, which the page does not show. */
     private static final Explainer.Settings REGIONS =
-            new Explainer.Settings(Optional.empty(), Explainer.Settings.USUAL.attribution(), 0);
+            new Explainer.Settings(Optional.empty(), Explainer.Settings.DEFAULT.attribution(), 0);
 
     private ResponseJson() {}
 

@@ -97,7 +97,7 @@ class OptionsPageTest {
 
     private static String row(Key<?> key) {
         return "| `%s` | `%s` | %s | %s |\n"
-                .formatted(key.name(), code(key.form().expected()), text(key.usualText()), text(key.meaning()));
+                .formatted(key.name(), code(key.form().expected()), text(key.defaultText()), text(key.meaning()));
     }
 
     /** Text of a cell; a bare {@code <} would begin an HTML element. */

@@ -37,7 +37,7 @@ class TrainingPageTest {
     void theTableSaysForEachKeyWhatHoldsWithoutIt() throws IOException {
         Map<String, String> choices = choices();
         choices.forEach((name, choice) ->
-                assertThat(choice).as(name).matches(Pattern.quote(Keys.of(name).usualText()) + "(?![\\w]).*"));
+                assertThat(choice).as(name).matches(Pattern.quote(Keys.of(name).defaultText()) + "(?![\\w]).*"));
         assertThat(choices.get(Keys.POOLING.name()))
                 .contains(" " + Methods.find("default").orElseThrow().pooling() + ",");
     }

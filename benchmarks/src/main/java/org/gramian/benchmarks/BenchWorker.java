@@ -41,7 +41,7 @@ final class BenchWorker {
         Libtorch libtorch = Libtorch.load();
         libtorch.setThreads(spec.number("threads"));
         boolean tf32 = Precision.parse(spec.text("precision")) != Precision.F32;
-        GpuMath math = GpuMath.USUAL.withTf32(tf32);
+        GpuMath math = GpuMath.DEFAULT.withTf32(tf32);
         boolean predicts = spec.name().startsWith("prediction"); // as the command does it
         libtorch.setMath(predicts ? math : math.withTrials());
         this.device = spec.device();

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record PythonTorch(String interpreter, Path script) {
     /** Default interpreters; the Debian package python3-torch belongs to the second. */
-    static final List<String> USUAL = List.of("python3", "/usr/bin/python3");
+    static final List<String> DEFAULT_COMMANDS = List.of("python3", "/usr/bin/python3");
 
     /** Importing torch may read a gigabyte of libraries. */
     private static final long SECONDS_TO_IMPORT = 120;
@@ -33,7 +33,7 @@ public record PythonTorch(String interpreter, Path script) {
      * @throws IllegalArgumentException if there is none; the message lists those tried
      */
     public static PythonTorch find(@Nullable String named) {
-        List<String> candidates = named == null ? USUAL : List.of(named);
+        List<String> candidates = named == null ? DEFAULT_COMMANDS : List.of(named);
         return candidates.stream()
                 .filter(PythonTorch::importsTorch)
                 .findFirst()

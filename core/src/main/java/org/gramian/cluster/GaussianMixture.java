@@ -38,8 +38,8 @@ public record GaussianMixture(int components, int mostIterations, double toleran
     /** Fraction of n/k rows below which a component counts as empty. */
     static final double SMALLEST_SHARE = 1e-2;
 
-    private static final int USUAL_ITERATIONS = 50;
-    private static final double USUAL_TOLERANCE = 1e-5;
+    private static final int DEFAULT_ITERATIONS = 50;
+    private static final double DEFAULT_TOLERANCE = 1e-5;
 
     public GaussianMixture {
         if (components < 1 || mostIterations < 1 || !(tolerance >= 0)) {
@@ -51,7 +51,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
 
     /** Returns a mixture with default limits. */
     public static GaussianMixture of(int components) {
-        return new GaussianMixture(components, USUAL_ITERATIONS, USUAL_TOLERANCE);
+        return new GaussianMixture(components, DEFAULT_ITERATIONS, DEFAULT_TOLERANCE);
     }
 
     /**

@@ -27,7 +27,7 @@ import org.gramian.tensor.Views;
  */
 public record KMeans(int clusters, int mostIterations) {
     /** Default number of iterations. */
-    public static final int USUAL_ITERATIONS = 50;
+    public static final int DEFAULT_ITERATIONS = 50;
 
     public KMeans {
         if (clusters < 1 || mostIterations < 1) {
@@ -38,7 +38,7 @@ public record KMeans(int clusters, int mostIterations) {
 
     /** Returns a clustering with the default number of iterations. */
     public static KMeans of(int clusters) {
-        return new KMeans(clusters, USUAL_ITERATIONS);
+        return new KMeans(clusters, DEFAULT_ITERATIONS);
     }
 
     /** Centre of each row {@code [n]} and the squared distance to it {@code [n, 1]}. */

@@ -42,11 +42,11 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
      */
     public record Settings(Optional<String> layer, Attribution attribution, int pairs) {
         /** Default number of pairs. */
-        public static final int USUAL_PAIRS = 6;
+        public static final int DEFAULT_PAIRS = 6;
 
         /** Input of the pooling, the most faithful attribution (see {@code docs/explain.md}), six pairs. */
-        public static final Settings USUAL =
-                new Settings(Optional.empty(), Attribution.INTEGRATED_AGAINST_BLANK, USUAL_PAIRS);
+        public static final Settings DEFAULT =
+                new Settings(Optional.empty(), Attribution.INTEGRATED_AGAINST_BLANK, DEFAULT_PAIRS);
 
         /**
          * Checks the number of pairs.
@@ -74,7 +74,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
 
     /** Returns an explainer with the default settings. */
     public static Explainer of(Model model, ModelCard card) {
-        return new Explainer(model, card, Settings.USUAL);
+        return new Explainer(model, card, Settings.DEFAULT);
     }
 
     /** Explains one score with the default settings. */

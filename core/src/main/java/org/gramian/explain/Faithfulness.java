@@ -27,7 +27,7 @@ import org.gramian.model.ModelCard;
  */
 public record Faithfulness(double share, int draws, long seed) {
     /** A fifth of the image against eight random regions. */
-    public static final Faithfulness USUAL = new Faithfulness(0.2, 8, 1);
+    public static final Faithfulness DEFAULT = new Faithfulness(0.2, 8, 1);
 
     public Faithfulness {
         if (!(share > 0 && share < 1) || draws < 1) {

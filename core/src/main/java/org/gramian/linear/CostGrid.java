@@ -13,7 +13,7 @@ import java.util.SequencedMap;
  */
 record CostGrid(OptionalDouble given, List<Double> costs) {
     /** C if it is unset and a class has only one group. */
-    private static final double USUAL = 1;
+    private static final double DEFAULT = 1;
 
     /**
      * Creates the grid.
@@ -43,7 +43,7 @@ record CostGrid(OptionalDouble given, List<Double> costs) {
 
     /** Returns C without cross-validation. */
     double unchosen() {
-        return given.orElse(USUAL);
+        return given.orElse(DEFAULT);
     }
 
     /** Returns the first values that a model reports. */

@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
  */
 record GroupFolds(int folds, List<Integer> places) {
     /** Number of folds if every class has enough groups. */
-    static final int USUAL = 5;
+    static final int DEFAULT_COUNT = 5;
 
     GroupFolds {
         places = List.copyOf(places);

@@ -59,7 +59,7 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
      * @throws IllegalArgumentException if memory is insufficient, see {@link #requireRoom}, or there is no solution
      */
     default LinearModel solve(LabelledRows rows, SolverListener watch) {
-        GroupFolds folds = GroupFolds.of(rows, GroupFolds.USUAL);
+        GroupFolds folds = GroupFolds.of(rows, GroupFolds.DEFAULT_COUNT);
         try (Scope scope = Scope.open()) {
             LinearModel model = fit(rows, watch);
             if (model.crossValidation().isEmpty() && folds.folds() > 1) {

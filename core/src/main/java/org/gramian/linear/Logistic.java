@@ -99,7 +99,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
         try (Scope scope = Scope.open()) {
             watch.at("Gram matrix of the rows", 0, 1);
             Scaled scaled = Scaled.of(rows);
-            GroupFolds folds = GroupFolds.of(rows, GroupFolds.USUAL);
+            GroupFolds folds = GroupFolds.of(rows, GroupFolds.DEFAULT_COUNT);
             CostGrid grid = CostGrid.of(c, GRID);
             List<CrossValidation> tried =
                     folds.folds() > 1 ? crossValidate(rows, scaled, folds, grid, watch) : List.of();

@@ -145,7 +145,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         /** @param grid costs in ascending order: each starts from the solution of the one before */
         CostSearch(OneAgainstRest problems, List<Double> grid) {
             this.problems = problems;
-            this.folds = GroupFolds.of(problems.rows(), GroupFolds.USUAL);
+            this.folds = GroupFolds.of(problems.rows(), GroupFolds.DEFAULT_COUNT);
             this.grid = List.copyOf(grid);
             this.scores = new float[grid.size()][problems.rows().classes()]
                     [problems.rows().count()];

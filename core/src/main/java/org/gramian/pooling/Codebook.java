@@ -39,7 +39,7 @@ public sealed interface Codebook extends Aggregation
                 MultiScaleOrderless {
     @Override
     default int fittedTo() {
-        return Fitting.USUAL_IMAGES;
+        return Fitting.DEFAULT_IMAGES;
     }
 
     /**

@@ -21,7 +21,7 @@ import org.gramian.tensor.cuda.CachedCheck;
 /** Fits principal axes, kernel widths and codebooks of a pooling to features before training. */
 public final class Fitting {
     /** Default number of images; each has hundreds of positions. */
-    public static final int USUAL_IMAGES = 500;
+    public static final int DEFAULT_IMAGES = 500;
 
     /** Initial value of fitted parameters. */
     static final Initializer UNSET = Initializer.constant(Double.NaN);

@@ -45,7 +45,7 @@ public interface PoolingStage extends Layer {
 
     /**
      * Returns the largest number of images that its parameters are fitted to before training; 0 if it has no fitted
-     * parameters. More than {@link Fitting#USUAL_IMAGES} take memory and rarely change the result.
+     * parameters. More than {@link Fitting#DEFAULT_IMAGES} take memory and rarely change the result.
      */
     default int fittedTo() {
         return 0;

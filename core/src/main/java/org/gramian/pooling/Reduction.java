@@ -270,7 +270,7 @@ public sealed interface Reduction extends PoolingStage
 
         @Override
         public int fittedTo() {
-            return Fitting.USUAL_IMAGES;
+            return Fitting.DEFAULT_IMAGES;
         }
 
         @Override

@@ -74,7 +74,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         int ofTransforms =
                 transforms.stream().mapToInt(PoolingStage::fittedTo).max().orElse(0);
         boolean estimated = kernel.factors().stream().anyMatch(SecondOrder::isEstimated);
-        return estimated ? Math.max(Fitting.USUAL_IMAGES, ofTransforms) : ofTransforms;
+        return estimated ? Math.max(Fitting.DEFAULT_IMAGES, ofTransforms) : ofTransforms;
     }
 
     private static boolean isEstimated(Kernel kernel) {

@@ -164,7 +164,7 @@ class ExplainerTest {
         try (Model model = Models.random(PAPER, DType.F32)) {
             Explanation why = Explainer.explain(model, Models.card("center:48"), Models.halves(64, 64), 0);
             assertThat(why.parts()).isEqualTo(Parts.PAIRS);
-            assertThat(why.pairs()).hasSize(Settings.USUAL_PAIRS).allSatisfy(pair -> {
+            assertThat(why.pairs()).hasSize(Settings.DEFAULT_PAIRS).allSatisfy(pair -> {
                 assertThat(pair.first()).isBetween(0, 11).isLessThan(pair.second());
                 assertThat(pair.second()).isLessThan(12);
             });

@@ -63,7 +63,7 @@ class FaithfulnessMeasurementTest {
                 Tally tally = tally(stored, attribution, photographs);
                 lines.add(tally.line(attribution));
                 Files.write(table, lines);
-                if (attribution == Settings.USUAL.attribution()) {
+                if (attribution == Settings.DEFAULT.attribution()) {
                     assertThat(tally.held).as(tally.line(attribution)).isGreaterThanOrEqualTo(HOLDS * IMAGES / 100);
                 }
             }
@@ -84,7 +84,7 @@ class FaithfulnessMeasurementTest {
         for (Photograph photograph : photographs) {
             HeatMap heat =
                     explainer.explain(photograph.image(), photograph.label()).heat();
-            Trial trial = Faithfulness.USUAL.of(
+            Trial trial = Faithfulness.DEFAULT.of(
                     stored.model(), card(stored), photograph.image(), new Explained(heat, photograph.label()));
             held += trial.holds() ? 1 : 0;
             hottest += (trial.whole() - trial.withoutHottest()) / photographs.size();

@@ -46,10 +46,10 @@ class FaithfulnessTest {
         try (Model model =
                 Models.telling("bilinear/triu/root/l2", Models.stripes(64, 64, true), Models.stripes(64, 64, false))) {
             HeatMap heat = Explainer.explain(model, card, both, 0).heat();
-            Trial trial = Faithfulness.USUAL.of(model, card, both, new Explained(heat, 0));
+            Trial trial = Faithfulness.DEFAULT.of(model, card, both, new Explained(heat, 0));
             assertThat(trial.holds()).isTrue();
             assertThat(trial.withoutHottest()).isLessThan(trial.whole());
-            Trial again = Faithfulness.USUAL.of(model, card, both, new Explained(heat, 0));
+            Trial again = Faithfulness.DEFAULT.of(model, card, both, new Explained(heat, 0));
             assertThat(again).isEqualTo(trial);
         }
     }

@@ -182,7 +182,7 @@ class JoinTest {
             assertTensor(parameters.get("join.0.pca.mean").value()).isIdenticalTo(first);
             assertThat(parameters.get("join.1.pca.mean").value().toDoubles()).doesNotContain(Double.NaN);
         }
-        assertThat(Fitting.images(pooling)).isEqualTo(Fitting.USUAL_IMAGES);
+        assertThat(Fitting.images(pooling)).isEqualTo(Fitting.DEFAULT_IMAGES);
         assertThat(Fitting.isNeeded(Pooling.parse("[average+bcnn]"))).isFalse();
     }
 }

@@ -39,7 +39,7 @@ class LibtorchTest {
     void trialsAreNotReproducible() {
         assertThatThrownBy(() -> new GpuMath(false, true, true)).isInstanceOf(IllegalArgumentException.class);
         assertThat(GpuMath.EXACT.withTrials()).isEqualTo(GpuMath.EXACT);
-        assertThat(GpuMath.USUAL.withTrials().trials()).isTrue();
+        assertThat(GpuMath.DEFAULT.withTrials().trials()).isTrue();
     }
 
     @Test

@@ -16,7 +16,7 @@ import org.gramian.train.loop.TrainEvent.Stepped;
  */
 public record EpochText(StageStarted stage, StageClock clock) {
     private static final String GAP = "  ";
-    private static final double USUAL = 1000;
+    private static final double LARGE = 1000;
 
     /** Returns the line of a finished epoch. */
     public String line(EpochDone done) {
@@ -72,7 +72,7 @@ public record EpochText(StageStarted stage, StageClock clock) {
 
     /** Formats a loss with 3 decimals, or 4 digits if it diverges. */
     public static String loss(double loss) {
-        return String.format(Locale.ROOT, Math.abs(loss) < USUAL ? "%.3f" : "%.4g", loss);
+        return String.format(Locale.ROOT, Math.abs(loss) < LARGE ? "%.3f" : "%.4g", loss);
     }
 
     /** Formats a learning rate with 2 digits, as {@code 0.97} or {@code 9.7e-05}. */

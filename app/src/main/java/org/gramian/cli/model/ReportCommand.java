@@ -51,7 +51,7 @@ public final class ReportCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         requireDistinct();
-        Path page = out == null ? usual() : out;
+        Path page = out == null ? defaultPage() : out;
         RunReport.write(runs, page, Version.number());
         console.out().println("report: " + page);
         console.out().flush();
@@ -67,7 +67,7 @@ public final class ReportCommand implements Callable<Integer> {
         }
     }
 
-    private Path usual() {
+    private Path defaultPage() {
         Path first = runs.getFirst();
         if (runs.size() > 1) {
             return first.toAbsolutePath().resolveSibling(OF_SEVERAL);

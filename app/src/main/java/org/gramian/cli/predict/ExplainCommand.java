@@ -81,7 +81,7 @@ public final class ExplainCommand implements Callable<Integer> {
     @Option(
             names = "--pairs",
             paramLabel = "K",
-            defaultValue = "" + Settings.USUAL_PAIRS,
+            defaultValue = "" + Settings.DEFAULT_PAIRS,
             description = "channel pairs to show, at most " + MOST_PAIRS + " (default: ${DEFAULT-VALUE})")
     private int pairs;
 
@@ -143,7 +143,7 @@ public final class ExplainCommand implements Callable<Integer> {
         if (pairs < 0 || pairs > MOST_PAIRS) {
             throw new IllegalArgumentException("--pairs: expected 0 to " + MOST_PAIRS + ", found " + pairs);
         }
-        Attribution chosen = attribution == null ? Settings.USUAL.attribution() : Attribution.parse(attribution);
+        Attribution chosen = attribution == null ? Settings.DEFAULT.attribution() : Attribution.parse(attribution);
         return new Settings(Optional.ofNullable(layer), chosen, pairs);
     }
 
@@ -192,7 +192,7 @@ public final class ExplainCommand implements Callable<Integer> {
     }
 
     private static String tried(ModelFile.Stored stored, Image image, Explanation why) {
-        Faithfulness.Trial trial = Faithfulness.USUAL.of(
+        Faithfulness.Trial trial = Faithfulness.DEFAULT.of(
                 stored.model(),
                 stored.card(),
                 image,

@@ -139,7 +139,7 @@ public final class TrainOptions {
         StringBuilder text = new StringBuilder("\nKeys of --config and --set:\n");
         for (Key<?> key : Keys.all()) {
             text.append("  %s=%s (default: %s)\n      %s\n"
-                    .formatted(key.name(), key.form().expected(), key.usualText(), key.meaning()));
+                    .formatted(key.name(), key.form().expected(), key.defaultText(), key.meaning()));
         }
         return text.toString();
     }

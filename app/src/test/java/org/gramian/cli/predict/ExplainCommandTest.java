@@ -77,7 +77,7 @@ class ExplainCommandTest {
     @Test
     void theHelpNamesTheAttributionThatIsTaken() {
         assertThat(Run.of("explain", "--help").out().replaceAll("\\s+", " "))
-                .contains("default: " + Explainer.Settings.USUAL.attribution().text());
+                .contains("default: " + Explainer.Settings.DEFAULT.attribution().text());
     }
 
     @Test

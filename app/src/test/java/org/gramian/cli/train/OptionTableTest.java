@@ -92,7 +92,7 @@ class OptionTableTest {
         for (Key<?> key : Keys.all()) {
             assertThat(help)
                     .contains("  %s=%s (default: %s)"
-                            .formatted(key.name(), key.form().expected(), key.usualText()))
+                            .formatted(key.name(), key.form().expected(), key.defaultText()))
                     .contains("      " + key.meaning());
         }
         Map<String, OptionSpec> options = spec(command).optionsMap();

@@ -234,7 +234,7 @@ public class TrainOptionsTest {
         String help = TrainOptions.keys();
         assertThat(help.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(108));
         for (Key<?> key : Keys.all()) {
-            assertThat(help).contains(" " + key.name() + "=", key.meaning(), key.usualText());
+            assertThat(help).contains(" " + key.name() + "=", key.meaning(), key.defaultText());
         }
     }
 }

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * nodes compute from sizes may cross a cut if they depend on the number of images only.
  */
 public final class Segments {
-    /** Usual size of images, where the file does not fix it. */
-    public static final int USUAL_SIZE = 224;
+    /** Default size of images, where the file does not fix it. */
+    public static final int DEFAULT_SIZE = 224;
 
     private static final int MAX_PREFIX = 16;
 
@@ -47,8 +47,8 @@ public final class Segments {
     private Segments(OnnxGraph graph) {
         this.graph = graph;
         this.nodes = Fusion.fused(graph);
-        long height = graph.input().size(2, USUAL_SIZE);
-        long width = graph.input().size(3, USUAL_SIZE);
+        long height = graph.input().size(2, DEFAULT_SIZE);
+        long width = graph.input().size(3, DEFAULT_SIZE);
         this.plan = whole(IMAGES, height, width);
         this.one = whole(1, height, width);
         if (one.largest() > MAX_ELEMENTS) {
@@ -58,7 +58,7 @@ public final class Segments {
         boolean dynamic =
                 graph.input().sizes().get(2) < 0 || graph.input().sizes().get(3) < 0;
         this.other = dynamic
-                ? attempt(graph.input().size(2, USUAL_SIZE + 64), graph.input().size(3, USUAL_SIZE + 32))
+                ? attempt(graph.input().size(2, DEFAULT_SIZE + 64), graph.input().size(3, DEFAULT_SIZE + 32))
                 : null;
         for (int i = 0; i < nodes.size(); i++) {
             for (String output : nodes.get(i).outputs()) {
@@ -95,9 +95,9 @@ public final class Segments {
         return new Segments(graph).segments();
     }
 
-    /** Returns the rows and columns of the images that a file is made for, or the usual size. */
+    /** Returns the rows and columns of the images that a file is made for, or the default size. */
     public static int size(OnnxGraph graph) {
-        return (int) Math.min(graph.input().size(2, USUAL_SIZE), 1 << 14);
+        return (int) Math.min(graph.input().size(2, DEFAULT_SIZE), 1 << 14);
     }
 
     private List<Segment> segments() {

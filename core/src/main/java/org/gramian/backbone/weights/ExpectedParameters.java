@@ -16,19 +16,19 @@ import org.gramian.tensor.Shape;
  * @param architecture name of the network, such as {@code vgg16}
  * @param parameters shapes by name, in the network's order
  * @param classifier parameters that only class scores need; a file may lack them
- * @param usual preprocessing, unless a file states another
+ * @param defaultPreprocessing preprocessing, unless a file states another
  * @param definition graph of a network that is not built in
  */
 record ExpectedParameters(
         String architecture,
         SequencedMap<String, Shape> parameters,
         Set<String> classifier,
-        Preprocessing usual,
+        Preprocessing defaultPreprocessing,
         Optional<String> definition) {
     /** Creates the parameters of a built-in network. */
     ExpectedParameters(
-            String architecture, SequencedMap<String, Shape> parameters, Set<String> classifier, Preprocessing usual) {
-        this(architecture, parameters, classifier, usual, Optional.empty());
+            String architecture, SequencedMap<String, Shape> parameters, Set<String> classifier, Preprocessing defaultPreprocessing) {
+        this(architecture, parameters, classifier, defaultPreprocessing, Optional.empty());
     }
 
     /** Returns the parameters of a built-in network. */

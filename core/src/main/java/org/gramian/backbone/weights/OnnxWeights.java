@@ -29,7 +29,7 @@ import org.gramian.tensor.file.StoredTensor;
 public final class OnnxWeights {
     private static final ValueLayout.OfFloat NUMBER =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final double USUAL_EPSILON = 1e-5;
+    private static final double DEFAULT_EPSILON = 1e-5;
 
     private final OnnxFile file;
     private final Map<String, OnnxNode> users = new HashMap<>();
@@ -169,7 +169,7 @@ public final class OnnxWeights {
         float[] beta = statistics(norm.get(), 2, channels);
         float[] mean = statistics(norm.get(), 3, channels);
         float[] variance = statistics(norm.get(), 4, channels);
-        double epsilon = attribute(norm.get(), "epsilon", USUAL_EPSILON);
+        double epsilon = attribute(norm.get(), "epsilon", DEFAULT_EPSILON);
         float[] weight = layer.weight.clone();
         float[] bias = layer.bias.clone();
         int each = weight.length / channels;

@@ -157,7 +157,7 @@ record WeightConversion(
             if (stated.isPresent()) {
                 return stated.get();
             }
-            Preprocessing assumed = publisher.preprocessing().orElse(blueprint.usual());
+            Preprocessing assumed = publisher.preprocessing().orElse(blueprint.defaultPreprocessing());
             if (text != null) {
                 remarks.add("the file's input description, " + QuotedText.text(text) + ", is not understood; "
                         + assumed.text() + " is assumed");

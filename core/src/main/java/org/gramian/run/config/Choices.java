@@ -56,9 +56,9 @@ public final class Choices {
         if (given.isPresent()) {
             return given.getAsDouble();
         }
-        Settings usual = all.without(key).over(FidelityRules.of(all.get(Keys.FIDELITY), true));
-        usual = HeadRate.choose(UpdateRule.choose(usual), NetworkConfig.pooling(all));
-        return usual.get(key).orElseThrow();
+        Settings defaults = all.without(key).over(FidelityRules.of(all.get(Keys.FIDELITY), true));
+        defaults = HeadRate.choose(UpdateRule.choose(defaults), NetworkConfig.pooling(all));
+        return defaults.get(key).orElseThrow();
     }
 
     private static Settings data(Settings settings, DefaultsContext context) {

@@ -30,7 +30,7 @@ final class DefaultRecipe {
     /** Maximum number of images for a search over C. */
     private static final int SEARCHED_IMAGES = 5000;
 
-    private static final double USUAL_COST = 10;
+    private static final double DEFAULT_COST = 10;
 
     private static final int EPOCHS = 20;
     private static final int BEST_EPOCHS = 40;
@@ -155,7 +155,7 @@ final class DefaultRecipe {
 
     /** Returns an SVM, with a search over C for few images: it takes five times as long. */
     private static Optional<LinearSolver> svm(long rows) {
-        return Optional.of(new Svm(rows > SEARCHED_IMAGES ? OptionalDouble.of(USUAL_COST) : OptionalDouble.empty()));
+        return Optional.of(new Svm(rows > SEARCHED_IMAGES ? OptionalDouble.of(DEFAULT_COST) : OptionalDouble.empty()));
     }
 
     /** Fills an unset refit: gradient descent seldom reaches the optimum of the classifier. */
@@ -187,10 +187,10 @@ final class DefaultRecipe {
 
     static Settings crops(Settings settings, Backbone backbone) {
         Quality quality = settings.find(Keys.QUALITY).orElse(Quality.BALANCED);
-        int usual = backbone.about().size() > CropPlan.DEFAULT_SIZE && quality != Quality.FAST
+        int standard = backbone.about().size() > CropPlan.DEFAULT_SIZE && quality != Quality.FAST
                 ? LARGE
                 : CropPlan.DEFAULT_SIZE;
-        int wanted = quality == Quality.BEST ? usual * 7 / 5 / 32 * 32 : usual;
+        int wanted = quality == Quality.BEST ? standard * 7 / 5 / 32 * 32 : standard;
         int size = backbone.fits(wanted, wanted) ? wanted : backbone.about().size();
         return settings.orElse(
                 Keys.CROPS,

@@ -29,7 +29,7 @@ public record DefaultsContext(
     public DefaultsContext(Dataset dataset, List<WeightName> weights, Device.Kind device) {
         this(
                 dataset.source().layout(),
-                Protocols.usual(dataset),
+                Protocols.defaultFor(dataset),
                 dataset.samples().size(),
                 weights,
                 device);

@@ -104,7 +104,7 @@ public record FidelityPoint(String name, String way, String paper, String author
 
     private static String value(Fidelity fidelity, Key<?> key) {
         Setting set = followed(fidelity).values().get(key.name());
-        return set == null ? key.usualText() : set.text();
+        return set == null ? key.defaultText() : set.text();
     }
 
     private static Settings followed(Fidelity fidelity) {

@@ -12,14 +12,14 @@ import org.gramian.pooling.Pooling;
 /**
  * Chooses the learning rate of the head, which depends on the norm of the descriptors and so on the pooling.
  *
- * <p>Descriptors of norm 1 need the rate {@value #USUAL} (reference results on FMD); matrices on the Stiefel manifold use a
+ * <p>Descriptors of norm 1 need the rate {@value #DEFAULT} (reference results on FMD); matrices on the Stiefel manifold use a
  * thousandth of it, see {@link org.gramian.train.StiefelOptions}. The squared norm of other descriptors is 1,000 to 300,000 on
  * the backbones here, and the classifier's rate is divided by the mean squared norm about the mean ({@link Keys#PER_LENGTH},
  * measured in docs/adr/0011). Codewords that are trained with the classifier lose their k-means values at rate 1 (the loss of
  * NetVLAD rises for epochs) and use {@value #WORDS}.
  */
 final class HeadRate {
-    static final double USUAL = 1;
+    static final double DEFAULT = 1;
     static final double WORDS = 0.1;
     static final String RULE = "1, or 0.1 if the pooling trains codewords; 0.002 with adamw";
     static final String PER_LENGTH_RULE = "true with sgd if stage1.rate is unset and pooling has no final l2";
@@ -39,7 +39,7 @@ final class HeadRate {
         return settings.orElse(Keys.PER_LENGTH, !given && !normalized, given ? "the learning rate is set" : length)
                 .orElse(
                         Keys.STAGE1_RATE,
-                        OptionalDouble.of(words ? WORDS : USUAL),
+                        OptionalDouble.of(words ? WORDS : DEFAULT),
                         words ? "codewords of the pooling diverge at a larger learning rate" : length);
     }
 

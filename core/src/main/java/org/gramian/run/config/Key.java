@@ -9,23 +9,23 @@ import java.util.Optional;
  * @param name section and name, e.g. {@code stage1.rate}
  * @param meaning description in one line, for help
  * @param form text form of its values
- * @param usual default
+ * @param defaultValue default
  * @param option option of the command line; empty if only {@code --set} and files reach the key
  */
-public record Key<T>(String name, String meaning, Form<T> form, Usual<T> usual, Optional<KeyOption> option) {
+public record Key<T>(String name, String meaning, Form<T> form, Default<T> defaultValue, Optional<KeyOption> option) {
     /**
      * Default of a key.
      *
      * @param <T> type of the value
      */
-    public sealed interface Usual<T> {
+    public sealed interface Default<T> {
         /**
          * A fixed value.
          *
          * @param <T> type of the value
          * @param value the default
          */
-        record Fixed<T>(T value) implements Usual<T> {}
+        record Fixed<T>(T value) implements Default<T> {}
 
         /**
          * A value that {@link Choices} finds for the images and the machine.
@@ -33,7 +33,7 @@ public record Key<T>(String name, String meaning, Form<T> form, Usual<T> usual, 
          * @param <T> type of the value
          * @param rule description of the choice, for help
          */
-        record Chosen<T>(String rule) implements Usual<T> {}
+        record Chosen<T>(String rule) implements Default<T> {}
     }
 
     /**
@@ -56,14 +56,14 @@ public record Key<T>(String name, String meaning, Form<T> form, Usual<T> usual, 
 
     /** Returns the text of a fixed default. */
     public Optional<String> fixedText() {
-        return usual instanceof Usual.Fixed<T>(T value) ? Optional.of(form.write(value)) : Optional.empty();
+        return defaultValue instanceof Default.Fixed<T>(T value) ? Optional.of(form.write(value)) : Optional.empty();
     }
 
     /** Returns the default in words. */
-    public String usualText() {
-        return switch (usual) {
-            case Usual.Fixed<T>(T value) -> form.write(value);
-            case Usual.Chosen<T>(String rule) -> rule;
+    public String defaultText() {
+        return switch (defaultValue) {
+            case Default.Fixed<T>(T value) -> form.write(value);
+            case Default.Chosen<T>(String rule) -> rule;
         };
     }
 

@@ -424,16 +424,16 @@ public final class Keys {
 
     /** Adds a key with a constant default. */
     private static <T> Key<T> fixed(String name, String meaning, Form<T> form, T value, KeyOption... option) {
-        return add(name, meaning, form, new Key.Usual.Fixed<>(value), option);
+        return add(name, meaning, form, new Key.Default.Fixed<>(value), option);
     }
 
     /** Adds a key whose default depends on other values; {@code rule} describes it. */
     private static <T> Key<T> chosen(String name, String meaning, Form<T> form, String rule, KeyOption... option) {
-        return add(name, meaning, form, new Key.Usual.Chosen<>(rule), option);
+        return add(name, meaning, form, new Key.Default.Chosen<>(rule), option);
     }
 
-    private static <T> Key<T> add(String name, String meaning, Form<T> form, Key.Usual<T> usual, KeyOption... option) {
-        Key<T> key = new Key<>(name, meaning, form, usual, Stream.of(option).findFirst());
+    private static <T> Key<T> add(String name, String meaning, Form<T> form, Key.Default<T> defaultValue, KeyOption... option) {
+        Key<T> key = new Key<>(name, meaning, form, defaultValue, Stream.of(option).findFirst());
         ALL.add(key);
         return key;
     }

@@ -16,7 +16,7 @@ public record GpuMath(boolean tf32, boolean reproducible, boolean trials) {
     }
 
     /** Full float32, the default of every process. */
-    public static final GpuMath USUAL = new GpuMath(false, false, false);
+    public static final GpuMath DEFAULT = new GpuMath(false, false, false);
 
     /** Full float32 with deterministic algorithms, for results that are stored and compared. */
     public static final GpuMath EXACT = new GpuMath(false, true, false);

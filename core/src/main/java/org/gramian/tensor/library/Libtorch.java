@@ -39,7 +39,7 @@ public final class Libtorch {
     private final long abiVersion;
     private final boolean lists;
     private final int cudaDevices;
-    private GpuMath math = GpuMath.USUAL;
+    private GpuMath math = GpuMath.DEFAULT;
     /** Linked once: benchmarks call it around every run. */
     private final Optional<MethodHandle> synchronizer;
 

@@ -143,11 +143,11 @@ public record Distillation(
 
     /** Returns TF32 for all but float32, with trials of cuDNN's algorithms, which take about half a minute, if that pays off. */
     private GpuMath math() {
-        GpuMath usual = Libtorch.load().math();
+        GpuMath given = Libtorch.load().math();
         if (context.device().kind() != Device.Kind.CUDA || options.precision() == Precision.F32) {
-            return usual;
+            return given;
         }
-        GpuMath fast = usual.withTf32(true);
+        GpuMath fast = given.withTf32(true);
         boolean pays = context.cancellation()
                 .remaining()
                 .filter(time -> time.compareTo(SHORT) < 0)

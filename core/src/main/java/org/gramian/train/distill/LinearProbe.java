@@ -83,7 +83,7 @@ public final class LinearProbe implements AutoCloseable {
             Path folder, Backbone backbone, int size, long seed, Device device, int threads, LongConsumer progress)
             throws IOException {
         Dataset dataset = Layouts.open(folder, Optional.empty());
-        Fold fold = Protocols.usual(dataset)
+        Fold fold = Protocols.defaultFor(dataset)
                 .plan(dataset, Duplicates.NONE, seed)
                 .folds()
                 .getFirst();

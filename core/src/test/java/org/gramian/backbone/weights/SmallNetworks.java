@@ -21,6 +21,6 @@ final class SmallNetworks {
             boolean scaled = shape.rank() > 1 && shape.at(1) != COLOURS;
             parameters.put(parameter.getKey(), scaled ? small.with(1, Math.max(1, shape.at(1) / SCALE)) : small);
         }
-        return new ExpectedParameters(architecture, parameters, full.classifier(), full.usual());
+        return new ExpectedParameters(architecture, parameters, full.classifier(), full.defaultPreprocessing());
     }
 }

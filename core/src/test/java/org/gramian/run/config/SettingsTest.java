@@ -39,7 +39,7 @@ final class SettingsTest {
         assertThat(Keys.names()).doesNotHaveDuplicates();
         assertThat(Keys.all()).allSatisfy(key -> {
             assertThat(key.meaning()).isNotBlank();
-            assertThat(key.usualText()).isNotBlank();
+            assertThat(key.defaultText()).isNotBlank();
             assertThat(key.form().expected()).isNotBlank();
             assertThat(key.fixedText().map(key::normalize)).isEqualTo(key.fixedText());
         });

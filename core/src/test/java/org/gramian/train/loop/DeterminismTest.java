@@ -34,12 +34,12 @@ class DeterminismTest {
     private Path folder = Path.of("");
 
     private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
-    private SmallTraining training = SmallTraining.of(Recipes.usual(), parts);
+    private SmallTraining training = SmallTraining.of(Recipes.standard(), parts);
 
     @BeforeEach
     void paint() throws IOException {
         parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
-        training = SmallTraining.of(Recipes.usual(), parts);
+        training = SmallTraining.of(Recipes.standard(), parts);
     }
 
     @Test
@@ -65,7 +65,7 @@ class DeterminismTest {
     @Test
     void augmentationDoesNotDependOnThreads() throws IOException {
         SmallTraining augmented =
-                training.with(Recipes.with(Recipes.usual(), new Recipe.Augmenting(Augmentation.STRONG, 16, 0.2, 1)));
+                training.with(Recipes.with(Recipes.standard(), new Recipe.Augmenting(Augmentation.STRONG, 16, 0.2, 1)));
         Outcome first = augmented.run();
         assertThat(first.model()).isNotEqualTo(training.run().model());
         for (int threads : List.of(1, 5)) {
@@ -79,7 +79,7 @@ class DeterminismTest {
     void augmentationLeavesStage1Unchanged() throws IOException {
         Outcome plain = training.run();
         Outcome augmented = training.with(
-                        Recipes.with(Recipes.usual(), new Recipe.Augmenting(Augmentation.STANDARD, 16, 0.2, 0)))
+                        Recipes.with(Recipes.standard(), new Recipe.Augmenting(Augmentation.STANDARD, 16, 0.2, 0)))
                 .run();
         assertThat(augmented.stages().get(1)).isEqualTo(plain.stages().get(1));
         assertThat(augmented.stages().get(2)).isNotEqualTo(plain.stages().get(2));

@@ -268,7 +268,7 @@ class DistributedStageTest {
                 .has(facts("batch"));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> DistributedStage.requireSpreadable(
-                        Recipes.usual(), new Head(Pooling.parse("average"), CLASSES, false)))
+                        Recipes.standard(), new Head(Pooling.parse("average"), CLASSES, false)))
                 .has(facts("epoch"));
     }
 }

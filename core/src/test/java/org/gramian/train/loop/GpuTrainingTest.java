@@ -52,7 +52,7 @@ class GpuTrainingTest {
     void lossesAndScoresEqualThoseOfTheCpu() throws IOException {
         Device gpu = Gpu.required();
         requireClose(
-                on(gpu, Recipes.usual()).run(), on(Device.CPU, Recipes.usual()).run(), 1e-3);
+                on(gpu, Recipes.standard()).run(), on(Device.CPU, Recipes.standard()).run(), 1e-3);
     }
 
     /** Images that are rendered and mixed on the GPU, in a CUDA graph, against those of the CPU. */
@@ -61,14 +61,14 @@ class GpuTrainingTest {
     void augmentedTrainingEqualsThatOfTheCpu(String policy, double mixup, double cutmix) throws IOException {
         Device gpu = Gpu.required();
         Recipe recipe =
-                Recipes.with(Recipes.usual(), new Recipe.Augmenting(Augmentation.parse(policy), 16, mixup, cutmix));
+                Recipes.with(Recipes.standard(), new Recipe.Augmenting(Augmentation.parse(policy), 16, mixup, cutmix));
         requireClose(on(gpu, recipe).run(), on(Device.CPU, recipe).run(), 3e-3);
     }
 
     @Test
     void dropoutDrawsTheMasksOfTheCpu() throws IOException {
         Device gpu = Gpu.required();
-        Recipe recipe = Recipes.withDropout(Recipes.usual(), 0.4);
+        Recipe recipe = Recipes.withDropout(Recipes.standard(), 0.4);
         requireClose(on(gpu, recipe).run(), on(Device.CPU, recipe).run(), 1e-3);
     }
 
@@ -76,8 +76,8 @@ class GpuTrainingTest {
     @EnumSource(Recipe.Precision.class)
     void lowerPrecisionChangesLittle(Recipe.Precision precision) throws IOException {
         Device gpu = Gpu.required();
-        Recipe recipe = Recipes.with(Recipes.usual(), precision);
-        requireClose(on(gpu, recipe).run(), on(gpu, Recipes.usual()).run(), 0.03);
+        Recipe recipe = Recipes.with(Recipes.standard(), precision);
+        requireClose(on(gpu, recipe).run(), on(gpu, Recipes.standard()).run(), 0.03);
     }
 
     @Test
@@ -107,7 +107,7 @@ class GpuTrainingTest {
     }
 
     private Outcome run(Device device) {
-        return run(device, Recipes.usual());
+        return run(device, Recipes.standard());
     }
 
     private Outcome run(Device device, Recipe recipe) {

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LearningRateFinderTest {
-    private static final double USUAL = 0.01;
+    private static final double DEFAULT = 0.01;
 
     private static final Map<Kind, Outcome> WHOLE = new EnumMap<>(Kind.class);
 
@@ -63,7 +63,7 @@ class LearningRateFinderTest {
         List<Point> points = new ArrayList<>();
         Smoothing smoothing = new Smoothing(steps);
         for (int i = 0; i < steps && !smoothing.diverged(); i++) {
-            double rate = LearningRateFinder.rate(USUAL, i, steps);
+            double rate = LearningRateFinder.rate(DEFAULT, i, steps);
             double value = loss.applyAsDouble(rate);
             if (!Double.isFinite(value)) {
                 break;
@@ -75,7 +75,7 @@ class LearningRateFinderTest {
 
     /** Falls from 2.3 to 0.3 about a rate of 0.01, steepest there, and blows up from 0.1 on. */
     private static double descent(double rate) {
-        return 0.3 + 2 / (1 + Math.pow(rate / USUAL, 2)) + Math.pow(10 * rate, 6);
+        return 0.3 + 2 / (1 + Math.pow(rate / DEFAULT, 2)) + Math.pow(10 * rate, 6);
     }
 
     @Test
@@ -106,7 +106,7 @@ class LearningRateFinderTest {
     void rateIsNearTheSteepestDescent(int steps) {
         List<Point> points = curve(steps, LearningRateFinderTest::descent);
         assertThat(LearningRateFinder.choose(points, steps)).isPresent();
-        assertThat(LearningRateFinder.choose(points, steps).orElseThrow()).isBetween(USUAL / 4, USUAL * 4);
+        assertThat(LearningRateFinder.choose(points, steps).orElseThrow()).isBetween(DEFAULT / 4, DEFAULT * 4);
         if (steps == 100) {
             assertThat(points).hasSizeLessThan(steps); // blown up
         }
@@ -117,7 +117,7 @@ class LearningRateFinderTest {
     void noiseChangesTheRateLittle(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         List<Point> points = curve(100, rate -> descent(rate) + random.nextGaussian(0, 0.15));
-        assertThat(LearningRateFinder.choose(points, 100).orElseThrow()).isBetween(USUAL / 8, USUAL * 8);
+        assertThat(LearningRateFinder.choose(points, 100).orElseThrow()).isBetween(DEFAULT / 8, DEFAULT * 8);
     }
 
     @Test

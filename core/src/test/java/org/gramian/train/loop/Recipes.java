@@ -34,7 +34,7 @@ final class Recipes {
     }
 
     /** Two epochs of each stage. */
-    static Recipe usual() {
+    static Recipe standard() {
         return of(stage(2, 0.5, "constant", 0), stage(2, 0.05, "constant", 0));
     }
 

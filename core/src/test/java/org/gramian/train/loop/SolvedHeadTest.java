@@ -119,7 +119,7 @@ class SolvedHeadTest {
 
     @Test
     void recipeWithSolverAndEpochsIsRefused() {
-        Recipe both = Recipes.usual().toBuilder()
+        Recipe both = Recipes.standard().toBuilder()
                 .solver(Optional.of(LinearSolver.parse("mean")))
                 .build();
         assertThatThrownBy(() -> training("mean").with(both).run())

@@ -104,7 +104,7 @@ class StageLoopTest {
                 .timedBy(() -> Duration.ofSeconds(seconds[0]).toNanos());
         TrainingProgress position = TrainingProgress.startOf(1, ValidationScore.NONE, 1);
         try (Model model = model("average");
-                Optimizer optimizer = Recipes.usual().optimizer().create();
+                Optimizer optimizer = Recipes.standard().optimizer().create();
                 Snapshot best = new Snapshot()) {
             Checkpointing.State state =
                     new Checkpointing.State(new TrainableModel(model, 1, 1, Recipe.Precision.F32), optimizer, best);
@@ -133,7 +133,7 @@ class StageLoopTest {
                         _ -> seconds[0] += 2) // writing takes 2 s
                 .timedBy(() -> Duration.ofSeconds(seconds[0]).toNanos());
         try (Model model = model("average");
-                Optimizer optimizer = Recipes.usual().optimizer().create();
+                Optimizer optimizer = Recipes.standard().optimizer().create();
                 Snapshot best = new Snapshot()) {
             Checkpointing.State state =
                     new Checkpointing.State(new TrainableModel(model, 1, 1, Recipe.Precision.F32), optimizer, best);

@@ -40,12 +40,12 @@ class TrainingFailureTest {
     private Path folder = Path.of("");
 
     private SmallTraining training =
-            SmallTraining.of(Recipes.usual(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
+            SmallTraining.of(Recipes.standard(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
 
     @BeforeEach
     void paint() throws IOException {
         Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
-        training = SmallTraining.of(Recipes.usual(), parts);
+        training = SmallTraining.of(Recipes.standard(), parts);
     }
 
     @Test

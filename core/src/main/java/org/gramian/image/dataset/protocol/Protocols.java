@@ -119,7 +119,7 @@ public final class Protocols {
      * Returns the default protocol of a dataset: the official one, else the folds that come with the data, else {@code thirds:3}
      * for FMD and {@code holdout:0.2} for other images.
      */
-    public static Protocol usual(Dataset dataset) {
+    public static Protocol defaultFor(Dataset dataset) {
         String layout = dataset.source().layoutName();
         return switch (dataset.assignment()) {
             case Assignment.Groups _ -> new KthSamples(true);
@@ -143,7 +143,7 @@ public final class Protocols {
 
     /** Returns the protocols that can split a dataset, the default first. */
     public static List<String> fitting(Dataset dataset, Duplicates duplicates) {
-        List<Protocol> candidates = new ArrayList<>(List.of(usual(dataset), new Given(), new Holdout(Holdout.DEFAULT)));
+        List<Protocol> candidates = new ArrayList<>(List.of(defaultFor(dataset), new Given(), new Holdout(Holdout.DEFAULT)));
         for (int parts = KFold.DEFAULT; parts >= 2; parts--) {
             candidates.add(new KFold(parts));
         }

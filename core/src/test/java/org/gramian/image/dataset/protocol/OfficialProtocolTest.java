@@ -22,8 +22,8 @@ final class OfficialProtocolTest {
     @TempDir
     Path root;
 
-    private static Plan usual(Dataset dataset) {
-        return Protocols.usual(dataset).plan(dataset, Duplicates.of(dataset), 1);
+    private static Plan defaultPlan(Dataset dataset) {
+        return Protocols.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 1);
     }
 
     private static List<String> names(Dataset dataset, List<Integer> part) {
@@ -34,7 +34,7 @@ final class OfficialProtocolTest {
     void dtdHasTenFoldsWithValidationApart() throws IOException {
         DatasetTrees.dtd(root, 6, "banded", "woven");
         Dataset dataset = Layouts.open(root);
-        Plan plan = usual(dataset);
+        Plan plan = defaultPlan(dataset);
         assertThat(plan.protocol().text()).isEqualTo("dtd-official:1..10");
         assertThat(plan.folds()).hasSize(10).allSatisfy(fold -> {
             assertThat(fold.train()).hasSize(4);
@@ -59,7 +59,7 @@ final class OfficialProtocolTest {
             }
         }
         Dataset dataset = Layouts.parse("dtd:" + lists).read(root);
-        assertThat(Protocols.usual(dataset).text()).isEqualTo("dtd-official:1..3");
+        assertThat(Protocols.defaultFor(dataset).text()).isEqualTo("dtd-official:1..3");
         assertMisfit(
                 "dtd-official:2..5",
                 dataset,
@@ -88,7 +88,7 @@ final class OfficialProtocolTest {
     void kthTrainsOnOneSampleOrOnThree() throws IOException {
         DatasetTrees.kth(root, 2, "cork", "wool");
         Dataset dataset = Layouts.open(root);
-        Plan plan = usual(dataset);
+        Plan plan = defaultPlan(dataset);
         assertThat(plan.protocol().text()).isEqualTo("kth-1v3");
         assertThat(plan.folds()).extracting(Fold::name).containsExactly("sample a", "sample b", "sample c", "sample d");
         assertThat(plan.folds()).allSatisfy(fold -> {
@@ -122,13 +122,13 @@ final class OfficialProtocolTest {
     void cubAndAircraftHaveOneOfficialFold(@TempDir Path planes) throws IOException {
         DatasetTrees.cub(root, 3, "A", "B");
         Dataset birds = Layouts.open(root);
-        Plan plan = usual(birds);
+        Plan plan = defaultPlan(birds);
         assertThat(plan.protocol().text()).isEqualTo("cub-official");
         assertThat(plan.folds()).containsExactly(new Fold("official", List.of(1, 2, 4, 5), List.of(), List.of(0, 3)));
 
         DatasetTrees.aircraft(planes);
         Dataset aircraft = Layouts.parse("fgvc-aircraft:manufacturer").read(planes);
-        Fold apart = usual(aircraft).folds().getFirst();
+        Fold apart = defaultPlan(aircraft).folds().getFirst();
         assertThat(List.of(
                         apart.train().size(),
                         apart.validation().size(),
@@ -147,7 +147,7 @@ final class OfficialProtocolTest {
     void foldersAndFoldColumnsAreGiven() throws IOException {
         DatasetTrees.splits(root, List.of("train", "val", "test"), "a", "b");
         Dataset folders = Layouts.open(root);
-        Plan plan = usual(folders);
+        Plan plan = defaultPlan(folders);
         assertThat(plan.protocol().text()).isEqualTo("given");
         assertThat(names(folders, plan.folds().getFirst().validation()))
                 .hasSize(4)
@@ -160,7 +160,7 @@ final class OfficialProtocolTest {
                 train/b/b_0001.jpg,b,5
                 train/b/b_0002.jpg,b,0
                 """);
-        assertThat(usual(Layouts.open(root.resolve("list.csv"))).folds())
+        assertThat(defaultPlan(Layouts.open(root.resolve("list.csv"))).folds())
                 .containsExactly(
                         new Fold("fold 0", List.of(1, 2), List.of(), List.of(0, 3)),
                         new Fold("fold 5", List.of(0, 3), List.of(), List.of(1, 2)));
@@ -197,7 +197,7 @@ final class OfficialProtocolTest {
                 b/b_0001.jpg,b,train
                 b/b_0003.jpg,b,test
                 """);
-        Plan plan = usual(Layouts.open(root.resolve("list.csv")));
+        Plan plan = defaultPlan(Layouts.open(root.resolve("list.csv")));
         assertThat(note(plan.notes(), Kind.UNVALIDATED_CLASSES)).has(facts("1", "b (given)"));
     }
 
@@ -205,13 +205,13 @@ final class OfficialProtocolTest {
     void copiesAcrossAGivenSplitStayAndAreNamed() throws IOException {
         DatasetTrees.splits(root, List.of("train", "test"), "a", "b");
         Dataset without = Layouts.open(root);
-        assertThat(usual(without).notes()).isEmpty();
+        assertThat(defaultPlan(without).notes()).isEmpty();
         for (String path :
                 List.of("train/a/a_0001.jpg", "test/a/a_0002.jpg", "test/b/b_0001.jpg", "test/b/b_0002.jpg")) {
             DatasetTrees.file(root, path, path.contains("/a/") ? "one content" : "another");
         }
-        Plan plan = usual(Layouts.open(root));
-        assertThat(plan.folds()).isEqualTo(usual(without).folds());
+        Plan plan = defaultPlan(Layouts.open(root));
+        assertThat(plan.folds()).isEqualTo(defaultPlan(without).folds());
         assertThat(plan.notes()).hasSize(1);
         assertThat(note(plan.notes(), Kind.STRADDLING_COPIES))
                 .has(facts("1", "test/a/a_0002.jpg = train/a/a_0001.jpg"));

@@ -82,8 +82,8 @@ final class ProtocolsTest {
     void imagesOfOnesOwnAreHeldOutAndFmdIsDividedIntoThirds(@TempDir Path folders, @TempDir Path fmd)
             throws IOException {
         DatasetTrees.folders(folders, 3, "a", "b");
-        assertThat(Protocols.usual(Layouts.open(folders)).text()).isEqualTo("holdout:0.2");
+        assertThat(Protocols.defaultFor(Layouts.open(folders)).text()).isEqualTo("holdout:0.2");
         DatasetTrees.fmd(fmd, 3, "a", "b");
-        assertThat(Protocols.usual(Layouts.open(fmd)).text()).isEqualTo("thirds:3");
+        assertThat(Protocols.defaultFor(Layouts.open(fmd)).text()).isEqualTo("thirds:3");
     }
 }

@@ -40,10 +40,10 @@ public final class FeatureMaps {
     }
 
     /**
-     * Computes convolution, batch norm with fixed statistics, residual, activation and max pooling in one node, which keeps
-     * only its result: {@code pool(activation(norm(W∗x + b) + residual))}. The result of an activation is also kept before max
-     * pooling where the backward pass of the pooling needs it, and before an activation whose derivative {@linkplain
-     * Activation#needsInput needs} it if a gradient is wanted.
+     * Computes convolution, batch norm with fixed statistics, residual, activation and max pooling in one node, {@code
+     * pool(activation(norm(W∗x + b) + residual))}. Besides its input, filters and result the node keeps the positions of maxima,
+     * the maps before max pooling if the backward pass of the pooling {@linkplain Window.Maxima#needMaps needs} them, and those
+     * before an activation whose derivative {@linkplain Activation#needsInput needs} them.
      *
      * <p>Maps in {@link DType#BF16} are convolved in that type (mixed precision): float32 filters are rounded for it
      * and get float32 gradients.
@@ -67,7 +67,7 @@ public final class FeatureMaps {
         return input.tape().apply(inputs, () -> {
             Tensor x = Views.forTensorCores(input.value());
             Convolution.Prepared prepared = filters.prepared(x, convolution, epilogue);
-            requireShape(convolution.output(x.shape(), prepared.weight().shape()), residual);
+            requireFit(convolution.output(x.shape(), prepared.weight().shape()), x, residual);
             Tensor saved = convolution.apply(
                     x,
                     prepared.weight(),
@@ -78,7 +78,7 @@ public final class FeatureMaps {
             Backward backward = (g, other, wanted) -> {
                 boolean[] all = filters.wanted(wanted);
                 Convolution.Inputs of = new Convolution.Inputs(x, prepared.weight());
-                if (!all[0] && maxima == null && residual == null) {
+                if (!wanted[0] && maxima == null && residual == null) {
                     Optional<Convolution.Gradients> found =
                             convolution.backwardOfFilters(g, other, saved, of, activation);
                     if (found.isPresent()) {
@@ -88,8 +88,7 @@ public final class FeatureMaps {
                 Convolution.Upstream upstream = maxima == null || pool == null
                         ? Convolution.Upstream.of(g, other, saved, activation, all[2])
                         : Convolution.Upstream.ofPooled(g, other, maxima, pool, saved, activation, all[2]);
-                List<@Nullable Tensor> gradients =
-                        filters.gradients(convolution, upstream, new Convolution.Inputs(x, prepared.weight()), all);
+                List<@Nullable Tensor> gradients = filters.gradients(convolution, upstream, of, all);
                 if (residual != null) {
                     gradients.add(upstream.gradient());
                 }
@@ -128,10 +127,13 @@ public final class FeatureMaps {
         }
     }
 
-    private static void requireShape(Shape shape, @Nullable Var residual) {
-        if (residual != null && !residual.shape().equals(shape)) {
-            throw new IllegalArgumentException(
-                    "convolution: expected a residual of the result's shape " + shape + ", found " + residual.value());
+    private static void requireFit(Shape shape, Tensor maps, @Nullable Var residual) {
+        if (residual != null
+                && !(residual.shape().equals(shape)
+                        && residual.value().type() == maps.type()
+                        && residual.value().device().equals(maps.device()))) {
+            throw new IllegalArgumentException("convolution: expected a residual of the result's shape " + shape
+                    + " and of the type and device of " + maps + ", found " + residual.value());
         }
     }
 
@@ -250,16 +252,27 @@ public final class FeatureMaps {
                 reads.addAll(g.tensors());
                 boolean[] ofFilters = {false, true, wanted[2]};
                 aside = weight.tape()
-                        .aside(variables(), reads, () -> ofFilters(convolution.backward(g, of, ofFilters)));
+                        .onSideStream(variables(), reads, () -> ofFilters(convolution.backward(g, of, ofFilters)));
             }
             if (aside.isPresent()) {
                 boolean[] ofMaps = {true, false, false};
                 all.add(convolution.backward(g, of, ofMaps).input());
                 all.addAll(aside.get());
             } else {
-                all.addAll(listed(convolution.backward(g, of, wanted)));
+                all.addAll(listed(onOneStream(convolution, g, of, wanted)));
             }
             return all;
+        }
+
+        private static Convolution.Gradients onOneStream(
+                Convolution convolution, Convolution.Upstream g, Convolution.Inputs of, boolean[] wanted) {
+            if (!wanted[0] && !wanted[1] && !wanted[2]) {
+                return new Convolution.Gradients(null, null, null);
+            }
+            Optional<Convolution.Gradients> ofFilters = wanted[0]
+                    ? Optional.empty()
+                    : convolution.backwardOfFilters(g.gradient(), null, g.gradient(), of, Activation.NONE);
+            return ofFilters.orElseGet(() -> convolution.backward(g, of, wanted));
         }
 
         /** Returns the gradients of maps and filters. */

@@ -130,11 +130,12 @@ public final class Tape implements AutoCloseable {
     /**
      * Converts the values of parameters to a type, on a GPU in one pass over memory, for {@link #rounded}.
      *
-     * @param parameters variables or constants; those of the type are ignored
+     * @param parameters variables; constants, of which nothing is kept, and those of the type are ignored
      */
     public void round(List<Var> parameters, DType type) {
         List<Var> others = parameters.stream()
-                .filter(each -> each.value().type() != type && !rounded.containsKey(each))
+                .filter(each -> each.wantsGradient() && each.value().type() != type && !rounded.containsKey(each))
+                .distinct()
                 .toList();
         try (Scope scope = Scope.open()) {
             List<Tensor> values = Tensors.to(others.stream().map(Var::value).toList(), type);
@@ -262,7 +263,7 @@ public final class Tape implements AutoCloseable {
      * @return gradients that the adjoint must return without reading them; or empty if there is no such stream, if the work is
      *     large, or if a parameter is the value of another function: then the adjoint computes them itself
      */
-    public Optional<List<@Nullable Tensor>> aside(
+    public Optional<List<@Nullable Tensor>> onSideStream(
             List<Var> parameters, List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
         SideStream stream = side;
         if (stream == null || !stream.suits(reads) || !parameters.stream().allMatch(Var::isLeaf)) {

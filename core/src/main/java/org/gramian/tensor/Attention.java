@@ -21,9 +21,10 @@ import org.jspecify.annotations.Nullable;
  * equation 1).
  *
  * <p>libtorch's fused attention computes blocks of the matrix of weights and keeps none of it (Dao et al.,
- * "FlashAttention", NeurIPS 2022; Dao, "FlashAttention-2", ICLR 2024). It is used on the CPU and, for {@link DType#BF16} and
- * {@link DType#F16}, on a GPU. Its gradient of the queries sums blocks in any order on a GPU, so that for float32 and for
- * deterministic algorithms the weights {@code [n, h, t, s]} are kept there instead. Softmax sums in float32.
+ * "FlashAttention", NeurIPS 2022; Dao, "FlashAttention-2", ICLR 2024). It is used on the CPU, and on a GPU for {@link DType#BF16}
+ * and {@link DType#F16}, heads of at most 128 channels and multiples of 8, and compute capability 8.0 or later. Otherwise, and with
+ * deterministic algorithms, since its gradient of the queries sums blocks in any order, the weights {@code [n, h, t, s]} are kept
+ * there. Softmax sums in float32.
  *
  * @param scale factor, usually {@code 1/√e}
  */
@@ -113,7 +114,7 @@ public record Attention(double scale) {
         return Operators.SOFTMAX_BACKWARD.call(g, y, -1L, (long) y.type().code());
     }
 
-    /** Fused attention of a GPU, by C functions: its results are too many kinds for the dispatcher of libtorch 2.7. */
+    /** Fused attention of a GPU by C functions: the dispatcher of libtorch 2.7 cannot return its integer results. */
     private static final class Flash {
         /** Takes q, k, v, dropout, whether causal, whether to debug, the scale and nine results, null where not wanted. */
         private static final MethodHandle FORWARD = DeviceFunctions.function(

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Batch normalization by the statistics of a batch on a GPU: one pass over the maps for the statistics and one for the
  * result, and two for the gradient.
  *
- * <p>Bfloat16 maps in channels-last format have {@linkplain #fuse kernels} that also add a residual, apply an activation and
+ * <p>Bfloat16 maps in channels-last format have {@linkplain #canFuse kernels} that also add a residual, apply an activation and
  * move the running statistics. Other maps, in {@link DType#F32}, {@link DType#BF16} or {@link DType#F16}, are normalized by
  * ATen's kernels of synchronized batch norm, which take no lists and so can be called in every supported version of libtorch.
  * Sums, statistics and parameters are float32. All kernels sum in a fixed order and wait for nothing, so that they can be
@@ -54,7 +54,7 @@ public final class BatchNormKernels {
     }
 
     /** Returns whether the fused kernels exist for these maps, this activation and float32 vectors {@code [c]}. */
-    public static boolean fuse(Tensor maps, Activation activation, Tensor... vectors) {
+    public static boolean canFuse(Tensor maps, Activation activation, Tensor... vectors) {
         return activation.clamps()
                 && FeatureMapKernels.suitSums(maps)
                 && Arrays.stream(vectors).allMatch(CudaProgram::suits);

@@ -115,7 +115,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
                 : Tensors.to(Views.contiguous(gradient), weight.type());
     }
 
-    /** Returns the type of biases that {@link #apply(Tensor, Tensor, Tensor, Tensor, Activation)} need not round. */
+    /** Returns the type in which {@link #apply(Tensor, Tensor, Tensor, Tensor, Activation)} takes biases without converting them. */
     public static DType biasType(Tensor maps, Activation activation) {
         return maps.type() != DType.BF16 || isFused(maps, activation) ? maps.type() : DType.F32;
     }
@@ -167,7 +167,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         }
         if (StemKernels.suit(maps, weight, this)) {
             check(maps, weight);
-            return StemKernels.apply(maps, weight, bias, this, activation);
+            return StemKernels.apply(maps, weight, bias == null ? null : exact(bias, weight), this, activation);
         }
         if (bias == null) {
             return activation.inPlace(apply(maps, weight, null));
@@ -184,6 +184,14 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
                             groups);
         }
         return activation.inPlace(apply(maps, weight, rounded));
+    }
+
+    /** Returns a bias in a type that own kernels take: bfloat16 or float32. */
+    private static Tensor exact(Tensor bias, Tensor weight) {
+        if (!bias.shape().equals(Shape.of(weight.size(0)))) {
+            throw Checks.mismatch("conv2d", weight, bias, "expected one bias per output channel");
+        }
+        return bias.type() == DType.BF16 ? bias : Tensors.to(bias, DType.F32);
     }
 
     private static boolean isFused(Tensor input, Activation activation) {
@@ -210,7 +218,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
             return new Gradients(
                     wanted[0] ? DepthwiseKernels.backwardInput(gradient, maps.shape(), weight, this) : null,
                     wanted[1] ? DepthwiseKernels.backwardWeight(gradient, maps, weight, this) : null,
-                    wanted[2] ? Reductions.sum(gradient, 0, 2, 3) : null);
+                    wanted[2] ? Views.reshape(Reductions.sum(gradient, 0, 2, 3), weight.size(0)) : null);
         }
         check(maps, weight);
         Tensor input = inFastestFormat(maps, weight);
@@ -266,7 +274,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
                     && gradient.type() == value.type()
                     && FeatureMapKernels.suitSums(value);
             if (fused) {
-                FeatureMapKernels.Passed passed =
+                FeatureMapKernels.GradientWithSums passed =
                         FeatureMapKernels.activationBackward(gradient, other, value, activation);
                 return new Upstream(passed.input(), passed.partial());
             }
@@ -316,9 +324,6 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * @param wanted which of the gradients of input, weight and bias to compute
      */
     public Gradients backward(Upstream upstream, Inputs inputs, boolean[] wanted) {
-        if (!wanted[0] && StemKernels.suit(inputs.maps, inputs.weight, this)) {
-            return StemKernels.backward(upstream.gradient, null, null, inputs, this, Activation.NONE);
-        }
         Tensor sums = wanted[2] && upstream.partial != null ? FeatureMapKernels.sumRows(upstream.partial) : null;
         boolean[] others = {wanted[0], wanted[1], wanted[2] && sums == null};
         Gradients gradients = backward(upstream.gradient, inputs.maps, inputs.weight, others);
@@ -326,8 +331,8 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
     }
 
     /**
-     * Computes the gradients of the filters of {@link #apply} followed by an activation in one pass over the gradient of the result,
-     * where kernels do so: for maps with few channels.
+     * Computes the gradients of the filters alone of {@link #apply} followed by an activation, in one pass over the gradient of the
+     * result, where kernels do so: for maps with few channels.
      *
      * @param gradient gradient of the activated result
      * @param other second summand of that gradient, or null
@@ -340,6 +345,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
                 || !StemKernels.suit(inputs.maps, inputs.weight, this)) {
             return Optional.empty();
         }
+        checkGradient(gradient, inputs.maps, inputs.weight);
         Tensor y = activation == Activation.NONE ? null : value;
         return Optional.of(StemKernels.backward(gradient, other, y, inputs, this, activation));
     }

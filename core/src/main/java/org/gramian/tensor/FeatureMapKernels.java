@@ -109,20 +109,11 @@ final class FeatureMapKernels {
      * @param input gradient in channels-last format, or rows
      * @param partial partial sums per channel or column in float32, {@code [p, c]}
      */
-    record Passed(Tensor input, Tensor partial) {
+    record GradientWithSums(Tensor input, Tensor partial) {
         /** Computes the sums per channel or column {@code [c]}. */
         Tensor sums() {
             return sumRows(partial);
         }
-    }
-
-    static Passed reluBackward(Tensor g, Tensor y, Activation activation) {
-        return activationBackward(g, null, y, activation);
-    }
-
-    /** Returns a gradient unchanged with its sums. */
-    static Passed summed(Tensor g) {
-        return activationBackward(g, null, g, Activation.NONE);
     }
 
     /**
@@ -130,7 +121,8 @@ final class FeatureMapKernels {
      *
      * @param other second summand of the gradient, or null
      */
-    static Passed activationBackward(Tensor gradient, @Nullable Tensor other, Tensor y, Activation activation) {
+    static GradientWithSums activationBackward(
+            Tensor gradient, @Nullable Tensor other, Tensor y, Activation activation) {
         Tensor g = Views.channelsLast(gradient);
         boolean masks = activation != Activation.NONE;
         Tensor result = masks || other != null ? Tensors.emptyChannelsLast(g.shape(), DType.BF16, g.device()) : g;
@@ -150,7 +142,7 @@ final class FeatureMapKernels {
                 rows,
                 vectors,
                 activation.highBits());
-        return new Passed(result, partial);
+        return new GradientWithSums(result, partial);
     }
 
     /** Returns whether the columns of a matrix {@code [m, c]} can be summed. */
@@ -177,17 +169,17 @@ final class FeatureMapKernels {
      * @param g gradient {@code [m, c]}
      * @param x argument {@code [m, c]}
      */
-    static Passed geluBackward(Tensor g, Tensor x, Gelu form) {
+    static GradientWithSums geluBackward(Tensor g, Tensor x, Gelu form) {
         Tensor result = Tensors.emptyLike(x);
         String kernel = form == Gelu.ERF ? "gelu_erf_backward_sums" : "gelu_tanh_backward_sums";
-        return new Passed(result, partialSums(kernel, x.shape(), g, x, result));
+        return new GradientWithSums(result, partialSums(kernel, x.shape(), g, x, result));
     }
 
     /** Puts three matrices {@code [m, c]} side by side, {@code [m, 3·c]}, and sums the columns. */
-    static Passed joined(Tensor first, Tensor second, Tensor third) {
+    static GradientWithSums joined(Tensor first, Tensor second, Tensor third) {
         Shape shape = first.shape().with(1, 3 * first.size(1));
         Tensor result = Tensors.empty(shape, first);
-        return new Passed(result, partialSums("join_sums", shape, first, second, third, result));
+        return new GradientWithSums(result, partialSums("join_sums", shape, first, second, third, result));
     }
 
     /**

@@ -36,9 +36,11 @@ public record FixedNorm(Tensor gamma, Tensor beta, Tensor mean, Tensor variance,
     }
 
     private boolean suits(Tensor maps, Tensor weight, Convolution convolution) {
-        return FilterKernels.suit(maps, weight)
-                && convolution.groups() == 1
-                && CudaProgram.suits(gamma)
+        return FilterKernels.suit(maps, weight) && convolution.groups() == 1 && haveKernels();
+    }
+
+    private boolean haveKernels() {
+        return CudaProgram.suits(gamma)
                 && CudaProgram.suits(beta)
                 && CudaProgram.suits(mean)
                 && CudaProgram.suits(variance);
@@ -53,7 +55,7 @@ public record FixedNorm(Tensor gamma, Tensor beta, Tensor mean, Tensor variance,
      */
     public Gradients backward(Tensor ofWeight, Tensor ofBias, Tensor weight) {
         Tensor sums = Tensors.to(ofBias, weight.type());
-        if (FilterKernels.suit(ofWeight, weight) && CudaProgram.suits(gamma)) {
+        if (FilterKernels.suit(ofWeight, weight) && haveKernels()) {
             return FilterKernels.backward(ofWeight, sums, weight, this);
         }
         Tensor inverse = inverse();

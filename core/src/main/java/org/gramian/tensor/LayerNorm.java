@@ -114,10 +114,13 @@ public record LayerNorm(double epsilon) {
     public static Gradients backward(
             Tensor g, Tensor rows, Tensor gamma, Normalized of, boolean[] wanted, @Nullable Tensor present) {
         Checks.sameKind("layer norm", g, rows);
+        if (present != null) {
+            Checks.sameKind("layer norm", present, rows);
+        }
         Tensor x = Views.contiguous(rows);
         if (Kernels.suit(x, gamma)) {
             return Kernels.backward(
-                    Views.contiguous(g), x, gamma, of, wanted, present == null ? null : Views.contiguous(present));
+                    Kernels.aligned(g), x, gamma, of, wanted, present == null ? null : Kernels.aligned(present));
         }
         DType exact = gamma.type();
         long size = rows.size(1);
@@ -177,6 +180,12 @@ public record LayerNorm(double epsilon) {
                     && CudaProgram.suits(parameter)
                     && CudaProgram.isAligned(rows)
                     && CudaProgram.isAligned(parameter);
+        }
+
+        /** Returns rows without gaps whose vectors begin at multiples of their size. */
+        static Tensor aligned(Tensor rows) {
+            Tensor dense = Views.contiguous(rows);
+            return CudaProgram.isAligned(dense) ? dense : Tensors.copy(dense);
         }
 
         private static CudaProgram program(Tensor rows) {

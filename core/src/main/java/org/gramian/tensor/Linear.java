@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Gradients of a linear layer {@code y = x·Wᵀ + b} of rows, see {@link Products#linear}.
  *
  * <p>In mixed precision the rows and the weight are {@link DType#BF16} and the gradients of the parameters float32. On a
- * GPU the sums of columns that are the gradient of the bias are computed together with what precedes them.
+ * GPU the gradient of the bias is summed in the kernel that computes the gradient of y.
  */
 public final class Linear {
     private Linear() {}
@@ -51,7 +51,7 @@ public final class Linear {
                     : of(Views.concat(parts, 1));
         }
 
-        private static Upstream of(FeatureMapKernels.Passed passed) {
+        private static Upstream of(FeatureMapKernels.GradientWithSums passed) {
             return new Upstream(passed.input(), passed.partial());
         }
 

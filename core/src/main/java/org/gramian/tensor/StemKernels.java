@@ -7,7 +7,7 @@ import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * CUDA kernels for convolutions of bfloat16 maps with at most four channels, such as images, in channels-last format, fused with bias
+ * CUDA kernels for convolutions of bfloat16 maps with two to four channels, such as images, in channels-last format, fused with bias
  * and activation. cuDNN's kernels take vectors of eight channels, most of which would be zeros: for the first layer of VGG-16 they
  * need several times as long as it takes to write the result.
  */
@@ -65,14 +65,17 @@ final class StemKernels {
     static boolean suit(Tensor maps, Tensor weight, Convolution convolution) {
         return maps.type() == DType.BF16
                 && maps.device().kind() == Device.Kind.CUDA
+                && maps.size(1) > 1
                 && maps.size(1) <= MOST_CHANNELS
                 && (weight.size(0) == 32 || weight.size(0) == 64)
                 && weight.type() == DType.BF16
-                && Math.max(weight.size(2), weight.size(3)) <= LARGEST_WINDOW
+                && weight.size(2) == weight.size(3)
+                && weight.size(2) <= LARGEST_WINDOW
                 && convolution.groups() == 1
                 && convolution.dilation().equals(new Window.Pair(1, 1))
                 && convolution.stride().vertical() == convolution.stride().horizontal()
                 && convolution.stride().vertical() <= 2
+                && convolution.padding().vertical() == convolution.padding().horizontal()
                 && maps.shape().elements() > 0
                 && maps.size(0) * maps.size(2) < Integer.MAX_VALUE / WIDE
                 && Arrays.equals(maps.strides(), Views.channelsLastStrides(maps.shape()))

@@ -26,7 +26,7 @@ struct Sources {
     int count;           // vectors of all tensors
 };
 
-// To the nearest, ties to even; what is no number stays none.
+// To the nearest, ties to even; NaN stays NaN.
 __device__ inline unsigned int rounded(float value) {
     unsigned int bits = __float_as_uint(value);
     if (value != value) return 0x7fc0u;

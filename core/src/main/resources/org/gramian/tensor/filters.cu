@@ -1,7 +1,7 @@
 // Filters of convolutions, from float32 [k, c, t] with t taps, as they are trained, to bfloat16 with channels last, [k, t, c],
 // as tensor cores take them, and their gradients back; org.gramian.tensor.FilterKernels launches these. A block takes one filter.
 
-// To the nearest, ties to even; what is no number stays none.
+// To the nearest, ties to even; NaN stays NaN.
 __device__ inline unsigned short rounded(float value) {
     unsigned int bits = __float_as_uint(value);
     if (value != value) return 0x7fc0u;

@@ -11,7 +11,7 @@ __device__ inline void unpack(Vector words, float* values) {
     values[2] = __uint_as_float(words.y << 16); values[3] = __uint_as_float(words.y & 0xffff0000u);
 }
 
-// To the nearest, ties to even; what is no number stays none.
+// To the nearest, ties to even; NaN stays NaN.
 __device__ inline unsigned int rounded(float value) {
     unsigned int bits = __float_as_uint(value);
     if (value != value) return 0x7fc0u;

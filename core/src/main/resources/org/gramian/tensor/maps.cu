@@ -12,7 +12,7 @@ __device__ inline void unpack(uint4 words, float* values) {
     values[6] = low(words.w); values[7] = high(words.w);
 }
 
-// To the nearest, ties to even; what is no number stays none.
+// To the nearest, ties to even; NaN stays NaN.
 __device__ inline unsigned int rounded(float value) {
     unsigned int bits = __float_as_uint(value);
     if (value != value) return 0x7fc0u;
@@ -198,15 +198,15 @@ extern "C" __global__ void column_sums(const uint4* g, float* partial, int rows,
     store_sums(sum, partial, c8);
 }
 
-// The derivative of x s(x), where s is the distribution function of the normal distribution, or its approximation by a tangent.
-template <bool TANGENT> __device__ inline float gelu_slope(float x) {
-    if (!TANGENT) return 0.5f * (1 + erff(x * 0.70710678f)) + x * 0.39894228f * expf(-0.5f * x * x);
+// The derivative of GELU, exact or of its approximation by tanh.
+template <bool TANH> __device__ inline float gelu_slope(float x) {
+    if (!TANH) return 0.5f * (1 + erff(x * 0.70710678f)) + x * 0.39894228f * expf(-0.5f * x * x);
     float t = tanhf(0.79788456f * (x + 0.044715f * x * x * x));
     return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * 0.79788456f * (1 + 0.134145f * x * x);
 }
 
 // g gelu'(x), and its sums of columns.
-template <bool TANGENT> __device__ void gelu_sums(
+template <bool TANH> __device__ void gelu_sums(
         const uint4* __restrict__ g, const uint4* __restrict__ x, uint4* __restrict__ out, float* partial, int rows, int c8) {
     int v = blockIdx.x * ACROSS + threadIdx.x;
     float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -218,7 +218,7 @@ template <bool TANGENT> __device__ void gelu_sums(
             unpack(g[at], values);
             unpack(x[at], of);
             for (int k = 0; k < 8; k++) {
-                values[k] *= gelu_slope<TANGENT>(of[k]);
+                values[k] *= gelu_slope<TANH>(of[k]);
                 sum[k] += values[k];
             }
             out[at] = pack(values);

@@ -13,7 +13,7 @@ __device__ inline void unpack(uint4 words, float* values) {
     values[6] = low(words.w); values[7] = high(words.w);
 }
 
-// To the nearest, ties to even; what is no number stays none.
+// To the nearest, ties to even; NaN stays NaN.
 __device__ inline unsigned int rounded(float value) {
     unsigned int bits = __float_as_uint(value);
     if (value != value) return 0x7fc0u;

@@ -39,7 +39,7 @@ __device__ inline float low_of(unsigned int word) { return __uint_as_float(word 
 
 __device__ inline float high_of(unsigned int word) { return __uint_as_float(word & 0xffff0000u); }
 
-// Where a value of a window lies after the first in the rows of the maps; those filled in meet zeros and may lie anywhere.
+// Where a value of a window lies after the first in the rows of the maps; padding is multiplied by zeros, so any place will do.
 __device__ inline int offset(int k) { return k < TAPS ? k / (KW * C) * PITCH + k % (KW * C) : 0; }
 
 // The rows of the maps under a tile, in registers of T threads: loads of the next tile run while this one is computed.
@@ -148,7 +148,7 @@ __device__ inline unsigned int added(unsigned int a, unsigned int b) {
 
 // Half of the gradient of the results of a tile, in registers: ROUNDS vectors of eight channels. Loads of the next tile run while this
 // one is computed.
-struct Half {
+struct GradientTile {
     uint4 words[ROUNDS], gates[ROUNDS];
 
     __device__ inline void load(const uint4* __restrict__ g, const uint4* __restrict__ y, int line, int from, int ow, int first) {
@@ -211,20 +211,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3) stem_backward(
     }
     float sums[N / 16][4][4] = {};
     Rows<THREADS> next;
-    Half half;
+    GradientTile loaded;
     next.load(x, blockIdx.x / segments, blockIdx.x % segments * WIDE, h, w, oh);
-    half.load(g, y, blockIdx.x / segments, blockIdx.x % segments * WIDE, ow, 0);
+    loaded.load(g, y, blockIdx.x / segments, blockIdx.x % segments * WIDE, ow, 0);
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         int line = tile / segments, from = tile % segments * WIDE, then = tile + gridDim.x;
         __syncthreads();
         next.store(rows);
-        half.store(up, other, y, line, from, ow, 0, bound);
-        half.load(g, y, line, from, ow, ROUNDS);
-        half.store(up, other, y, line, from, ow, ROUNDS, bound);
+        loaded.store(up, other, y, line, from, ow, 0, bound);
+        loaded.load(g, y, line, from, ow, ROUNDS);
+        loaded.store(up, other, y, line, from, ow, ROUNDS, bound);
         __syncthreads();
         if (then < tiles) {
             next.load(x, then / segments, then % segments * WIDE, h, w, oh);
-            half.load(g, y, then / segments, then % segments * WIDE, ow, 0);
+            loaded.load(g, y, then / segments, then % segments * WIDE, ow, 0);
         }
         #pragma unroll 2
         for (int p = part * (WIDE / PARTS); p < (part + 1) * (WIDE / PARTS); p += 16) {

@@ -66,10 +66,11 @@ class DepthwiseKernelsTest {
                 .containsExactly(Tensors.to(required(right.input()), DType.BF16).toDoubles());
         assertThat(required(gradients.weight()).toDoubles())
                 .containsExactly(required(right.weight()).toDoubles());
+        assertThat(required(gradients.bias()).shape()).isEqualTo(Shape.of(channels));
     }
 
     @RandomTest(times = 3)
-    void whatIsNoNumberStaysNone(Seed seed) {
+    void nanStaysNan(Seed seed) {
         Gpu.required();
         Tensor maps = there(integers(seed.random(), Shape.of(1, 8, 5, 5)));
         Views.slice(maps, 1, 3, 4).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 1, 5, 5), DType.BF16, maps.device()));

@@ -72,7 +72,7 @@ class FeatureMapKernelsTest {
         Tensor value = Views.channelsLast(six ? Elementwise.relu6InPlace(rectified) : rectified);
         Tensor gradient = integers(random, shape);
         Tensor other = random.nextBoolean() ? integers(random, shape) : null;
-        FeatureMapKernels.Passed passed =
+        FeatureMapKernels.GradientWithSums passed =
                 FeatureMapKernels.activationBackward(gradient, other, value, six ? Activation.RELU6 : Activation.RELU);
 
         double[] g = (other == null ? gradient : Elementwise.add(gradient, other)).toDoubles();

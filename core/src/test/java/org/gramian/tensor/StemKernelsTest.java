@@ -76,7 +76,7 @@ class StemKernelsTest {
     }
 
     @RandomTest(times = 3)
-    void whatIsNoNumberStaysNone(Seed seed) {
+    void nanStaysNan(Seed seed) {
         Gpu.required();
         Tensor maps = there(integers(seed.random(), Shape.of(2, 3, 9, 9)));
         Views.slice(maps, 0, 1, 2).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 3, 9, 9), DType.BF16, maps.device()));

@@ -126,8 +126,11 @@ public record BatchNorm(double epsilon, double momentum) {
         Var residual = epilogue.residual();
         Tensor maps = x.value();
         boolean fused = x.shape().elements() > x.shape().at(1)
-                && (residual == null || residual.shape().equals(x.shape()))
-                && BatchNormKernels.fuse(
+                && (residual == null
+                        || (residual.shape().equals(x.shape())
+                                && residual.value().type() == maps.type()
+                                && residual.value().device().equals(maps.device())))
+                && BatchNormKernels.canFuse(
                         maps, activation, gamma.value(), beta.value(), running.mean(), running.variance());
         if (!fused) {
             boolean alone = residual == null && epilogue.pool() == null;

@@ -99,7 +99,7 @@ public final class Tokens {
                 List<Tensor> reads = new ArrayList<>(List.of(input));
                 reads.addAll(g.tensors());
                 boolean[] ofParameters = {false, true, wanted[2]};
-                Optional<List<@Nullable Tensor>> aside = x.tape().aside(parameters, reads, () -> {
+                Optional<List<@Nullable Tensor>> aside = x.tape().onSideStream(parameters, reads, () -> {
                     Linear.Gradients found = Linear.backward(g, input, weight, exact, ofParameters);
                     return list(found.weight(), found.bias());
                 });

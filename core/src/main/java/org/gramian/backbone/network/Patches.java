@@ -56,6 +56,7 @@ public record Patches(String name, int channels, int size) implements NetworkLay
     private boolean isFasterAsProduct(Tensor maps) {
         return maps.type() == DType.BF16
                 && maps.device().kind() == Device.Kind.CUDA
+                && Math.min(maps.size(2), maps.size(3)) >= size
                 && maps.size(1) % 8 != 0
                 && maps.size(1) * size * size % 8 == 0;
     }

@@ -58,7 +58,8 @@ public final class Segments {
         boolean dynamic =
                 graph.input().sizes().get(2) < 0 || graph.input().sizes().get(3) < 0;
         this.other = dynamic
-                ? attempt(graph.input().size(2, DEFAULT_SIZE + 64), graph.input().size(3, DEFAULT_SIZE + 32))
+                ? attempt(
+                        graph.input().size(2, DEFAULT_SIZE + 64), graph.input().size(3, DEFAULT_SIZE + 32))
                 : null;
         for (int i = 0; i < nodes.size(); i++) {
             for (String output : nodes.get(i).outputs()) {

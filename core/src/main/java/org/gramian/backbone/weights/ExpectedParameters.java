@@ -27,7 +27,10 @@ record ExpectedParameters(
         Optional<String> definition) {
     /** Creates the parameters of a built-in network. */
     ExpectedParameters(
-            String architecture, SequencedMap<String, Shape> parameters, Set<String> classifier, Preprocessing defaultPreprocessing) {
+            String architecture,
+            SequencedMap<String, Shape> parameters,
+            Set<String> classifier,
+            Preprocessing defaultPreprocessing) {
         this(architecture, parameters, classifier, defaultPreprocessing, Optional.empty());
     }
 

@@ -432,8 +432,10 @@ public final class Keys {
         return add(name, meaning, form, new Key.Default.Chosen<>(rule), option);
     }
 
-    private static <T> Key<T> add(String name, String meaning, Form<T> form, Key.Default<T> defaultValue, KeyOption... option) {
-        Key<T> key = new Key<>(name, meaning, form, defaultValue, Stream.of(option).findFirst());
+    private static <T> Key<T> add(
+            String name, String meaning, Form<T> form, Key.Default<T> defaultValue, KeyOption... option) {
+        Key<T> key =
+                new Key<>(name, meaning, form, defaultValue, Stream.of(option).findFirst());
         ALL.add(key);
         return key;
     }

@@ -16,8 +16,8 @@ import org.gramian.tensor.library.LibtorchException;
  * <p>On a GPU it must be used inside a {@link CudaStream}.
  */
 public final class CapturedWork implements AutoCloseable {
-    /** Free memory that must remain beside that of the work; with less the work stays eager. */
-    private static final long MARGIN = 256L << 20;
+    /** Free memory that must remain beside that of the eager work, for the {@link SideStream} too; with less it stays eager. */
+    private static final long MARGIN = 512L << 20;
 
     private final Device device;
     private final Runnable work;

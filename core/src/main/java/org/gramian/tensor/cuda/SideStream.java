@@ -33,13 +33,13 @@ import org.jspecify.annotations.Nullable;
  * stream has waited for it. Its results may be freed at any time: their memory returns to later sections only, which
  * start after their readers.
  *
- * <p>The system property {@value #SWITCH} disables the stream if it is {@code false}.
+ * <p>The environment variable {@value #SWITCH} disables the stream if it is {@code off}.
  */
 public final class SideStream implements AutoCloseable {
-    /** System property; {@code false} disables the stream. */
-    public static final String SWITCH = "gramian.sideStream";
+    /** Environment variable; {@code off} disables the stream. */
+    public static final String SWITCH = "GRAMIAN_SIDE_STREAM";
 
-    private static final boolean ENABLED = Boolean.parseBoolean(System.getProperty(SWITCH, "true"));
+    private static final boolean ENABLED = !"off".equalsIgnoreCase(System.getenv(SWITCH));
 
     private static final int LOWEST_PRIORITY = 0;
     private static final int NO_TIMING = 2; // cudaEventDisableTiming
@@ -166,7 +166,7 @@ public final class SideStream implements AutoCloseable {
      */
     public List<@Nullable Tensor> run(List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
         long size = bytes(reads);
-        if (sections.size() == MOST_SECTIONS || bytes + size > MOST_BYTES) {
+        while (sections.size() == MOST_SECTIONS || (bytes + size > MOST_BYTES && !sections.isEmpty())) {
             join(sections.size() / 2);
         }
         record(shared.begin, current);

@@ -52,7 +52,9 @@ class GpuTrainingTest {
     void lossesAndScoresEqualThoseOfTheCpu() throws IOException {
         Device gpu = Gpu.required();
         requireClose(
-                on(gpu, Recipes.standard()).run(), on(Device.CPU, Recipes.standard()).run(), 1e-3);
+                on(gpu, Recipes.standard()).run(),
+                on(Device.CPU, Recipes.standard()).run(),
+                1e-3);
     }
 
     /** Images that are rendered and mixed on the GPU, in a CUDA graph, against those of the CPU. */

@@ -29,8 +29,8 @@ class OutOfTimeTest {
     @TempDir
     private Path folder = Path.of("");
 
-    private SmallTraining training =
-            SmallTraining.of(Recipes.standard(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
+    private SmallTraining training = SmallTraining.of(
+            Recipes.standard(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
 
     @BeforeEach
     void paint() throws IOException {

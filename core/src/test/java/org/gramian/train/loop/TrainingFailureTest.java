@@ -39,8 +39,8 @@ class TrainingFailureTest {
     @TempDir
     private Path folder = Path.of("");
 
-    private SmallTraining training =
-            SmallTraining.of(Recipes.standard(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
+    private SmallTraining training = SmallTraining.of(
+            Recipes.standard(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
 
     @BeforeEach
     void paint() throws IOException {

@@ -143,7 +143,8 @@ public final class Protocols {
 
     /** Returns the protocols that can split a dataset, the default first. */
     public static List<String> fitting(Dataset dataset, Duplicates duplicates) {
-        List<Protocol> candidates = new ArrayList<>(List.of(defaultFor(dataset), new Given(), new Holdout(Holdout.DEFAULT)));
+        List<Protocol> candidates =
+                new ArrayList<>(List.of(defaultFor(dataset), new Given(), new Holdout(Holdout.DEFAULT)));
         for (int parts = KFold.DEFAULT; parts >= 2; parts--) {
             candidates.add(new KFold(parts));
         }

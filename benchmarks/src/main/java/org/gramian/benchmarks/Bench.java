@@ -108,7 +108,7 @@ public final class Bench {
                     new Side.Java("from memory", PredictionTask.IN_MEMORY));
         }
         List<Side> sides = new ArrayList<>(List.of(new Side.Java(GRAMIAN, workload.text())));
-        if (workload != BenchWorkload.PICTURES) {
+        if (workload != BenchWorkload.IMAGES) {
             sides.addAll(others);
         }
         return sides;

@@ -150,7 +150,7 @@ public record BenchPlan(List<BenchWorkload> workloads, Grid grid, Sizes sizes, R
             case NETWORK_FORWARD, NETWORK_TRAINING, BACKBONE_FORWARD, BACKBONE_TRAINING ->
                 grid.device.kind() == Device.Kind.CUDA ? 32 : 8;
             case DEFINITION -> 1;
-            case PICTURES -> 150;
+            case IMAGES -> 150;
             case PREDICTION -> 10 * InferencePipeline.DEFAULT_BATCH;
         };
     }

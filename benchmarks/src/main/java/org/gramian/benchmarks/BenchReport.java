@@ -88,7 +88,7 @@ public record BenchReport(
                 Units.percent(ofCeiling(comparison, timing)),
                 Units.memory(timing.peakMemory()),
                 Units.ratio(comparison.timesAsFast(timing)),
-                comparison.workload() == BenchWorkload.PICTURES
+                comparison.workload() == BenchWorkload.IMAGES
                         ? String.format(Locale.ROOT, "expected: at least %d img/s", ImagesTask.REQUIRED)
                         : "");
     }

@@ -22,7 +22,7 @@ public enum BenchWorkload {
     /** The kernel matrix of one image: the matrix form against the paper's double loop in plain Java. */
     DEFINITION("kernel matrix of one image", "the matrix form against the paper's double loop in plain Java"),
     /** Images from their files to crops, with no network behind: enough of them to take a second. */
-    PICTURES("JPEG files decoded, resized and cropped", "image files of 512x384 to crops"),
+    IMAGES("JPEG files decoded, resized and cropped", "image files of 512x384 to crops"),
     /** Scores of images from their files, as {@code predict} computes them, against those of crops in memory. */
     PREDICTION("image files to scores", "scores from files against scores of crops in memory");
 
@@ -48,7 +48,7 @@ public enum BenchWorkload {
     String title(TaskSpec spec) {
         return switch (this) {
             case DEFINITION -> title;
-            case PICTURES, PREDICTION -> title + ", " + spec.number("batch");
+            case IMAGES, PREDICTION -> title + ", " + spec.number("batch");
             default -> title + ", batch " + spec.number("batch") + ", " + spec.text("precision");
         };
     }
@@ -139,7 +139,7 @@ public enum BenchWorkload {
             case HEAD_TRAINING, NETWORK_TRAINING, BACKBONE_TRAINING -> new TrainingTask(BenchModel.of(workload, spec));
             case HEAD_FORWARD, NETWORK_FORWARD, BACKBONE_FORWARD -> new ForwardTask(BenchModel.of(workload, spec));
             case DEFINITION -> new KernelTasks.MatrixForm(spec);
-            case PICTURES -> new ImagesTask(spec);
+            case IMAGES -> new ImagesTask(spec);
             case PREDICTION -> new PredictionTask(spec);
         };
     }

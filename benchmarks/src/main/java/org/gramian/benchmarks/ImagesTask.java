@@ -35,7 +35,7 @@ final class ImagesTask implements Task {
     @Override
     public SequencedMap<String, Double> check() {
         SequencedMap<String, Double> numbers = new LinkedHashMap<>();
-        numbers.put("pictures", (double) load());
+        numbers.put("images", (double) load());
         return numbers;
     }
 

@@ -41,7 +41,7 @@ class BenchPlanTest {
                 List.of(
                         BenchWorkload.HEAD_FORWARD,
                         BenchWorkload.NETWORK_FORWARD,
-                        BenchWorkload.PICTURES,
+                        BenchWorkload.IMAGES,
                         BenchWorkload.PREDICTION),
                 List.of(2, 4),
                 Precision.F32,
@@ -55,7 +55,7 @@ class BenchPlanTest {
                         BenchWorkload.NETWORK_FORWARD,
                         BenchWorkload.NETWORK_FORWARD,
                         BenchWorkload.NETWORK_FORWARD,
-                        BenchWorkload.PICTURES,
+                        BenchWorkload.IMAGES,
                         BenchWorkload.PREDICTION,
                         BenchWorkload.PREDICTION);
         assertThat(found.stream().map(each -> each.workload().title(each.spec())))

@@ -24,8 +24,8 @@ class ImageSpeedTest {
 
     @Test
     void atLeast150ImagesAreLoadedPerSecond() throws IOException {
-        TaskSpec spec = Tiny.spec(BenchWorkload.PICTURES)
-                .with(Map.of("threads", "" + THREADS, "batch", "150", "pixels", "224"));
+        TaskSpec spec =
+                Tiny.spec(BenchWorkload.IMAGES).with(Map.of("threads", "" + THREADS, "batch", "150", "pixels", "224"));
         List<Double> seconds = new ArrayList<>();
         try (Task task = new ImagesTask(spec)) {
             for (int run = -WARM_UPS; run < RUNS; run++) {
@@ -42,7 +42,7 @@ class ImageSpeedTest {
         record(String.format(
                 Locale.ROOT,
                 "%s with %d threads: %.0f per second, at least %d are required; median of %d runs",
-                BenchWorkload.PICTURES.title(spec),
+                BenchWorkload.IMAGES.title(spec),
                 THREADS,
                 rate,
                 ImagesTask.REQUIRED,

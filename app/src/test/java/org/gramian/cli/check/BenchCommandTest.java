@@ -7,8 +7,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.assertj.core.data.Offset;
+import org.gramian.benchmarks.BenchWorkload;
 import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,20 @@ class BenchCommandTest {
         assertThat(side.get("imagesPerSecond").asDouble() * side.get("median").asDouble())
                 .isCloseTo(2, Offset.offset(1e-6));
         assertThat(tree.get("facts").get("libtorch").asString()).isNotEmpty();
+    }
+
+    @Test
+    void everyWorkloadIsDocumentedUnderTheNameThatTheProgramTakes() throws IOException {
+        String row = Files.readAllLines(Path.of("../docs/performance.md")).stream()
+                .filter(line -> line.startsWith("| `--only"))
+                .findFirst()
+                .orElseThrow();
+        List<String> names = Pattern.compile("`([a-z]+)`")
+                .matcher(row)
+                .results()
+                .map(match -> match.group(1))
+                .toList();
+        assertThat(BenchWorkload.chosen(names)).containsExactlyInAnyOrder(BenchWorkload.values());
     }
 
     @Test

@@ -130,7 +130,8 @@ abstract class WebPageRefusalTest {
     /** From now on a model of another name answers, which cannot explain. */
     private static void swapModel(Page page) {
         page.route("**/v1/model", route -> {
-            APIResponse real = route.fetch();
+            // the server may just have closed an idle connection that Playwright keeps
+            APIResponse real = route.fetch(new Route.FetchOptions().setMaxRetries(2));
             String other = real.text()
                     .replaceFirst("\"name\":\"[^\"]*\"", "\"name\":\"another\"")
                     .replace("\"explain\":true", "\"explain\":false");

@@ -146,14 +146,7 @@ public final class HalfPrecisionSpd {
             Tensor means = Tensors.empty(Shape.of(n, positions), maps);
             Tensor ranges = Tensors.empty(Shape.of(n, blocks), maps);
             Program.HALF.launch(
-                    "means",
-                    new LaunchConfig(blocks, n, 1, 32, 32),
-                    maps,
-                    orNull(bias),
-                    means,
-                    ranges,
-                    channels,
-                    positions);
+                    "means", new LaunchConfig(blocks, n, 1, 32, 32), maps, bias, means, ranges, channels, positions);
             Tensor left = half(Shape.of(n, channels, padded), maps);
             Tensor right = half(left.shape(), maps);
             @Nullable
@@ -164,12 +157,12 @@ public final class HalfPrecisionSpd {
                     "centred",
                     overMaps(n, channels),
                     maps,
-                    orNull(bias),
+                    bias,
                     means,
                     ranges,
                     left,
                     right,
-                    orNull(positive),
+                    positive,
                     scales,
                     n,
                     channels,
@@ -203,8 +196,8 @@ public final class HalfPrecisionSpd {
                     "factors",
                     overMaps(n, 1),
                     scales,
-                    orNull(parts),
-                    orNull(given),
+                    parts,
+                    given,
                     factor,
                     n,
                     rows.x(),
@@ -246,9 +239,9 @@ public final class HalfPrecisionSpd {
                     overMaps(n, channels),
                     lx,
                     multipliers,
-                    orNull(positive),
+                    positive,
                     gradient,
-                    orNull(sums),
+                    sums,
                     n,
                     channels,
                     positions,
@@ -259,11 +252,6 @@ public final class HalfPrecisionSpd {
                     ? List.of(gradient)
                     : List.of(Views.transpose(gradient, 0, 1), Views.reshape(Reductions.sum(sums, 0), channels));
         }
-    }
-
-    /** Returns a kernel's argument for a tensor or a null pointer. */
-    private static Object orNull(@Nullable Tensor tensor) {
-        return tensor == null ? 0L : tensor;
     }
 
     private static Result apply(KernelMatrices kernel, Tensor weight, float epsilon, float smallest) {

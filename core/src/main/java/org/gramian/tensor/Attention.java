@@ -133,7 +133,6 @@ public record Attention(double scale) {
         private static final MemorySegment UNDEFINED = undefined();
 
         private static final MemorySegment NONE = MemorySegment.NULL;
-        private static final int AMPERE = 80;
         private static final int LARGEST_HEAD = 128;
 
         private static MemorySegment undefined() {
@@ -158,7 +157,7 @@ public record Attention(double scale) {
                     && isAligned(x.key)
                     && isAligned(x.value)
                     && !Libtorch.load().math().reproducible()
-                    && CudaProgram.computeCapability(q.device()) >= AMPERE;
+                    && CudaProgram.hasBfloat16TensorCores(q.device());
         }
 
         /** Returns whether every row of a head begins at a multiple of 16 bytes. */

@@ -24,7 +24,7 @@ public final class BatchNormKernels {
     }
 
     private static final class Program {
-        static final CudaProgram NORM = CudaProgram.beside(BatchNormKernels.class, "norm.cu");
+        static final CudaProgram NORM = CudaProgram.of("norm.cu");
     }
 
     private static final long ROWS_PER_THREAD = 4;
@@ -110,7 +110,7 @@ public final class BatchNormKernels {
                 "normalize",
                 rows.each(),
                 maps,
-                residual == null ? 0L : Views.channelsLast(residual),
+                residual == null ? null : Views.channelsLast(residual),
                 y,
                 gamma,
                 beta,
@@ -142,9 +142,9 @@ public final class BatchNormKernels {
                 "gradient_sums",
                 rows.sums(),
                 g,
-                masks ? y : 0L,
+                masks ? y : null,
                 maps,
-                masks ? masked : 0L,
+                masks ? masked : null,
                 statistics.mean,
                 partial,
                 rows.count,

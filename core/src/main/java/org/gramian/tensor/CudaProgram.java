@@ -14,12 +14,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.tensor.library.Cuda;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
 import org.gramian.tensor.library.NativeErrors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * CUDA C++ kernels from a resource beside the class that uses them, compiled by NVRTC on first use. A kernel fuses
@@ -51,21 +53,30 @@ public final class CudaProgram {
 
     /** Reads a program from a resource beside a class. */
     public static CudaProgram beside(Class<?> owner, String resource) {
-        return beside(owner, resource, Map.of());
+        return new CudaProgram(resource, text(owner, resource));
     }
 
-    /** Reads a program from a resource beside a class, and defines preprocessor macros. */
-    static CudaProgram beside(Class<?> owner, String resource, Map<String, Integer> macros) {
+    /** Reads a program of this package, with functions for bfloat16 in front of it. */
+    static CudaProgram of(String resource) {
+        return of(resource, Map.of());
+    }
+
+    /** Reads a program of this package, with preprocessor macros and functions for bfloat16 in front of it. */
+    static CudaProgram of(String resource, Map<String, Integer> macros) {
+        StringBuilder source = new StringBuilder();
+        new TreeMap<>(macros).forEach((name, value) -> source.append("#define %s %d\n".formatted(name, value)));
+        source.append(text(CudaProgram.class, "bfloat16.cuh"))
+                .append("#line 1 \"%s\"\n".formatted(resource)) // messages of the compiler name its lines
+                .append(text(CudaProgram.class, resource));
+        return new CudaProgram(resource, source.toString());
+    }
+
+    private static String text(Class<?> owner, String resource) {
         try (InputStream in = owner.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new IllegalArgumentException("missing " + resource + " next to " + owner);
             }
-            StringBuilder source = new StringBuilder();
-            new TreeMap<>(macros).forEach((name, value) -> source.append("#define %s %d\n".formatted(name, value)));
-            return new CudaProgram(
-                    resource,
-                    source.append(new String(in.readAllBytes(), StandardCharsets.UTF_8))
-                            .toString());
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
@@ -88,8 +99,13 @@ public final class CudaProgram {
         return Native.data(tensor.handle()).address() % 16 == 0;
     }
 
+    /** Returns whether a GPU has tensor cores for bfloat16: from compute capability 8.0 on. */
+    static boolean hasBfloat16TensorCores(Device device) {
+        return computeCapability(device) >= 80;
+    }
+
     /** Returns the compute capability of a GPU times 10, such as 90 for 9.0. */
-    static int computeCapability(Device device) {
+    private static int computeCapability(Device device) {
         try {
             return 10 * attribute(COMPUTE_CAPABILITY_MAJOR, device.index())
                     + attribute(COMPUTE_CAPABILITY_MAJOR + 1, device.index());
@@ -129,12 +145,12 @@ public final class CudaProgram {
      *
      * @param kernel name of the {@code __global__} function
      * @param config launch configuration
-     * @param arguments dense tensors (no gaps, any dimension order), numbers and structs. The first must be a tensor,
-     *     whose device is used. {@code Long}, {@code Integer}, {@code Float} and {@code Double} are passed as {@code
+     * @param arguments dense tensors (no gaps, any dimension order) or null pointers, numbers and structs. The first must be a
+     *     tensor, whose device is used. {@code Long}, {@code Integer}, {@code Float} and {@code Double} are passed as {@code
      *     long long}, {@code int}, {@code float} and {@code double}; a {@link Struct} is passed by value
      */
-    public void launch(String kernel, LaunchConfig config, Object... arguments) {
-        Device device = ((Tensor) arguments[0]).device();
+    public void launch(String kernel, LaunchConfig config, @Nullable Object... arguments) {
+        Device device = ((Tensor) Objects.requireNonNull(arguments[0])).device();
         MemorySegment function = kernels.computeIfAbsent(
                 kernel + "@" + device.index(),
                 _ -> function(kernel, modules.computeIfAbsent(device.index(), this::load)));
@@ -196,15 +212,16 @@ public final class CudaProgram {
          * Sets a field.
          *
          * @param offset offset in bytes, a multiple of the size of the value
-         * @param value a number, or a tensor whose address is stored: it must live until the kernel has finished
+         * @param value a number, a null pointer, or a tensor whose address is stored: it must live until the kernel has finished
          */
-        public void set(int offset, Object value) {
+        public void set(int offset, @Nullable Object value) {
             write("struct", memory, offset, value);
         }
     }
 
-    private static void write(String kernel, MemorySegment memory, long offset, Object argument) {
+    private static void write(String kernel, MemorySegment memory, long offset, @Nullable Object argument) {
         switch (argument) {
+            case null -> memory.set(JAVA_LONG, offset, 0L);
             case Tensor tensor -> {
                 if (!tensor.isDense()) {
                     throw new IllegalArgumentException(kernel + ": expected dense tensors (no gaps), found " + tensor);

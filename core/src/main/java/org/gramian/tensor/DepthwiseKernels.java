@@ -32,8 +32,7 @@ final class DepthwiseKernels {
         static final int GROUPS = 2;
 
         CudaProgram program() {
-            return CudaProgram.beside(
-                    DepthwiseKernels.class,
+            return CudaProgram.of(
                     "depthwise.cu",
                     Map.of("K", window, "S", stride, "P", padding, "PAIRS", LANES, "WIDE", wide(), "GROUPS", GROUPS));
         }
@@ -135,7 +134,7 @@ final class DepthwiseKernels {
                         walks.launch(shape.at(1), variant),
                         maps,
                         weight,
-                        bias == null ? 0L : bias,
+                        bias,
                         result,
                         walks.count(),
                         TALL,

@@ -328,7 +328,7 @@ public final class Elementwise {
     /** CUDA kernels for element-wise passes that libtorch has no single operator for. */
     private static final class Kernels {
         private static final class Program {
-            static final CudaProgram ELEMENTWISE = CudaProgram.beside(Kernels.class, "elementwise.cu");
+            static final CudaProgram ELEMENTWISE = CudaProgram.of("elementwise.cu");
         }
 
         private Kernels() {}

@@ -27,7 +27,7 @@ final class FeatureMapKernels {
     private static final long ROWS = 8;
 
     private static final class Program {
-        static final CudaProgram MAPS = CudaProgram.beside(FeatureMapKernels.class, "maps.cu");
+        static final CudaProgram MAPS = CudaProgram.of("maps.cu");
     }
 
     private FeatureMapKernels() {}
@@ -135,9 +135,9 @@ final class FeatureMapKernels {
                 "relu_backward_sums",
                 new LaunchConfig(blocks, 1, 1, THREADS, 1),
                 g,
-                other == null ? 0L : Views.channelsLast(other),
-                masks ? y : 0L,
-                result == g ? 0L : result,
+                other == null ? null : Views.channelsLast(other),
+                masks ? y : null,
+                result == g ? null : result,
                 partial,
                 rows,
                 vectors,
@@ -238,7 +238,7 @@ final class FeatureMapKernels {
                 LaunchConfig.over(count),
                 maps,
                 bias,
-                residual == null ? 0L : Views.channelsLast(residual),
+                residual == null ? null : Views.channelsLast(residual),
                 count,
                 (int) maps.size(1) / VECTOR,
                 activation.low,

@@ -12,7 +12,7 @@ final class FilterKernels {
     private static final int MOST_THREADS = 256;
 
     private static final class Program {
-        static final CudaProgram FILTERS = CudaProgram.beside(FilterKernels.class, "filters.cu");
+        static final CudaProgram FILTERS = CudaProgram.of("filters.cu");
     }
 
     private FilterKernels() {}
@@ -33,7 +33,19 @@ final class FilterKernels {
     static Tensor rounded(Tensor weight) {
         Tensor result = Tensors.emptyChannelsLast(weight.shape(), DType.BF16, weight.device());
         Program.FILTERS.launch(
-                "fold", perFilter(weight), weight, result, channels(weight), taps(weight), 0L, 0L, 0L, 0L, 0f, 0L, 0);
+                "fold",
+                perFilter(weight),
+                weight,
+                result,
+                channels(weight),
+                taps(weight),
+                null,
+                null,
+                null,
+                null,
+                0f,
+                null,
+                0);
         return result;
     }
 
@@ -86,20 +98,16 @@ final class FilterKernels {
                 "fold_backward",
                 perFilter(gradient),
                 Views.channelsLast(gradient),
-                address(weight),
+                weight,
                 ofWeight,
                 channels(gradient),
                 taps(gradient),
-                address(norm == null ? null : norm.gamma()),
-                address(norm == null ? null : norm.mean()),
-                address(norm == null ? null : norm.variance()),
+                norm == null ? null : norm.gamma(),
+                norm == null ? null : norm.mean(),
+                norm == null ? null : norm.variance(),
                 norm == null ? 0f : (float) norm.epsilon(),
-                address(sums),
-                address(ofGamma));
-    }
-
-    private static Object address(@Nullable Tensor tensor) {
-        return tensor == null ? (Object) 0L : tensor;
+                sums,
+                ofGamma);
     }
 
     /** One block per filter, of whole warps. */

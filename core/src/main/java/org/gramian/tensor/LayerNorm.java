@@ -160,8 +160,7 @@ public record LayerNorm(double epsilon) {
             }
 
             CudaProgram program() {
-                return CudaProgram.beside(
-                        LayerNorm.class, "layernorm.cu", Map.of("BF16", half ? 1 : 0, "VECTORS", vectors));
+                return CudaProgram.of("layernorm.cu", Map.of("BF16", half ? 1 : 0, "VECTORS", vectors));
             }
         }
 
@@ -204,8 +203,8 @@ public record LayerNorm(double epsilon) {
                             "layer_norm",
                             new LaunchConfig(Math.ceilDiv(rows, WARPS), 1, 1, WARP, WARPS),
                             x,
-                            orNull(branch),
-                            orNull(sum),
+                            branch,
+                            sum,
                             gamma,
                             beta,
                             y,
@@ -234,9 +233,9 @@ public record LayerNorm(double epsilon) {
                             gamma,
                             of.mean,
                             of.inverse,
-                            orNull(present),
-                            orNull(dx),
-                            orNull(partial),
+                            present,
+                            dx,
+                            partial,
                             rows,
                             (int) size / VECTOR);
             if (partial == null) {
@@ -247,10 +246,6 @@ public record LayerNorm(double epsilon) {
                     dx,
                     wanted[1] ? Views.slice(both, 0, 0, size) : null,
                     wanted[2] ? Views.slice(both, 0, size, 2 * size) : null);
-        }
-
-        private static Object orNull(@Nullable Tensor tensor) {
-            return tensor == null ? 0L : tensor;
         }
     }
 }

@@ -24,14 +24,10 @@ final class StemKernels {
     /** Blocks of a launch, about as many as run at once: more only repeat the loading of filters, and sums of their own. */
     private static final int BLOCKS = 132 * 3;
 
-    /** First compute capability with tensor cores for bfloat16, times 10. */
-    private static final int AMPERE = 80;
-
     /** Values that a program is compiled for. */
     private record Variant(Convolution convolution, Shape weight) {
         CudaProgram program() {
-            return CudaProgram.beside(
-                    StemKernels.class,
+            return CudaProgram.of(
                     "stem.cu",
                     Map.of(
                             "C",
@@ -81,7 +77,7 @@ final class StemKernels {
                 && Arrays.equals(maps.strides(), Views.channelsLastStrides(maps.shape()))
                 && Arrays.equals(weight.strides(), Views.channelsLastStrides(weight.shape()))
                 && CudaProgram.isAvailable()
-                && CudaProgram.computeCapability(maps.device()) >= AMPERE;
+                && CudaProgram.hasBfloat16TensorCores(maps.device());
     }
 
     /**
@@ -101,7 +97,7 @@ final class StemKernels {
                         new LaunchConfig(tiles.blocks(), 1, 1, WIDE, 1),
                         maps,
                         weight,
-                        bias == null ? 0L : bias,
+                        bias,
                         bias != null && bias.type() == DType.BF16 ? 1 : 0,
                         result,
                         tiles.count,
@@ -142,8 +138,8 @@ final class StemKernels {
                         new LaunchConfig(tiles.blocks(), 1, 1, variant.threads(), 1),
                         maps,
                         Views.channelsLast(gradient),
-                        other == null ? 0L : Views.channelsLast(other),
-                        value == null ? 0L : value,
+                        other == null ? null : Views.channelsLast(other),
+                        value,
                         partial,
                         tiles.count,
                         tiles.perRow,

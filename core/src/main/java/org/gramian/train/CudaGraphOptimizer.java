@@ -405,9 +405,9 @@ public final class CudaGraphOptimizer {
             CudaProgram.Struct table = tables.getLast();
             int at = used * ENTRY_BYTES;
             table.set(at, move.parameter.value());
-            address(table, at + 8, m);
-            address(table, at + 16, v);
-            address(table, at + 24, a);
+            table.set(at + 8, m);
+            table.set(at + 16, v);
+            table.set(at + 24, a);
             table.set(at + 32, move.gradient);
             table.set(at + 40, count);
             table.set(at + 48, (float) move.group.rate());
@@ -418,10 +418,6 @@ public final class CudaGraphOptimizer {
             used++;
             table.set(SIZE, used);
             blocks.set(blocks.size() - 1, first + Math.toIntExact(Math.ceilDiv(count, (long) CHUNK)));
-        }
-
-        private static void address(CudaProgram.Struct table, int offset, @Nullable Tensor tensor) {
-            table.set(offset, tensor == null ? (Object) 0L : tensor);
         }
 
         /** Returns the blocks of all launches together. */

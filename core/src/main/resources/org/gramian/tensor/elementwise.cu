@@ -11,9 +11,7 @@ extern "C" __global__ void relu_backward_bf16(
         const unsigned int* g, const unsigned int* y, unsigned int* out, long long words, int bound) {
     long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= words) return;
-    unsigned int low = y[i] & 0xffffu, high = y[i] >> 16;
-    unsigned int mask = (low != 0 && low < bound ? 0xffffu : 0) | (high != 0 && high < bound ? 0xffff0000u : 0);
-    out[i] = g[i] & mask;
+    out[i] = g[i] & between(y[i], bound);
 }
 
 // Tensors of float32 one after the other, as the launch carries them by value: org.gramian.tensor.Elementwise has the same layout.
@@ -25,13 +23,6 @@ struct Sources {
     int size;            // tensors in use
     int count;           // vectors of all tensors
 };
-
-// To the nearest, ties to even; NaN stays NaN.
-__device__ inline unsigned int rounded(float value) {
-    unsigned int bits = __float_as_uint(value);
-    if (value != value) return 0x7fc0u;
-    return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-}
 
 // All tensors as bfloat16, without gaps.
 extern "C" __global__ void round_all(uint2* out, Sources sources) {

@@ -1,15 +1,6 @@
 // Filters of convolutions, from float32 [k, c, t] with t taps, as they are trained, to bfloat16 with channels last, [k, t, c],
 // as tensor cores take them, and their gradients back; org.gramian.tensor.FilterKernels launches these. A block takes one filter.
 
-// To the nearest, ties to even; NaN stays NaN.
-__device__ inline unsigned short rounded(float value) {
-    unsigned int bits = __float_as_uint(value);
-    if (value != value) return 0x7fc0u;
-    return (unsigned short) ((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-
-__device__ inline float widened(unsigned short bits) { return __uint_as_float((unsigned int) bits << 16); }
-
 // out = s w. With a batch norm, s = gamma / sqrt(variance + epsilon), and the bias is beta - mean s, in bfloat16 if half is set;
 // without one gamma is null and s = 1.
 extern "C" __global__ void fold(
@@ -49,7 +40,7 @@ extern "C" __global__ void fold_backward(
     float dot = 0;
     #pragma unroll 4
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
-        float value = widened(g[begin + (t == 1 ? i : i % t * c + i / t)]);
+        float value = low(g[begin + (t == 1 ? i : i % t * c + i / t)]);
         dw[begin + i] = scale * value;
         if (gamma) dot += value * w[begin + i];
     }

@@ -7,18 +7,11 @@ enum { WARP = 32, WARPS = 8 };
 typedef uint2 Vector;
 
 __device__ inline void unpack(Vector words, float* values) {
-    values[0] = __uint_as_float(words.x << 16); values[1] = __uint_as_float(words.x & 0xffff0000u);
-    values[2] = __uint_as_float(words.y << 16); values[3] = __uint_as_float(words.y & 0xffff0000u);
+    values[0] = low(words.x); values[1] = high(words.x);
+    values[2] = low(words.y); values[3] = high(words.y);
 }
 
-// To the nearest, ties to even; NaN stays NaN.
-__device__ inline unsigned int rounded(float value) {
-    unsigned int bits = __float_as_uint(value);
-    if (value != value) return 0x7fc0u;
-    return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-}
-
-__device__ inline Vector pack(const float* values) {
+__device__ inline Vector vector(const float* values) {
     return make_uint2(rounded(values[0]) | rounded(values[1]) << 16, rounded(values[2]) | rounded(values[3]) << 16);
 }
 #else
@@ -28,7 +21,7 @@ __device__ inline void unpack(Vector words, float* values) {
     values[0] = words.x; values[1] = words.y; values[2] = words.z; values[3] = words.w;
 }
 
-__device__ inline Vector pack(const float* values) { return make_float4(values[0], values[1], values[2], values[3]); }
+__device__ inline Vector vector(const float* values) { return make_float4(values[0], values[1], values[2], values[3]); }
 #endif
 
 // The sum over a warp, in every lane.
@@ -62,7 +55,7 @@ extern "C" __global__ void layer_norm(
                 float other[4];
                 unpack(branch[first + at], other);
                 for (int k = 0; k < 4; k++) values[i][k] += other[k];
-                Vector words = pack(values[i]);
+                Vector words = vector(values[i]);
                 sum[first + at] = words;
                 unpack(words, values[i]);
             }
@@ -89,7 +82,7 @@ extern "C" __global__ void layer_norm(
             float out[4] = {
                     scale.x * (values[i][0] - mean) * inverse + offset.x, scale.y * (values[i][1] - mean) * inverse + offset.y,
                     scale.z * (values[i][2] - mean) * inverse + offset.z, scale.w * (values[i][3] - mean) * inverse + offset.w};
-            y[first + at] = pack(out);
+            y[first + at] = vector(out);
         }
     }
     if (threadIdx.x == 0) {
@@ -154,7 +147,7 @@ extern "C" __global__ void layer_norm_backward(
                     unpack(other[first + at], more);
                     for (int k = 0; k < 4; k++) out[k] += more[k];
                 }
-                dx[first + at] = pack(out);
+                dx[first + at] = vector(out);
             }
         }
     }

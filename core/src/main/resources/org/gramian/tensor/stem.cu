@@ -35,10 +35,6 @@ __device__ inline unsigned int rounded(float low, float high) {
     return word;
 }
 
-__device__ inline float low_of(unsigned int word) { return __uint_as_float(word << 16); }
-
-__device__ inline float high_of(unsigned int word) { return __uint_as_float(word & 0xffff0000u); }
-
 // Where a value of a window lies after the first in the rows of the maps; padding is multiplied by zeros, so any place will do.
 __device__ inline int offset(int k) { return k < TAPS ? k / (KW * C) * PITCH + k % (KW * C) : 0; }
 
@@ -85,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(128) stem(
     #pragma unroll
     for (int i = 0; i < N / 4; i++) {
         int channel = own * (N / 4) + i;
-        offsets[i] = !bias ? 0 : half ? low_of(((const bf16*) bias)[channel]) : ((const float*) bias)[channel];
+        offsets[i] = !bias ? 0 : half ? ::low(((const bf16*) bias)[channel]) : ((const float*) bias)[channel];
     }
     Rows<128> next;
     next.load(x, blockIdx.x / segments, blockIdx.x % segments * WIDE, h, w, oh);
@@ -136,14 +132,8 @@ extern "C" __global__ void __launch_bounds__(128) stem(
     }
 }
 
-// Masks of the two bfloat16 in a word that lie strictly between 0 and a bound, whose bits are given; 0x8000 is above all of them.
-__device__ inline unsigned int between(unsigned int word, unsigned int bound) {
-    unsigned int low = word & 0xffffu, high = word >> 16;
-    return (low != 0 && low < bound ? 0xffffu : 0) | (high != 0 && high < bound ? 0xffff0000u : 0);
-}
-
 __device__ inline unsigned int added(unsigned int a, unsigned int b) {
-    return rounded(low_of(a) + low_of(b), high_of(a) + high_of(b));
+    return rounded(::low(a) + ::low(b), ::high(a) + ::high(b));
 }
 
 // Half of the gradient of the results of a tile, in registers: ROUNDS vectors of eight channels. Loads of the next tile run while this

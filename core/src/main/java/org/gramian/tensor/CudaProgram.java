@@ -71,6 +71,11 @@ public final class CudaProgram {
         return new CudaProgram(resource, source.toString());
     }
 
+    /** Returns the source that is compiled. */
+    String source() {
+        return source;
+    }
+
     private static String text(Class<?> owner, String resource) {
         try (InputStream in = owner.getResourceAsStream(resource)) {
             if (in == null) {

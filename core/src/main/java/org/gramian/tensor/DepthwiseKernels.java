@@ -27,7 +27,7 @@ final class DepthwiseKernels {
     private static final int TALL = 28;
 
     /** Values that a program is compiled for. */
-    private record Variant(int window, int stride, int padding) {
+    record Variant(int window, int stride, int padding) {
         /** Groups of {@code stride} columns in a walk of the gradient of the maps. */
         static final int GROUPS = 2;
 

@@ -142,7 +142,7 @@ public record LayerNorm(double epsilon) {
     }
 
     /** CUDA kernels for rows in {@link DType#BF16} or float32 with float32 parameters; sums have a fixed order. */
-    private static final class Kernels {
+    static final class Kernels {
         private static final int VECTOR = 4;
         private static final int WARP = 32;
         private static final int WARPS = 8;
@@ -154,7 +154,7 @@ public record LayerNorm(double epsilon) {
         private static final int BLOCKS = 264;
 
         /** Values that a program is compiled for. */
-        private record Variant(boolean half, int vectors) {
+        record Variant(boolean half, int vectors) {
             static Variant of(Tensor rows) {
                 return new Variant(rows.type() == DType.BF16, (int) Math.ceilDiv(rows.size(1), (long) VECTOR * WARP));
             }

@@ -25,7 +25,7 @@ final class StemKernels {
     private static final int BLOCKS = 132 * 3;
 
     /** Values that a program is compiled for. */
-    private record Variant(Convolution convolution, Shape weight) {
+    record Variant(Convolution convolution, Shape weight) {
         CudaProgram program() {
             return CudaProgram.of(
                     "stem.cu",

@@ -67,7 +67,7 @@ public final class FeatureMaps {
         return input.tape().apply(inputs, () -> {
             Tensor x = Views.forTensorCores(input.value());
             Convolution.Prepared prepared = filters.prepared(x, convolution, epilogue);
-            requireFit(convolution.output(x.shape(), prepared.weight().shape()), x, residual);
+            requireFit(convolution.output(x.shape(), prepared.weight().shape()), x, epilogue);
             Tensor saved = convolution.apply(
                     x,
                     prepared.weight(),
@@ -127,11 +127,9 @@ public final class FeatureMaps {
         }
     }
 
-    private static void requireFit(Shape shape, Tensor maps, @Nullable Var residual) {
-        if (residual != null
-                && !(residual.shape().equals(shape)
-                        && residual.value().type() == maps.type()
-                        && residual.value().device().equals(maps.device()))) {
+    private static void requireFit(Shape shape, Tensor maps, Epilogue epilogue) {
+        Var residual = epilogue.residual;
+        if (residual != null && !epilogue.residualFits(shape, maps)) {
             throw new IllegalArgumentException("convolution: expected a residual of the result's shape " + shape
                     + " and of the type and device of " + maps + ", found " + residual.value());
         }
@@ -330,6 +328,14 @@ public final class FeatureMaps {
         /** Returns an activation alone. */
         public static Epilogue of(Activation activation) {
             return new Epilogue(null, activation, null);
+        }
+
+        /** Returns whether the residual, if there is one, has a shape, and the type and device of maps. */
+        public boolean residualFits(Shape shape, Tensor maps) {
+            return residual == null
+                    || (residual.shape().equals(shape)
+                            && residual.value().type() == maps.type()
+                            && residual.value().device().equals(maps.device()));
         }
 
         /** Applies it as nodes of their own. */

@@ -188,9 +188,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
 
     /** Returns a bias in a type that own kernels take: bfloat16 or float32. */
     private static Tensor exact(Tensor bias, Tensor weight) {
-        if (!bias.shape().equals(Shape.of(weight.size(0)))) {
-            throw Checks.mismatch("conv2d", weight, bias, "expected one bias per output channel");
-        }
+        checkBias(weight, bias);
         return bias.type() == DType.BF16 ? bias : Tensors.to(bias, DType.F32);
     }
 
@@ -398,9 +396,13 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         check(input, weight);
         if (bias != null) {
             Checks.sameKind("conv2d", weight, bias);
-            if (!bias.shape().equals(Shape.of(weight.size(0)))) {
-                throw Checks.mismatch("conv2d", weight, bias, "expected one bias per output channel");
-            }
+            checkBias(weight, bias);
+        }
+    }
+
+    private static void checkBias(Tensor weight, Tensor bias) {
+        if (!bias.shape().equals(Shape.of(weight.size(0)))) {
+            throw Checks.mismatch("conv2d", weight, bias, "expected one bias per output channel");
         }
     }
 

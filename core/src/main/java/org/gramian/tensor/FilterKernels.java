@@ -31,27 +31,17 @@ final class FilterKernels {
      * @return {@code [k, c, s, t]} in bfloat16 and channels-last format
      */
     static Tensor rounded(Tensor weight) {
-        Tensor result = Tensors.emptyChannelsLast(weight.shape(), DType.BF16, weight.device());
-        Program.FILTERS.launch(
-                "fold",
-                perFilter(weight),
-                weight,
-                result,
-                channels(weight),
-                taps(weight),
-                null,
-                null,
-                null,
-                null,
-                0f,
-                null,
-                0);
-        return result;
+        return folded(weight, null, null);
     }
 
     static Convolution.Prepared fold(Tensor weight, FixedNorm norm, DType biasType) {
-        Tensor result = Tensors.emptyChannelsLast(weight.shape(), DType.BF16, weight.device());
         Tensor bias = Tensors.empty(Shape.of(weight.size(0)), biasType, weight.device());
+        return new Convolution.Prepared(folded(weight, norm, bias), bias);
+    }
+
+    /** @param bias receives the bias of the norm, or null without one */
+    private static Tensor folded(Tensor weight, @Nullable FixedNorm norm, @Nullable Tensor bias) {
+        Tensor result = Tensors.emptyChannelsLast(weight.shape(), DType.BF16, weight.device());
         Program.FILTERS.launch(
                 "fold",
                 perFilter(weight),
@@ -59,14 +49,14 @@ final class FilterKernels {
                 result,
                 channels(weight),
                 taps(weight),
-                norm.gamma(),
-                norm.beta(),
-                norm.mean(),
-                norm.variance(),
-                (float) norm.epsilon(),
+                norm == null ? null : norm.gamma(),
+                norm == null ? null : norm.beta(),
+                norm == null ? null : norm.mean(),
+                norm == null ? null : norm.variance(),
+                norm == null ? 0f : (float) norm.epsilon(),
                 bias,
-                biasType == DType.BF16 ? 1 : 0);
-        return new Convolution.Prepared(result, bias);
+                bias != null && bias.type() == DType.BF16 ? 1 : 0);
+        return result;
     }
 
     /**

@@ -25,6 +25,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
 import org.gramian.testing.Gpu;
+import org.gramian.testing.RelativeError;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -79,19 +80,6 @@ class GpuBackboneTest {
         }
     }
 
-    /** The relative error ‖a − b‖ / ‖b‖. */
-    private static double error(Tensor found, Tensor expected) {
-        double[] a = found.toDoubles();
-        double[] b = expected.toDoubles();
-        double difference = 0;
-        double norm = 0;
-        for (int i = 0; i < a.length; i++) {
-            difference += (a[i] - b[i]) * (a[i] - b[i]);
-            norm += b[i] * b[i];
-        }
-        return Math.sqrt(difference / Math.max(norm, 1e-30));
-    }
-
     @ParameterizedTest
     @MethodSource("all")
     void featuresAndGradientsEqualThoseOfTheCpu(Backbone backbone) {
@@ -103,7 +91,7 @@ class GpuBackboneTest {
             Step found = step(trial, on(gpu, trial), Tensors.to(images, gpu), seed(backbone, gpu));
             assertTensor(Tensors.to(found.features(), Device.CPU)).isCloseTo(expected.features(), 1e-4);
             found.gradients()
-                    .forEach((name, gradient) -> assertThat(error(
+                    .forEach((name, gradient) -> assertThat(RelativeError.of(
                                     gradient,
                                     Objects.requireNonNull(expected.gradients().get(name))))
                             .as(name)
@@ -126,7 +114,9 @@ class GpuBackboneTest {
             Step exact = step(trial, values, Tensors.to(images, gpu), seed);
             Step mixed = step(trial, values, there, seed);
             double tolerance = backbone.name().equals("efficientnet-lite4") ? 0.4 : 0.05;
-            assertThat(error(mixed.features(), exact.features())).as("features").isLessThan(tolerance);
+            assertThat(RelativeError.of(mixed.features(), exact.features()))
+                    .as("features")
+                    .isLessThan(tolerance);
             Tensor kept = Tensors.zeros(mixed.features().shape(), DType.F32, gpu);
             Map<String, Tensor> keptGradients = new LinkedHashMap<>();
             mixed.gradients()
@@ -146,8 +136,8 @@ class GpuBackboneTest {
                     graph.run();
                 }
                 assertThat(graph.isRecorded()).as("recorded").isTrue();
-                assertThat(error(kept, mixed.features())).isLessThan(0.02);
-                keptGradients.forEach((name, gradient) -> assertThat(error(
+                assertThat(RelativeError.of(kept, mixed.features())).isLessThan(0.02);
+                keptGradients.forEach((name, gradient) -> assertThat(RelativeError.of(
                                 gradient,
                                 Objects.requireNonNull(mixed.gradients().get(name))))
                         .as(name)

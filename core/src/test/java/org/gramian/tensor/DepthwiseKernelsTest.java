@@ -7,6 +7,7 @@ import java.util.SplittableRandom;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
+import org.gramian.testing.SmallIntegers;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 
@@ -17,11 +18,6 @@ class DepthwiseKernelsTest {
     @AfterEach
     void close() {
         scope.close();
-    }
-
-    private static Tensor integers(SplittableRandom random, Shape shape) {
-        double[] values = random.ints(shape.elements(), -4, 5).asDoubleStream().toArray();
-        return Tensors.of(values, shape, DType.F64);
     }
 
     private static Tensor there(Tensor tensor) {
@@ -42,9 +38,9 @@ class DepthwiseKernelsTest {
         Convolution convolution = new Convolution(1 + random.nextInt(2), window / 2, Math.toIntExact(channels));
         Shape shape =
                 Shape.of(1 + random.nextInt(3), channels, window + random.nextInt(17), 7L * (1 + random.nextInt(3)));
-        Tensor x = integers(random, shape);
-        Tensor w = integers(random, Shape.of(channels, 1, window, window));
-        @Nullable Tensor b = random.nextBoolean() ? integers(random, Shape.of(channels)) : null;
+        Tensor x = SmallIntegers.draw(random, shape);
+        Tensor w = SmallIntegers.draw(random, Shape.of(channels, 1, window, window));
+        @Nullable Tensor b = random.nextBoolean() ? SmallIntegers.draw(random, Shape.of(channels)) : null;
         Activation activation =
                 List.of(Activation.NONE, Activation.RELU, Activation.RELU6).get(random.nextInt(3));
         Tensor maps = Views.channelsLast(there(x));
@@ -58,7 +54,7 @@ class DepthwiseKernelsTest {
         assertThat(found.toDoubles())
                 .containsExactly(Tensors.to(expected, DType.BF16).toDoubles());
 
-        Tensor gradient = integers(random, expected.shape());
+        Tensor gradient = SmallIntegers.draw(random, expected.shape());
         boolean[] wanted = {true, true, true};
         Convolution.Gradients right = convolution.backward(gradient, x, w, wanted);
         Convolution.Gradients gradients = convolution.backward(there(gradient), maps, weight, wanted);
@@ -72,9 +68,9 @@ class DepthwiseKernelsTest {
     @RandomTest(times = 3)
     void nanStaysNan(Seed seed) {
         Gpu.required();
-        Tensor maps = there(integers(seed.random(), Shape.of(1, 8, 5, 5)));
+        Tensor maps = there(SmallIntegers.draw(seed.random(), Shape.of(1, 8, 5, 5)));
         Views.slice(maps, 1, 3, 4).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 1, 5, 5), DType.BF16, maps.device()));
-        Tensor weight = single(integers(seed.random(), Shape.of(8, 1, 3, 3)));
+        Tensor weight = single(SmallIntegers.draw(seed.random(), Shape.of(8, 1, 3, 3)));
         double[] found = new Convolution(1, 1, 8)
                 .apply(Views.channelsLast(maps), weight, null, Activation.RELU6)
                 .toDoubles();

@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
+import org.gramian.testing.SmallIntegers;
 import org.junit.jupiter.api.AfterEach;
 
 /** Small integers, of which all sums are exact and many are equal, so that nothing may differ. */
@@ -20,8 +21,7 @@ class FeatureMapKernelsTest {
     }
 
     private static Tensor integers(SplittableRandom random, Shape shape) {
-        double[] values = random.ints(shape.elements(), -4, 5).asDoubleStream().toArray();
-        return Tensors.to(Tensors.of(values, shape, DType.BF16), Gpu.required());
+        return Tensors.to(Tensors.to(SmallIntegers.draw(random, shape), DType.BF16), Gpu.required());
     }
 
     @RandomTest(times = 40)

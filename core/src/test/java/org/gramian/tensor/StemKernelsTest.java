@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
+import org.gramian.testing.SmallIntegers;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 
@@ -18,11 +19,6 @@ class StemKernelsTest {
     @AfterEach
     void close() {
         scope.close();
-    }
-
-    private static Tensor integers(SplittableRandom random, Shape shape) {
-        double[] values = random.ints(shape.elements(), -4, 5).asDoubleStream().toArray();
-        return Tensors.of(values, shape, DType.F64);
     }
 
     private static Tensor there(Tensor tensor) {
@@ -39,9 +35,10 @@ class StemKernelsTest {
         Convolution convolution = new Convolution(1 + random.nextInt(2), random.nextInt(window / 2 + 1), 1);
         long channels = 2 + random.nextInt(3);
         long wide = random.nextInt(3) == 0 ? 250 + random.nextInt(20) : window + random.nextInt(40);
-        Tensor x = integers(random, Shape.of(1 + random.nextInt(3), channels, window + random.nextInt(20), wide));
-        Tensor w = integers(random, Shape.of(32L * (1 + random.nextInt(2)), channels, window, window));
-        @Nullable Tensor b = random.nextBoolean() ? integers(random, Shape.of(w.size(0))) : null;
+        Tensor x = SmallIntegers.draw(
+                random, Shape.of(1 + random.nextInt(3), channels, window + random.nextInt(20), wide));
+        Tensor w = SmallIntegers.draw(random, Shape.of(32L * (1 + random.nextInt(2)), channels, window, window));
+        @Nullable Tensor b = random.nextBoolean() ? SmallIntegers.draw(random, Shape.of(w.size(0))) : null;
         Activation activation =
                 List.of(Activation.NONE, Activation.RELU, Activation.RELU6).get(random.nextInt(3));
         Tensor maps = there(x);
@@ -57,8 +54,8 @@ class StemKernelsTest {
         assertThat(found.toDoubles())
                 .containsExactly(Tensors.to(expected, DType.BF16).toDoubles());
 
-        Tensor g = integers(random, expected.shape());
-        Tensor other = random.nextBoolean() ? integers(random, expected.shape()) : null;
+        Tensor g = SmallIntegers.draw(random, expected.shape());
+        Tensor other = random.nextBoolean() ? SmallIntegers.draw(random, expected.shape()) : null;
         Convolution.Upstream upstream = Convolution.Upstream.of(g, other, expected, activation, true);
         boolean[] wanted = {false, true, true};
         Convolution.Gradients right = convolution.backward(upstream, new Convolution.Inputs(x, w), wanted);
@@ -78,9 +75,9 @@ class StemKernelsTest {
     @RandomTest(times = 3)
     void nanStaysNan(Seed seed) {
         Gpu.required();
-        Tensor maps = there(integers(seed.random(), Shape.of(2, 3, 9, 9)));
+        Tensor maps = there(SmallIntegers.draw(seed.random(), Shape.of(2, 3, 9, 9)));
         Views.slice(maps, 0, 1, 2).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 3, 9, 9), DType.BF16, maps.device()));
-        Tensor weight = there(integers(seed.random(), Shape.of(32, 3, 3, 3)));
+        Tensor weight = there(SmallIntegers.draw(seed.random(), Shape.of(32, 3, 3, 3)));
         double[] found = new Convolution(1, 1, 1)
                 .apply(maps, weight, null, Activation.RELU6)
                 .toDoubles();

@@ -126,10 +126,7 @@ public record BatchNorm(double epsilon, double momentum) {
         Var residual = epilogue.residual();
         Tensor maps = x.value();
         boolean fused = x.shape().elements() > x.shape().at(1)
-                && (residual == null
-                        || (residual.shape().equals(x.shape())
-                                && residual.value().type() == maps.type()
-                                && residual.value().device().equals(maps.device())))
+                && epilogue.residualFits(x.shape(), maps)
                 && BatchNormKernels.canFuse(
                         maps, activation, gamma.value(), beta.value(), running.mean(), running.variance());
         if (!fused) {

@@ -76,7 +76,7 @@ public final class Bench {
         Map<Precision, Double> ceilings = new EnumMap<>(Precision.class);
         for (BenchPlan.Case each : cases) {
             if (Operations.of(each.workload(), each.spec()).isPresent()) {
-                ceilings.computeIfAbsent(Precision.parse(each.spec().text("precision")), this::ceiling);
+                ceilings.computeIfAbsent(each.spec().precision(), this::ceiling);
             }
         }
         return ceilings;
@@ -128,7 +128,8 @@ public final class Bench {
         Trajectory found = new Trajectory(
                 losses(new Side.Java(GRAMIAN, each.workload().text()), each.spec(), steps),
                 losses(other.get(), each.spec(), steps),
-                other.get().label());
+                other.get().label(),
+                each.spec().precision().tolerance());
         listener.say(each.workload().title(each.spec()) + ": " + found);
         return Optional.of(found);
     }

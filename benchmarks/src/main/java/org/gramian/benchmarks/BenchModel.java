@@ -51,7 +51,7 @@ final class BenchModel implements AutoCloseable {
     private BenchModel(Optional<Backbone> backbone, Optional<Head> head, boolean trained, TaskSpec spec) {
         this.backbone = backbone;
         this.head = head;
-        this.precision = Precision.parse(spec.text("precision"));
+        this.precision = spec.precision();
         Device device = spec.device();
         parameters = ParameterSet.initialize(
                 SyntheticValues.parameters(backbone, head, spec.number("channels")),

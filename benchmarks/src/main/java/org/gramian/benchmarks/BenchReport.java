@@ -95,7 +95,7 @@ public record BenchReport(
 
     private OptionalDouble ofCeiling(WorkloadResult comparison, Timing timing) {
         OptionalDouble rate = comparison.operationsPerSecond(timing);
-        Double ceiling = ceilings.get(Precision.parse(comparison.spec().text("precision")));
+        Double ceiling = ceilings.get(comparison.spec().precision());
         return rate.isPresent() && ceiling != null ? OptionalDouble.of(rate.getAsDouble() / ceiling) : rate;
     }
 

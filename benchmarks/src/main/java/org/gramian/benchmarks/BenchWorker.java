@@ -40,7 +40,7 @@ final class BenchWorker {
         this.out = out;
         Libtorch libtorch = Libtorch.load();
         libtorch.setThreads(spec.number("threads"));
-        boolean tf32 = Precision.parse(spec.text("precision")) != Precision.F32;
+        boolean tf32 = spec.precision() != Precision.F32;
         GpuMath math = GpuMath.DEFAULT.withTf32(tf32);
         boolean predicts = spec.name().startsWith("prediction"); // as the command does it
         libtorch.setMath(predicts ? math : math.withTrials());

@@ -22,7 +22,7 @@ final class CeilingTask implements Task {
 
     CeilingTask(TaskSpec spec) {
         int size = size(spec.device());
-        Precision precision = Precision.parse(spec.text("precision"));
+        Precision precision = spec.precision();
         try (Scope scope = Scope.open()) {
             Tensor made = SyntheticValues.uniform(Shape.of(size, size), 1, 1, spec.device());
             a = scope.keep(Tensors.copy(Tensors.to(made, precision.ofProducts())));

@@ -45,6 +45,10 @@ record TaskSpec(String name, SequencedMap<String, String> values) {
         return Device.parse(text("device"));
     }
 
+    Precision precision() {
+        return Precision.parse(text("precision"));
+    }
+
     /** Returns the backbone at its default layer: built in, installed, or in a file like those of the weights folder. */
     Backbone backbone() {
         return WeightStore.ofProcess().backbone(text("backbone"));

@@ -61,7 +61,7 @@ final class WorkloadMeasurement implements AutoCloseable {
                     + sides.stream().map(Side::label).collect(Collectors.joining(", ")));
             sides.forEach(measurement::start);
             log.accept(measurement.title + ": comparing results; compilation may take minutes");
-            measurement.compare(Precision.parse(spec.text("precision")));
+            measurement.compare(spec.precision());
             return measurement.time(runs);
         }
     }

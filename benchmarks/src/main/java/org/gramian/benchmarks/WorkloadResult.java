@@ -168,11 +168,9 @@ record WorkloadResult(
      * @param first losses of the first side
      * @param second losses of the other side
      * @param other name of the other side
+     * @param tolerance relative difference that rounding explains
      */
-    record Trajectory(List<Double> first, List<Double> second, String other) {
-        /** Tolerance in float32. */
-        static final double TOLERANCE = 1e-3;
-
+    record Trajectory(List<Double> first, List<Double> second, String other, double tolerance) {
         Trajectory {
             if (first.size() != second.size() || first.isEmpty()) {
                 throw new IllegalArgumentException("expected trajectories of the same length, found " + first.size()
@@ -200,8 +198,8 @@ record WorkloadResult(
                             first.getLast(),
                             other,
                             largestDifference(),
-                            largestDifference() <= TOLERANCE ? "within" : "MORE THAN",
-                            TOLERANCE);
+                            largestDifference() <= tolerance ? "within" : "MORE THAN",
+                            tolerance);
         }
     }
 }

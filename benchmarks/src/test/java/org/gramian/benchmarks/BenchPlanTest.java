@@ -112,11 +112,11 @@ class BenchPlanTest {
 
     @Test
     void trajectoriesDifferByTheirWorstStep() {
-        Trajectory course = new Trajectory(List.of(4.0, 2.0, 1.0), List.of(4.0, 1.9, 1.0), "python");
+        Trajectory course = new Trajectory(List.of(4.0, 2.0, 1.0), List.of(4.0, 1.9, 1.0), "python", 1e-3);
         assertThat(course.largestDifference()).isEqualTo(0.1 / 2, Offset.offset(1e-12));
         assertThat(course.toString()).contains("1e-03");
-        assertThat(new Trajectory(List.of(1.0), List.of(Double.NaN), "python").largestDifference())
+        assertThat(new Trajectory(List.of(1.0), List.of(Double.NaN), "python", 1e-3).largestDifference())
                 .isInfinite();
-        assertThatIllegalArgumentException().isThrownBy(() -> new Trajectory(List.of(1.0), List.of(), "python"));
+        assertThatIllegalArgumentException().isThrownBy(() -> new Trajectory(List.of(1.0), List.of(), "python", 1e-3));
     }
 }

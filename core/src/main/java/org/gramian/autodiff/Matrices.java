@@ -3,11 +3,14 @@ package org.gramian.autodiff;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
+import org.jspecify.annotations.Nullable;
 
 /** Differentiable matrix products. */
 public final class Matrices {
@@ -55,13 +58,19 @@ public final class Matrices {
      */
     public static Var linear(Var x, Var weight, Var bias) {
         return x.tape().apply(List.of(x, weight, bias), () -> {
+            // not Products.linear: cuBLAS splits long sums of small results only in a product without bias
             Tensor product = Products.matmul(x.value(), Views.transpose(weight.value()));
-            return Result.of(
-                    Elementwise.add(product, bias.value()),
-                    (g, wanted) -> list(
-                            wanted[0] ? Products.matmul(g, weight.value()) : null,
-                            wanted[1] ? Products.matmul(Views.transpose(g), x.value()) : null,
-                            wanted[2] ? Views.reshape(Reductions.sum(g, 0), g.size(1)) : null));
+            return Result.of(Elementwise.add(product, bias.value()), (g, wanted) -> {
+                Supplier<List<@Nullable Tensor>> ofParameters = () -> list(
+                        wanted[1] ? Products.matmul(Views.transpose(g), x.value()) : null,
+                        wanted[2] ? Views.reshape(Reductions.sum(g, 0), g.size(1)) : null);
+                Optional<List<@Nullable Tensor>> aside = wanted[0]
+                        ? x.tape().onSideStream(List.of(weight, bias), List.of(g, x.value()), ofParameters)
+                        : Optional.empty();
+                Tensor ofRows = wanted[0] ? Products.matmul(g, weight.value()) : null;
+                List<@Nullable Tensor> others = aside.orElseGet(ofParameters);
+                return list(ofRows, others.get(0), others.get(1));
+            });
         });
     }
 }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Result.Accumulating;
@@ -45,6 +46,8 @@ public final class Tape implements AutoCloseable {
     private final Map<Var, Tensor> rounded = new HashMap<>();
     /** Variables whose gradients the side stream computes. */
     private final Set<Var> aside = new HashSet<>();
+
+    private final Map<Var, Consumer<Tensor>> hooks = new HashMap<>();
 
     private @Nullable SideStream side;
     private boolean used;
@@ -180,6 +183,20 @@ public final class Tape implements AutoCloseable {
     }
 
     /**
+     * Registers work that needs the gradient of one variable only, as the step of an optimizer. It runs if the gradient is computed
+     * {@linkplain #onSideStream on the side stream} and nothing will be added to it: there, right after the gradient. Otherwise it
+     * does not run. Its results can be read after the backward pass.
+     *
+     * @param variable variable without a hook
+     * @param work receives the gradient, which is freed like those of other variables
+     */
+    public void hook(Var variable, Consumer<Tensor> work) {
+        if (hooks.putIfAbsent(variable, work) != null) {
+            throw new IllegalStateException(variable + " has a hook");
+        }
+    }
+
+    /**
      * Computes the gradients of a scalar with respect to every variable.
      *
      * @param root value with one element
@@ -190,9 +207,7 @@ public final class Tape implements AutoCloseable {
                     "expected a scalar to differentiate, found " + root + "; pass an upstream gradient");
         }
         Tensor value = root.value();
-        try (Tensor one = own(() -> Tensors.full(1, value.shape(), value.type(), value.device()))) {
-            return backward(root, one);
-        }
+        return gradients(root, () -> Tensors.full(1, value.shape(), value.type(), value.device()));
     }
 
     /**
@@ -204,6 +219,10 @@ public final class Tape implements AutoCloseable {
      */
     public Gradients backward(Var root, Tensor upstream) {
         requireFit(root, upstream);
+        return gradients(root, () -> Tensors.copy(upstream));
+    }
+
+    private Gradients gradients(Var root, Supplier<Tensor> upstream) {
         if (root.tape() != this || !root.wantsGradient()) {
             throw new IllegalArgumentException(root + " depends on no variable of this tape that requires a gradient");
         }
@@ -213,15 +232,16 @@ public final class Tape implements AutoCloseable {
         used = true;
         try (SideStream opened = SideStream.openInCapture(root.value().device())) {
             side = opened;
-            return gradients(root, upstream);
+            return propagate(root, own(upstream));
         } finally {
             side = null;
         }
     }
 
-    private Gradients gradients(Var root, Tensor upstream) {
+    /** @param upstream gradient of the root, freed here */
+    private Gradients propagate(Var root, Tensor upstream) {
         Map<Var, Tensor> gradients = new HashMap<>();
-        gradients.put(root, own(() -> Tensors.copy(upstream)));
+        gradients.put(root, upstream);
         Map<Var, Tensor> others = new HashMap<>(); // second summands of gradients whose nodes add them
         Set<Var> adding = new HashSet<>();
         nodes.stream().filter(node -> node.adjoint().addsUpstream()).forEach(node -> adding.add(node.output()));
@@ -259,7 +279,7 @@ public final class Tape implements AutoCloseable {
      *
      * @param parameters inputs of the function whose gradients the work computes
      * @param reads tensors that the work reads, except the values of the parameters
-     * @param work computes the gradients
+     * @param work computes the gradients, in the order of the parameters
      * @return gradients that the adjoint must return without reading them; or empty if there is no such stream, if the work is
      *     large, or if a parameter is the value of another function: then the adjoint computes them itself
      */
@@ -270,7 +290,25 @@ public final class Tape implements AutoCloseable {
             return Optional.empty();
         }
         aside.addAll(parameters);
-        return Optional.of(stream.run(reads, work));
+        return Optional.of(stream.run(reads, () -> {
+            List<@Nullable Tensor> gradients = work.get();
+            for (int i = 0; i < gradients.size(); i++) {
+                runHook(parameters.get(i), gradients.get(i));
+            }
+            return gradients;
+        }));
+    }
+
+    private void runHook(Var variable, @Nullable Tensor gradient) {
+        Consumer<Tensor> hook = hooks.get(variable);
+        if (hook != null
+                && gradient != null
+                && nodes.stream()
+                                .filter(node -> node.inputs().contains(variable))
+                                .count()
+                        == 1) {
+            hook.accept(gradient);
+        }
     }
 
     /** Makes the backward pass wait for the gradients that are computed beside it. */

@@ -3,6 +3,8 @@ package org.gramian.spd;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
@@ -111,7 +113,7 @@ public final class HalfPrecisionSpd {
                                         bias == null ? null : bias.value(),
                                         rbf.constantFactor(maps.value(), ofKernel),
                                         1 + rbf.jitter()),
-                                weight.value(),
+                                weight,
                                 (float) epsilon,
                                 (float) smallest));
     }
@@ -172,8 +174,24 @@ public final class HalfPrecisionSpd {
                     largest(positions));
             Tensor d = half(Shape.of(n, channels, channels), maps);
             Products.addProducts(d, 0, -2, left, Views.transpose(right));
-            Tensor factor = factors(d, given, scales);
-            Program.HALF.launch("gaussian", rows(d), d, factor, channels, (float) diagonal);
+            LaunchConfig rows = rows(d);
+            @Nullable Tensor parts = given == null ? Tensors.empty(Shape.of(n, rows.x()), maps) : null;
+            if (parts != null) {
+                Program.HALF.launch("distances", rows, d, parts, channels);
+            }
+            Tensor factor = Tensors.empty(Shape.of(n), maps);
+            Program.HALF.launch(
+                    "gaussian",
+                    rows,
+                    d,
+                    scales,
+                    parts,
+                    given,
+                    factor,
+                    channels,
+                    (float) ((double) channels * (channels - 1) / 2),
+                    (float) Sigma.SMALLEST,
+                    (float) diagonal);
             return new KernelMatrices(d, factor, scales, left, positive, positions);
         }
 
@@ -181,29 +199,6 @@ public final class HalfPrecisionSpd {
         private static float largest(int positions) {
             int bits = 32 - Integer.numberOfLeadingZeros(positions - 1); // ⌈log₂ N⌉
             return Math.scalb(1f, Math.floorDiv(15 - bits, 2));
-        }
-
-        private static Tensor factors(Tensor d, @Nullable Tensor given, Tensor scales) {
-            int n = Math.toIntExact(d.size(0));
-            int channels = Math.toIntExact(d.size(1));
-            LaunchConfig rows = rows(d);
-            @Nullable Tensor parts = given == null ? Tensors.empty(Shape.of(n, rows.x()), scales) : null;
-            if (parts != null) {
-                Program.HALF.launch("distances", rows, d, parts, channels);
-            }
-            Tensor factor = Tensors.empty(Shape.of(n), scales);
-            Program.HALF.launch(
-                    "factors",
-                    overMaps(n, 1),
-                    scales,
-                    parts,
-                    given,
-                    factor,
-                    n,
-                    rows.x(),
-                    (float) ((double) channels * (channels - 1) / 2),
-                    (float) Sigma.SMALLEST);
-            return factor;
         }
 
         /**
@@ -254,15 +249,15 @@ public final class HalfPrecisionSpd {
         }
     }
 
-    private static Result apply(KernelMatrices kernel, Tensor weight, float epsilon, float smallest) {
+    private static Result apply(KernelMatrices kernel, Var weight, float epsilon, float smallest) {
         Tensor k = kernel.k;
         int n = Math.toIntExact(k.size(0));
-        int size = Math.toIntExact(weight.size(1));
+        int size = Math.toIntExact(weight.shape().at(1));
         long length = (long) size * (size + 1) / 2;
         float rootOfEpsilon = (float) Math.sqrt(epsilon);
         LaunchConfig shares = new LaunchConfig(PARTS, n, 1, 32 * ROWS, 1);
 
-        Tensor w = Tensors.to(weight, DType.F16);
+        Tensor w = Tensors.to(weight.value(), DType.F16);
         Tensor wk = Products.matmul(Views.transpose(w), k);
         Tensor y = timesEach(wk, w);
         Tensor parts = Tensors.empty(Shape.of(n, PARTS), kernel.scales);
@@ -306,9 +301,10 @@ public final class HalfPrecisionSpd {
                             epsilon,
                             rootOfEpsilon,
                             smallest);
-                    @Nullable Tensor ofWeight = wanted[1] ? weightGradient(wk, e, scale) : null;
                     boolean hasBias = kernel.positive != null;
-                    if (!wanted[0] && !(hasBias && wanted[2])) {
+                    boolean ofKernelWanted = wanted[0] || (hasBias && wanted[2]);
+                    @Nullable Tensor ofWeight = wanted[1] ? weightGradient(weight, wk, e, scale, ofKernelWanted) : null;
+                    if (!ofKernelWanted) {
                         return hasBias ? list(null, ofWeight, null) : list(null, ofWeight);
                     }
                     Tensor ofKernel = timesEach(Products.matmul(w, e), Views.transpose(w));
@@ -341,6 +337,14 @@ public final class HalfPrecisionSpd {
     /** Returns a launch with one warp for each map of a batch. */
     private static LaunchConfig overMaps(int n, int channels) {
         return new LaunchConfig(Math.toIntExact(Math.ceilDiv((long) n * channels, (long) ROWS)), 1, 1, 32 * ROWS, 1);
+    }
+
+    /** Computes {@code dL/dW}, beside the rest of the backward pass if there is such. */
+    private static @Nullable Tensor weightGradient(Var weight, Tensor wk, Tensor e, Tensor scale, boolean rest) {
+        Supplier<List<@Nullable Tensor>> work = () -> list(weightGradient(wk, e, scale));
+        Optional<List<@Nullable Tensor>> aside =
+                rest ? weight.tape().onSideStream(List.of(weight), List.of(wk, e, scale), work) : Optional.empty();
+        return aside.orElseGet(work).getFirst();
     }
 
     /**

@@ -1,27 +1,26 @@
 package org.gramian.train;
 
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
 import org.gramian.spd.layer.Retraction;
-import org.gramian.spd.layer.Stiefel;
-import org.gramian.spd.layer.Stiefel.Metric;
 import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
-import org.gramian.tensor.library.Libtorch;
-import org.gramian.train.Sgd.StiefelStep;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,30 +34,28 @@ import org.jspecify.annotations.Nullable;
  * <p>One launch handles up to {@value Launches#ENTRIES} parameters: it carries a table of their addresses, sizes, rates and decays by
  * value. The finite check, the norm for clipping and the update are each one pass; sums have a fixed order, so that the same
  * gradients give the same bits.
- *
- * <p>The retraction is {@link Retraction#QR} by products alone: with {@code E = QᵀQ − I} and its upper part {@code Ψ(E)}, the
- * diagonal halved, {@code Q ← Q(I − Ψ(E))} squares the error; every factor is upper triangular with a positive diagonal, so that
- * the limit is the Q of {@code W + ξ = QR}. For a tangent ξ the first error is {@code ξᵀξ}, which is far below 1 at usual rates.
- *
- * <p>Where TF32 is allowed, only {@code QᵀQ} is a float32 product: the other factors are as small as the error, so rounding them
- * leaves a part of it, which the next round corrects.
  */
 public final class CudaGraphOptimizer {
     /** Blocks of a kernel that goes over all elements: enough for any GPU to be busy. */
-    private static final int BLOCKS = 2048;
+    static final int BLOCKS = 2048;
 
-    private static final LaunchConfig ONE_BLOCK = new LaunchConfig(1, 1, 1, Launches.THREADS, 1);
-    private static final int ITERATIONS = 3;
+    /** Elements of a gradient that is worth a launch of its own. */
+    private static final long LARGE = 1 << 20;
 
-    /** What the last correction may be: its square is left, about the rounding error of float32. */
-    private static final float LARGEST_CORRECTION = 3e-4f;
+    static final LaunchConfig ONE_BLOCK = new LaunchConfig(1, 1, 1, Launches.THREADS, 1);
 
     private final Optimizer optimizer;
     private final GpuStepState cells;
+    private final GpuStiefelStep stiefel;
+    /** Steps on the Stiefel manifold that hooks of the backward pass have computed. */
+    private final Map<Parameter, GpuStiefelStep.Target> computed = new HashMap<>();
+    /** Parameters whose gradients hooks have checked. */
+    private final Set<Parameter> checked = new HashSet<>();
 
     public CudaGraphOptimizer(Optimizer optimizer, GpuStepState cells) {
         this.optimizer = optimizer;
         this.cells = cells;
+        this.stiefel = new GpuStiefelStep(optimizer, cells);
     }
 
     /** Returns whether the parameters of some groups can be moved like this. */
@@ -93,23 +90,70 @@ public final class CudaGraphOptimizer {
         optimizer.setSteps(optimizer.steps() + steps);
     }
 
+    /**
+     * Registers hooks that do a part of {@link #step} during the backward pass: steps on the Stiefel manifold, which are many small
+     * products, and the finite check of large gradients. There are none if gradients are clipped: the factor depends on all of them.
+     *
+     * @param tape tape of the step, before its backward pass
+     * @param variables variable of each parameter
+     */
+    public void registerHooks(Tape tape, List<ParameterGroup> groups, Map<Parameter, Var> variables) {
+        clear(); // a step that failed
+        if (optimizer.clip() > 0) {
+            return;
+        }
+        for (ParameterGroup group : groups) {
+            for (Parameter parameter : group.parameters().all()) {
+                Var variable = variables.get(parameter);
+                if (variable == null) {
+                    continue;
+                }
+                if (parameter.spec().role() == Role.STIEFEL) {
+                    tape.hook(variable, gradient -> {
+                        GpuStiefelStep.Target target = stiefel.of(parameter, Views.contiguous(gradient), group);
+                        target.tensors().forEach(Scope::detach);
+                        computed.put(parameter, target);
+                    });
+                } else if (variable.shape().elements() >= LARGE) {
+                    tape.hook(variable, gradient -> {
+                        check(List.of(new Move(parameter, Views.contiguous(gradient), group)));
+                        checked.add(parameter);
+                    });
+                }
+            }
+        }
+    }
+
+    /** Forgets what hooks have done. */
+    private void clear() {
+        computed.values().forEach(target -> target.tensors().forEach(Tensor::close));
+        computed.clear();
+        checked.clear();
+    }
+
     /** Moves the parameters of all groups that have a gradient, if all is finite; the batch was observed before. */
-    public void step(List<ParameterGroup> groups, Map<Parameter, Tensor> computed) {
+    public void step(List<ParameterGroup> groups, Map<Parameter, Tensor> gradients) {
         try (Scope _ = Scope.open()) {
-            List<Move> all = moves(groups, computed);
-            check(all);
-            Map<Move, StiefelMove> stiefelMoves = new LinkedHashMap<>();
-            all.stream().filter(Move::isStiefel).forEach(move -> stiefelMoves.put(move, stiefelMove(move)));
+            List<Move> all = moves(groups, gradients);
+            check(all.stream().filter(move -> !checked.contains(move.parameter)).toList());
+            Map<Move, GpuStiefelStep.Target> stiefelMoves = new LinkedHashMap<>();
+            all.stream().filter(Move::isStiefel).forEach(move -> {
+                GpuStiefelStep.Target present = computed.get(move.parameter);
+                stiefelMoves.put(
+                        move, present == null ? stiefel.of(move.parameter, move.gradient, move.group) : present);
+            });
             cells.count();
             update(all.stream().filter(move -> !move.isStiefel()).toList());
             stiefelMoves.forEach((move, target) -> {
-                takeOver(move.parameter.value(), target.point);
-                target.state.forEach((name, value) -> takeOver(state(move.parameter, name), value));
+                takeOver(move.parameter.value(), target.point());
+                target.state().forEach((name, value) -> takeOver(optimizer.stateOrZeros(move.parameter, name), value));
             });
             if (optimizer.ema() > 0 && !stiefelMoves.isEmpty()) {
                 launches(List.copyOf(stiefelMoves.keySet()))
                         .forEach((grid, table) -> launch("average_weights", grid, cells.tensor(), table));
             }
+        } finally {
+            clear();
         }
     }
 
@@ -119,9 +163,6 @@ public final class CudaGraphOptimizer {
             return parameter.spec().role() == Role.STIEFEL;
         }
     }
-
-    /** Where a step on the Stiefel manifold ends: the point and the next state. */
-    private record StiefelMove(Tensor point, Map<String, Tensor> state) {}
 
     private List<Move> moves(List<ParameterGroup> groups, Map<Parameter, Tensor> gradients) {
         List<Move> moves = new ArrayList<>();
@@ -183,182 +224,13 @@ public final class CudaGraphOptimizer {
         }
     }
 
-    /** Computes a step as {@link StiefelStep} and {@link AdamW} do, but for the retraction and the rate, which is in the cells. */
-    private StiefelMove stiefelMove(Move move) {
-        StiefelOptions options = optimizer.options().stiefel();
-        Tensor w = move.parameter.value();
-        Tensor gradient = clipped(move.gradient);
-        Map<String, Tensor> state = new LinkedHashMap<>();
-        Tangent tangent;
-        if (options.constantRate().isPresent()) {
-            Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
-            tangent = along(w, riemannian, -options.constantRate().getAsDouble(), true);
-        } else {
-            double factor = -move.group.rate() * options.multiplier();
-            tangent = switch (optimizer.options()) {
-                case SgdOptions sgd -> {
-                    Tensor velocity;
-                    if (sgd.momentum() == 0) {
-                        velocity = Stiefel.gradient(w, gradient, options.metric());
-                    } else {
-                        velocity = velocity(
-                                w, gradient, state(move.parameter, Sgd.VELOCITY), sgd.momentum(), options.metric());
-                        state.put(Sgd.VELOCITY, velocity);
-                    }
-                    yield along(w, velocity, factor, false);
-                }
-                case AdamWOptions adamW -> {
-                    Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
-                    Tensor former = Stiefel.project(w, state(move.parameter, AdamW.FIRST_MOMENT));
-                    Tensor first = Elementwise.addScaled(
-                            Elementwise.mul(former, adamW.beta1()), riemannian, 1 - adamW.beta1());
-                    state.put(AdamW.FIRST_MOMENT, first);
-                    yield alongAdam(move.parameter, first, riemannian, new Adaptive(factor, adamW), state);
-                }
-            };
-        }
-        orthonormalize(tangent);
-        return new StiefelMove(tangent.end, state);
-    }
-
-    /**
-     * Tangent vector at W.
-     *
-     * @param vector ξ
-     * @param end {@code W + ξ}
-     */
-    private record Tangent(Tensor vector, Tensor end) {}
-
-    /**
-     * Computes {@code ∇ + μ·P_W(V) = F + μV − W·S} with {@code S = FᵀW + μ·sym(VᵀW)}, or {@code sym(FᵀW)} in the Euclidean metric:
-     * one product less than gradient and projection need by themselves.
-     */
-    private static Tensor velocity(Tensor w, Tensor f, Tensor former, double momentum, Metric metric) {
-        int columns = Math.toIntExact(w.size(1));
-        Tensor s = Tensors.empty(Shape.of(columns, columns), w);
-        launch(
-                "normal_part",
-                overSquare(columns),
-                Products.matmul(Views.transpose(f), w),
-                Products.matmul(Views.transpose(former), w),
-                s,
-                columns,
-                (float) momentum,
-                metric == Metric.EUCLIDEAN ? 1 : 0);
-        Tensor velocity = Products.matmul(w, s);
-        long count = velocity.shape().elements();
-        launch("next_velocity", LaunchConfig.over(count, BLOCKS), f, former, velocity, count, (float) momentum);
-        return velocity;
-    }
-
-    private record Adaptive(double factor, AdamWOptions options) {}
-
-    private Tangent alongAdam(
-            Parameter parameter, Tensor first, Tensor riemannian, Adaptive adaptive, Map<String, Tensor> state) {
-        Tensor w = parameter.value();
-        Tensor second = state(parameter, AdamW.SECOND_MOMENT);
-        Tensor next = Tensors.empty(second.shape(), second);
-        Tensor rate = Tensors.empty(second.shape(), second);
-        long count = w.shape().elements();
-        launch(
-                "riemannian_rate",
-                ONE_BLOCK,
-                cells.tensor(),
-                Views.contiguous(riemannian),
-                second,
-                next,
-                rate,
-                count,
-                adaptive.factor,
-                adaptive.options.beta2(),
-                AdamWOptions.EPSILON);
-        state.put(AdamW.SECOND_MOMENT, next);
-        Tangent tangent = new Tangent(Tensors.empty(w.shape(), w), Tensors.empty(w.shape(), w));
-        launch(
-                "along_rate",
-                LaunchConfig.over(count, BLOCKS),
-                w,
-                Views.contiguous(first),
-                rate,
-                tangent.vector,
-                tangent.end,
-                count);
-        return tangent;
-    }
-
-    private Tangent along(Tensor w, Tensor direction, double factor, boolean constant) {
-        Tangent tangent = new Tangent(Tensors.empty(w.shape(), w), Tensors.empty(w.shape(), w));
-        long count = w.shape().elements();
-        launch(
-                "along",
-                LaunchConfig.over(count, BLOCKS),
-                w,
-                direction,
-                cells.tensor(),
-                tangent.vector,
-                tangent.end,
-                count,
-                (float) factor,
-                constant ? 1 : 0);
-        return tangent;
-    }
-
-    private Tensor clipped(Tensor gradient) {
-        if (optimizer.clip() == 0) {
-            return gradient;
-        }
-        Tensor out = Tensors.empty(gradient.shape(), gradient);
-        long count = gradient.shape().elements();
-        launch("clipped", LaunchConfig.over(count, BLOCKS), cells.tensor(), gradient, out, count);
-        return out;
-    }
-
-    /** Makes the columns of the end of a tangent vector orthonormal, in place. */
-    private void orthonormalize(Tangent tangent) {
-        Tensor q = tangent.end;
-        int columns = Math.toIntExact(q.size(1));
-        long count = q.shape().elements();
-        for (int i = 0; i < ITERATIONS; i++) {
-            Tensor error = i == 0
-                    ? Products.matmul(Views.transpose(tangent.vector), tangent.vector)
-                    : Libtorch.load().exactly(() -> Products.matmul(Views.transpose(q), q));
-            launch(
-                    "upper_error",
-                    overSquare(columns),
-                    error,
-                    cells.tensor(),
-                    columns,
-                    i == 0 ? 0f : 1f,
-                    i == ITERATIONS - 1 ? LARGEST_CORRECTION : Float.MAX_VALUE);
-            launch("subtract", LaunchConfig.over(count, BLOCKS), q, Products.matmul(q, error), count);
-        }
-    }
-
-    private static LaunchConfig overSquare(int size) {
-        return new LaunchConfig(Math.ceilDiv(size, 256), size, 1, 256, 1);
-    }
-
     private void takeOver(Tensor target, Tensor value) {
         long count = target.shape().elements();
         launch("take_over", LaunchConfig.over(count, BLOCKS), target, Views.contiguous(value), cells.tensor(), count);
     }
 
-    private static void launch(String kernel, LaunchConfig grid, Object... arguments) {
+    static void launch(String kernel, LaunchConfig grid, Object... arguments) {
         GpuStepState.PROGRAM.launch(kernel, grid, arguments);
-    }
-
-    /** Returns a state tensor of a parameter, zeros at first; its address stays. */
-    private Tensor state(Parameter parameter, String name) {
-        Tensor state = optimizer.state(parameter, name);
-        if (state == null) {
-            Shape shape = optimizer.stateShapes(parameter).get(name);
-            if (shape == null) {
-                throw new IllegalArgumentException("the optimizer has no state " + name);
-            }
-            state = Tensors.zeros(shape, DType.F32, parameter.value().device());
-            optimizer.setState(parameter, name, state);
-        }
-        return state;
     }
 
     private Launches launches(List<Move> moves) {
@@ -368,8 +240,8 @@ public final class CudaGraphOptimizer {
             boolean own = !move.isStiefel();
             launches.add(
                     move,
-                    own ? state(move.parameter, adaptive ? AdamW.FIRST_MOMENT : Sgd.VELOCITY) : null,
-                    own && adaptive ? state(move.parameter, AdamW.SECOND_MOMENT) : null,
+                    own ? optimizer.stateOrZeros(move.parameter, adaptive ? AdamW.FIRST_MOMENT : Sgd.VELOCITY) : null,
+                    own && adaptive ? optimizer.stateOrZeros(move.parameter, AdamW.SECOND_MOMENT) : null,
                     optimizer.state(move.parameter, Optimizer.AVERAGE),
                     optimizer.options().weightDecay());
         }

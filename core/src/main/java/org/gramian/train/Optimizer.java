@@ -11,6 +11,7 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
@@ -205,6 +206,20 @@ public final class Optimizer implements AutoCloseable {
     public @Nullable Tensor state(Parameter parameter, String name) {
         SequencedMap<String, Tensor> state = states.get(parameter);
         return state == null ? null : state.get(name);
+    }
+
+    /** Returns a state tensor of a parameter, zeros at first; its address stays. */
+    Tensor stateOrZeros(Parameter parameter, String name) {
+        Tensor state = state(parameter, name);
+        if (state == null) {
+            Shape shape = stateShapes(parameter).get(name);
+            if (shape == null) {
+                throw new IllegalArgumentException("the optimizer has no state " + name);
+            }
+            state = Tensors.zeros(shape, DType.F32, parameter.value().device());
+            setState(parameter, name, state);
+        }
+        return state;
     }
 
     /** Returns the names of all state tensors that a parameter may have, with their shapes. */

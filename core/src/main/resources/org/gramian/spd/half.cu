@@ -204,27 +204,27 @@ extern "C" __global__ void distances(const half_t* d, float* parts, int channels
     }
 }
 
-// -1/(2 sigma^2) for distances of scaled maps: a given one, or sigma is the mean distance, at least the smallest. An image
-// to a warp.
-extern "C" __global__ void factors(
-        const float* scales, const float* parts, const float* given, float* factor, int images, int count, float pairs,
-        float smallest) {
-    int image = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (image >= images) return;
-    float scale = scales[image], sum = 0;
-    if (!given)
-        for (int k = lane; k < count; k += 32) sum += parts[image * count + k];
+// -1/(2 sigma^2) for distances of scaled maps, in all threads of a warp: a given one, or sigma is the mean distance, at least
+// the smallest; parts has the sums of the distances of its blocks.
+__device__ float factor_of(
+        const float* parts, int count, float pairs, const float* given, float scale, float smallest) {
+    if (given) return given[0] / scale / scale;
+    float sum = 0;
+    for (int k = threadIdx.x % 32; k < count; k += 32) sum += parts[k];
     float sigma = warp_sum(sum) / pairs;
     sigma = sigma < smallest * scale ? smallest * scale : sigma;
-    if (lane == 0) factor[image] = given ? given[0] / scale / scale : -0.5f / sigma / sigma;
+    return -0.5f / sigma / sigma;
 }
 
-// K = exp(factor D) in the memory of D, 1 + jitter on the diagonal. A row to a warp.
-extern "C" __global__ void gaussian(uint4* d, const float* factor, int channels, float diagonal_value) {
-    int i = blockIdx.x * WARPS + threadIdx.x / 32;
+// K = exp(factor D) in the memory of D, 1 + jitter on the diagonal, and the factors of the images. A row to a warp.
+extern "C" __global__ void gaussian(
+        uint4* d, const float* scales, const float* parts, const float* given, float* factor, int channels, float pairs,
+        float smallest, float diagonal_value) {
+    int i = blockIdx.x * WARPS + threadIdx.x / 32, image = blockIdx.y, count = gridDim.x;
     if (i >= channels) return;
-    uint4* row = d + ((long long) blockIdx.y * channels + i) * (channels / 8);
-    float f = factor[blockIdx.y];
+    uint4* row = d + ((long long) image * channels + i) * (channels / 8);
+    float f = factor_of(parts + image * count, count, pairs, given, scales[image], smallest);
+    if (i == 0 && threadIdx.x == 0) factor[image] = f;
     for (int j = threadIdx.x % 32; j < channels / 8; j += 32) {
         float values[8];
         unpack(row[j], values);

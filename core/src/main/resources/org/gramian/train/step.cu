@@ -257,15 +257,77 @@ extern "C" __global__ void next_velocity(const float* f, const float* v, float* 
         ws[i] = f[i] + momentum * v[i] - ws[i];
 }
 
-// Upper triangle of a Gram matrix less an identity matrix times unit, half of the diagonal. Says that a step went wrong if
-// an element is larger than a bound.
-extern "C" __global__ void upper_error(float* gram, double* cells, int size, float unit, float bound) {
+// Upper triangle of a Gram matrix less an identity matrix times unit, half of the diagonal. Sets a flag if an element is larger
+// than a bound, and clears it if the bound is infinite.
+extern "C" __global__ void upper_error(float* gram, int* again, int size, float unit, float bound) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y;
     if (j >= size) return;
     long long place = (long long) i * size + j;
     float error = j < i ? 0 : j == i ? (gram[place] - unit) / 2 : gram[place];
     gram[place] = error;
-    if (!(fabsf(error) <= bound)) cells[WRONG] = 1;
+    if (isinf(bound)) {
+        if (place == 0) *again = 0;
+    } else if (!(fabsf(error) <= bound)) {
+        *again = 1;
+    }
+}
+
+enum { TILE = 32 }; // rows and columns of a tile of a matrix, which 32 x 8 threads compute
+
+// If the flag is set: the upper part of Q'Q - I, half of the diagonal, of Q [rows, size]. Says that a step went wrong if an element
+// is larger than a bound.
+extern "C" __global__ void remaining_error(
+        const float* q, const int* again, float* error, double* cells, int rows, int size, float bound) {
+    __shared__ float left[TILE][TILE + 1], right[TILE][TILE + 1];
+    if (!*again || blockIdx.y > blockIdx.x) return;
+    int x = threadIdx.x, first = blockIdx.y * TILE, j = blockIdx.x * TILE + x;
+    float sums[4] = {0, 0, 0, 0};
+    for (int start = 0; start < rows; start += TILE) {
+        for (int k = threadIdx.y; k < TILE; k += 8) {
+            bool inside = start + k < rows;
+            const float* row = q + (long long) (start + k) * size;
+            left[k][x] = inside && first + x < size ? row[first + x] : 0;
+            right[k][x] = inside && j < size ? row[j] : 0;
+        }
+        __syncthreads();
+        for (int k = 0; k < TILE; k++)
+            for (int e = 0; e < 4; e++) sums[e] += left[k][threadIdx.y + 8 * e] * right[k][x];
+        __syncthreads();
+    }
+    for (int e = 0; e < 4; e++) {
+        int i = first + threadIdx.y + 8 * e;
+        float value = j < i ? 0 : j == i ? (sums[e] - 1) / 2 : sums[e];
+        if (i < size && j < size) {
+            error[(long long) i * size + j] = value;
+            if (!(fabsf(value) <= bound)) cells[WRONG] = 1;
+        }
+    }
+}
+
+// out = Q - Q error if the flag is set, for an error whose tiles below the diagonal are not read; else out = Q.
+extern "C" __global__ void corrected(
+        const float* q, const int* again, const float* error, float* out, int rows, int size) {
+    __shared__ float left[TILE][TILE + 1], right[TILE][TILE + 1];
+    int x = threadIdx.x, first = blockIdx.y * TILE, j = blockIdx.x * TILE + x;
+    float sums[4] = {0, 0, 0, 0};
+    if (*again) {
+        for (int start = 0; start <= blockIdx.x * TILE; start += TILE) {
+            for (int k = threadIdx.y; k < TILE; k += 8) {
+                int i = first + k, r = start + k;
+                left[k][x] = i < rows && start + x < size ? q[(long long) i * size + start + x] : 0;
+                right[k][x] = r < size && j < size ? error[(long long) r * size + j] : 0;
+            }
+            __syncthreads();
+            for (int k = 0; k < TILE; k++)
+                for (int e = 0; e < 4; e++) sums[e] += left[threadIdx.y + 8 * e][k] * right[k][x];
+            __syncthreads();
+        }
+    }
+    for (int e = 0; e < 4; e++) {
+        int i = first + threadIdx.y + 8 * e;
+        long long place = (long long) i * size + j;
+        if (i < rows && j < size) out[place] = q[place] - sums[e];
+    }
 }
 
 // a = a - b.

@@ -1,6 +1,7 @@
 package org.gramian.train.loop;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
@@ -12,6 +13,8 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.CudaGraphOptimizer;
+import org.gramian.train.ParameterGroup;
 
 /**
  * Loss and gradients of one batch: the forward pass, cross-entropy and backward pass of eager, CUDA-graph and distributed steps.
@@ -52,6 +55,11 @@ final class BatchGradient implements AutoCloseable {
         return loss.value();
     }
 
+    /** Lets the backward pass compute a part of the optimizer's step, see {@link CudaGraphOptimizer#registerHooks}. */
+    void registerHooks(CudaGraphOptimizer optimizer, List<ParameterGroup> groups) {
+        optimizer.registerHooks(tape, groups, variables());
+    }
+
     /**
      * Computes the gradients of {@code share·ℓ} once.
      *
@@ -60,19 +68,24 @@ final class BatchGradient implements AutoCloseable {
      */
     void backward(double share, BiConsumer<SequencedMap<Parameter, Var>, Gradients> use) {
         try (Gradients gradients = share == 1 ? tape.backward(loss) : tape.backward(loss, upstream(share))) {
-            SequencedMap<Parameter, Var> reached = new LinkedHashMap<>();
-            model.groups().forEach((part, group) -> {
-                Map<String, Var> variables =
-                        Objects.requireNonNull(forward.variables().get(part));
-                for (Parameter parameter : group.parameters().all()) {
-                    Var variable = variables.get(parameter.name());
-                    if (variable != null && gradients.has(variable)) {
-                        reached.put(parameter, variable);
-                    }
-                }
-            });
+            SequencedMap<Parameter, Var> reached = variables();
+            reached.values().removeIf(variable -> !gradients.has(variable));
             use.accept(reached, gradients);
         }
+    }
+
+    private SequencedMap<Parameter, Var> variables() {
+        SequencedMap<Parameter, Var> variables = new LinkedHashMap<>();
+        model.groups().forEach((part, group) -> {
+            Map<String, Var> byName = Objects.requireNonNull(forward.variables().get(part));
+            for (Parameter parameter : group.parameters().all()) {
+                Var variable = byName.get(parameter.name());
+                if (variable != null) {
+                    variables.put(parameter, variable);
+                }
+            }
+        });
+        return variables;
     }
 
     private Tensor upstream(double share) {

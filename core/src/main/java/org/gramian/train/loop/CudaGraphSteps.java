@@ -189,6 +189,7 @@ final class CudaGraphSteps implements Steps {
                         rows.targets(),
                         descriptors -> stage.dropout(0).apply(descriptors, places, cells))) { // key in the cells
                     cells.observe(gradient.scores(), rows.labels(), gradient.loss());
+                    gradient.registerHooks(optimizer, groups);
                     gradient.backward(1, (reached, gradients) -> {
                         Map<Parameter, Tensor> tensors = new LinkedHashMap<>();
                         reached.forEach((parameter, variable) -> tensors.put(parameter, gradients.of(variable)));

@@ -1,0 +1,253 @@
+package org.gramian.train;
+
+import static org.gramian.train.CudaGraphOptimizer.BLOCKS;
+import static org.gramian.train.CudaGraphOptimizer.ONE_BLOCK;
+import static org.gramian.train.CudaGraphOptimizer.launch;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Parameter;
+import org.gramian.spd.layer.Retraction;
+import org.gramian.spd.layer.Stiefel;
+import org.gramian.spd.layer.Stiefel.Metric;
+import org.gramian.tensor.CudaProgram.LaunchConfig;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.tensor.library.Libtorch;
+import org.gramian.train.Sgd.StiefelStep;
+
+/**
+ * Steps of {@link CudaGraphOptimizer} on the Stiefel manifold, as {@link StiefelStep} and {@link AdamW} compute them but for the
+ * retraction and the rate, which is in the cells.
+ *
+ * <p>The retraction is {@link Retraction#QR} by products alone: with {@code E = QᵀQ − I} and its upper part {@code Ψ(E)}, the
+ * diagonal halved, {@code Q ← Q(I − Ψ(E))} squares the error; every factor is upper triangular with a positive diagonal, so that
+ * the limit is the Q of {@code W + ξ = QR}. For a tangent ξ the first error is {@code ξᵀξ}, which is far below 1 at usual rates.
+ *
+ * <p>Where TF32 is allowed, only {@code QᵀQ} is a float32 product: the other factors are as small as the error, so rounding them
+ * leaves a part of it, which the next round corrects. Two rounds are enough for small steps; the third has kernels of its own,
+ * which end at once if the second found an error below {@value #LARGEST_CORRECTION}.
+ */
+final class GpuStiefelStep {
+    /** Most that the last correction may be: its square is left, about the rounding error of float32. */
+    static final float LARGEST_CORRECTION = 3e-4f;
+
+    /** Rows and columns of a tile of a matrix; as in {@code step.cu}. */
+    private static final int TILE = 32;
+
+    private final Optimizer optimizer;
+    private final GpuStepState cells;
+
+    GpuStiefelStep(Optimizer optimizer, GpuStepState cells) {
+        this.optimizer = optimizer;
+        this.cells = cells;
+    }
+
+    /** Where a step ends: the point and the next state. */
+    record Target(Tensor point, Map<String, Tensor> state) {
+        List<Tensor> tensors() {
+            return Stream.concat(Stream.of(point), state.values().stream()).toList();
+        }
+    }
+
+    /**
+     * Computes a step.
+     *
+     * @param parameter W {@code [rows, columns]}
+     * @param unclipped its gradient, contiguous
+     * @param group its group
+     */
+    Target of(Parameter parameter, Tensor unclipped, ParameterGroup group) {
+        StiefelOptions options = optimizer.options().stiefel();
+        Tensor w = parameter.value();
+        Tensor gradient = clipped(unclipped);
+        Map<String, Tensor> state = new LinkedHashMap<>();
+        Tangent tangent;
+        if (options.constantRate().isPresent()) {
+            Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
+            tangent = along(w, riemannian, -options.constantRate().getAsDouble(), true);
+        } else {
+            double factor = -group.rate() * options.multiplier();
+            tangent = switch (optimizer.options()) {
+                case SgdOptions sgd -> {
+                    Tensor velocity;
+                    if (sgd.momentum() == 0) {
+                        velocity = Stiefel.gradient(w, gradient, options.metric());
+                    } else {
+                        velocity = velocity(
+                                w,
+                                gradient,
+                                optimizer.stateOrZeros(parameter, Sgd.VELOCITY),
+                                sgd.momentum(),
+                                options.metric());
+                        state.put(Sgd.VELOCITY, velocity);
+                    }
+                    yield along(w, velocity, factor, false);
+                }
+                case AdamWOptions adamW -> {
+                    Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
+                    Tensor former = Stiefel.project(w, optimizer.stateOrZeros(parameter, AdamW.FIRST_MOMENT));
+                    Tensor first = Elementwise.addScaled(
+                            Elementwise.mul(former, adamW.beta1()), riemannian, 1 - adamW.beta1());
+                    state.put(AdamW.FIRST_MOMENT, first);
+                    yield alongAdam(parameter, first, riemannian, new Adaptive(factor, adamW), state);
+                }
+            };
+        }
+        return new Target(orthonormalize(tangent), state);
+    }
+
+    /**
+     * Tangent vector at W.
+     *
+     * @param vector ξ
+     * @param end {@code W + ξ}
+     */
+    private record Tangent(Tensor vector, Tensor end) {}
+
+    /**
+     * Computes {@code ∇ + μ·P_W(V) = F + μV − W·S} with {@code S = FᵀW + μ·sym(VᵀW)}, or {@code sym(FᵀW)} in the Euclidean metric:
+     * one product less than gradient and projection need by themselves.
+     */
+    private static Tensor velocity(Tensor w, Tensor f, Tensor former, double momentum, Metric metric) {
+        int columns = Math.toIntExact(w.size(1));
+        Tensor s = Tensors.empty(Shape.of(columns, columns), w);
+        launch(
+                "normal_part",
+                overSquare(columns),
+                Products.matmul(Views.transpose(f), w),
+                Products.matmul(Views.transpose(former), w),
+                s,
+                columns,
+                (float) momentum,
+                metric == Metric.EUCLIDEAN ? 1 : 0);
+        Tensor velocity = Products.matmul(w, s);
+        long count = velocity.shape().elements();
+        launch("next_velocity", LaunchConfig.over(count, BLOCKS), f, former, velocity, count, (float) momentum);
+        return velocity;
+    }
+
+    private record Adaptive(double factor, AdamWOptions options) {}
+
+    private Tangent alongAdam(
+            Parameter parameter, Tensor first, Tensor riemannian, Adaptive adaptive, Map<String, Tensor> state) {
+        Tensor w = parameter.value();
+        Tensor second = optimizer.stateOrZeros(parameter, AdamW.SECOND_MOMENT);
+        Tensor next = Tensors.empty(second.shape(), second);
+        Tensor rate = Tensors.empty(second.shape(), second);
+        long count = w.shape().elements();
+        launch(
+                "riemannian_rate",
+                ONE_BLOCK,
+                cells.tensor(),
+                Views.contiguous(riemannian),
+                second,
+                next,
+                rate,
+                count,
+                adaptive.factor,
+                adaptive.options.beta2(),
+                AdamWOptions.EPSILON);
+        state.put(AdamW.SECOND_MOMENT, next);
+        Tangent tangent = new Tangent(Tensors.empty(w.shape(), w), Tensors.empty(w.shape(), w));
+        launch(
+                "along_rate",
+                LaunchConfig.over(count, BLOCKS),
+                w,
+                Views.contiguous(first),
+                rate,
+                tangent.vector,
+                tangent.end,
+                count);
+        return tangent;
+    }
+
+    private Tangent along(Tensor w, Tensor direction, double factor, boolean constant) {
+        Tangent tangent = new Tangent(Tensors.empty(w.shape(), w), Tensors.empty(w.shape(), w));
+        long count = w.shape().elements();
+        launch(
+                "along",
+                LaunchConfig.over(count, BLOCKS),
+                w,
+                direction,
+                cells.tensor(),
+                tangent.vector,
+                tangent.end,
+                count,
+                (float) factor,
+                constant ? 1 : 0);
+        return tangent;
+    }
+
+    private Tensor clipped(Tensor gradient) {
+        if (optimizer.clip() == 0) {
+            return gradient;
+        }
+        Tensor out = Tensors.empty(gradient.shape(), gradient);
+        long count = gradient.shape().elements();
+        launch("clipped", LaunchConfig.over(count, BLOCKS), cells.tensor(), gradient, out, count);
+        return out;
+    }
+
+    /** Makes the columns of the end of a tangent vector orthonormal; the third round runs only if the second was not enough. */
+    private Tensor orthonormalize(Tangent tangent) {
+        Tensor q = tangent.end;
+        int rows = Math.toIntExact(q.size(0));
+        int columns = Math.toIntExact(q.size(1));
+        Tensor again = Tensors.empty(Shape.of(1), DType.I32, q.device());
+        correct(
+                q,
+                Products.matmul(Views.transpose(tangent.vector), tangent.vector),
+                again,
+                0f,
+                Float.POSITIVE_INFINITY);
+        Tensor gram = Libtorch.load().exactly(() -> Products.matmul(Views.transpose(q), q));
+        correct(q, gram, again, 1f, LARGEST_CORRECTION);
+        int tiles = Math.ceilDiv(columns, TILE);
+        launch(
+                "remaining_error",
+                new LaunchConfig(tiles, tiles, 1, TILE, 8),
+                q,
+                again,
+                gram,
+                cells.tensor(),
+                rows,
+                columns,
+                LARGEST_CORRECTION);
+        Tensor end = Tensors.empty(q.shape(), q);
+        launch(
+                "corrected",
+                new LaunchConfig(tiles, Math.ceilDiv(rows, TILE), 1, TILE, 8),
+                q,
+                again,
+                gram,
+                end,
+                rows,
+                columns);
+        return end;
+    }
+
+    /**
+     * One round: {@code Q ← Q(I − Ψ(QᵀQ − I))}.
+     *
+     * @param gram {@code QᵀQ − (1 − unit)·I}, overwritten
+     * @param again flag that an element of Ψ is larger than the bound; an infinite bound clears it
+     */
+    private static void correct(Tensor q, Tensor gram, Tensor again, float unit, float bound) {
+        int columns = Math.toIntExact(q.size(1));
+        long count = q.shape().elements();
+        launch("upper_error", overSquare(columns), gram, again, columns, unit, bound);
+        launch("subtract", LaunchConfig.over(count, BLOCKS), q, Products.matmul(q, gram), count);
+    }
+
+    private static LaunchConfig overSquare(int size) {
+        return new LaunchConfig(Math.ceilDiv(size, 256), size, 1, 256, 1);
+    }
+}

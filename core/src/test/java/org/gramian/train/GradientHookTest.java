@@ -1,0 +1,168 @@
+package org.gramian.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.model.Head;
+import org.gramian.pooling.Pooling;
+import org.gramian.spd.layer.Retraction;
+import org.gramian.spd.layer.Stiefel;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.cuda.CapturedWork;
+import org.gramian.tensor.cuda.CudaStream;
+import org.gramian.tensor.library.Libtorch;
+import org.gramian.testing.Gpu;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Work that follows a gradient on the side stream. */
+class GradientHookTest {
+    private static final int IMAGES = 12;
+    private static final int CHANNELS = 48;
+    private static final int CLASSES = 4;
+    private static final int STEPS = 6;
+    private static final Head HEAD = new Head(Pooling.parse("conv:64/rbf/spd:16/relu/triu/root/l2"), CLASSES, false);
+    private static final StiefelOptions STIEFEL = new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR);
+    private static final SgdOptions SGD = new SgdOptions(0.1, 0.9, 0.01, STIEFEL);
+
+    static Stream<Arguments> optimizers() {
+        return Stream.of(SGD, new AdamWOptions(0.01, 0.9, 0.99, 0.1, STIEFEL))
+                .flatMap(rule -> Stream.of(0.0, 0.5).map(clip -> Arguments.of(rule, clip)));
+    }
+
+    /** Trains the head on a GPU in a CUDA graph; returns its parameters. */
+    private static Map<String, double[]> trained(Optimizer optimizer, BiConsumer<CudaGraphOptimizer, Training> before) {
+        Device gpu = Gpu.required();
+        Libtorch libtorch = Libtorch.load();
+        return libtorch.with(libtorch.math().withTf32(true), () -> {
+            try (Scope _ = Scope.open();
+                    CudaStream _ = CudaStream.open(gpu);
+                    ParameterSet parameters = ParameterSet.initialize(
+                            HEAD.parameters(CHANNELS), new SplittableRandom(2), DType.F32, gpu);
+                    GpuStepState cells = new GpuStepState(gpu)) {
+                CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells);
+                Training training = new Training(parameters, cells);
+                cells.begin(0);
+                try (CapturedWork work =
+                        new CapturedWork(gpu, () -> training.step(graph, () -> before.accept(graph, training)))) {
+                    for (int i = 0; i < STEPS; i++) {
+                        graph.prepare(optimizer.options().learningRate(), i);
+                        work.run();
+                    }
+                    assertThat(work.isRecorded()).isTrue();
+                }
+                assertThat(cells.read().steps()).isEqualTo(STEPS);
+                Map<String, double[]> values = new LinkedHashMap<>();
+                parameters
+                        .all()
+                        .forEach(each -> values.put(each.name(), each.value().toDoubles()));
+                return values;
+            }
+        });
+    }
+
+    /** Steps on one batch, whose features have a gradient too. */
+    private static final class Training {
+        private final ParameterSet parameters;
+        private final GpuStepState cells;
+        private final Tensor features = Tensors.to(
+                Tensors.uniform(new SplittableRandom(1), 0, 1, Shape.of(IMAGES, CHANNELS, 5, 5), DType.F32),
+                Gpu.required());
+        private final long[] classes =
+                LongStream.range(0, IMAGES).map(i -> i % CLASSES).toArray();
+        private final Tensor labels = Tensors.to(Tensors.ofLongs(classes, Shape.of(IMAGES)), Gpu.required());
+        private final Tensor targets = Tensors.to(Classification.oneHot(classes, CLASSES, DType.F32), Gpu.required());
+        private Tape tape = Tape.recording();
+        private Map<Parameter, Var> variables = Map.of();
+
+        Training(ParameterSet parameters, GpuStepState cells) {
+            this.parameters = parameters;
+            this.cells = cells;
+        }
+
+        Var variable(String name) {
+            return Objects.requireNonNull(variables.get(parameters.get(name)));
+        }
+
+        void step(CudaGraphOptimizer optimizer, Runnable beforeBackward) {
+            try (Tape opened = Tape.recording()) {
+                tape = opened;
+                SequencedMap<String, Var> byName = parameters.variables(tape);
+                variables = new LinkedHashMap<>();
+                parameters.all().forEach(each -> variables.put(each, byName.get(each.name())));
+                Var scores = HEAD.apply(tape.variable(features), Bindings.of(byName), Head.Mode.TRAINING);
+                Var loss = Classification.crossEntropy(scores, targets);
+                cells.observe(scores.value(), labels, loss.value());
+                beforeBackward.run();
+                List<ParameterGroup> groups = List.of(ParameterGroup.of(parameters));
+                try (Gradients gradients = tape.backward(loss)) {
+                    optimizer.step(groups, groups.getFirst().reached(byName, gradients));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("optimizers")
+    void stepsDuringTheBackwardPassAreThoseAfterIt(OptimizerOptions rule, double clip) {
+        Gpu.required();
+        try (Optimizer first = new Optimizer(rule, clip, 0);
+                Optimizer second = new Optimizer(rule, clip, 0)) {
+            Map<String, double[]> plain = trained(first, (_, _) -> {});
+            Map<String, double[]> hooked = trained(
+                    second,
+                    (optimizer, training) -> optimizer.registerHooks(
+                            training.tape, List.of(ParameterGroup.of(training.parameters)), training.variables));
+            plain.forEach(
+                    (name, values) -> assertThat(hooked.get(name)).as(name).isEqualTo(values));
+        }
+    }
+
+    @Test
+    void aHookRunsWhereTheGradientIsComputedBesideTheOthers() {
+        Gpu.required();
+        List<String> calls = new ArrayList<>();
+        try (Optimizer optimizer = new Optimizer(SGD)) {
+            trained(optimizer, (_, training) -> {
+                for (String name : List.of("pooling.spd0.weight", "classifier.weight", "pooling.conv.weight")) {
+                    training.tape.hook(training.variable(name), gradient -> {
+                        assertThat(gradient.shape())
+                                .isEqualTo(training.variable(name).shape());
+                        calls.add(name);
+                    });
+                }
+                Var again = training.variable("classifier.weight");
+                assertThatIllegalStateException().isThrownBy(() -> training.tape.hook(again, _ -> {}));
+            });
+        }
+        // in the trial capture and the capture, not in the eager step before them; the convolution's gradient is
+        // computed last
+        assertThat(calls)
+                .containsExactly(
+                        "classifier.weight", "pooling.spd0.weight", "classifier.weight", "pooling.spd0.weight");
+    }
+}

@@ -165,6 +165,7 @@ public record BenchReport(
         tree.put("against", found.other());
         tree.put("steps", found.first().size());
         tree.put("largestDifference", found.largestDifference());
+        tree.put("tolerance", found.tolerance());
         tree.put("losses", List.of(found.first(), found.second()));
         return tree;
     }

@@ -201,24 +201,13 @@ final class TrainingTask implements Task {
                 BenchModel.Forward forward = subject.forward(tape);
                 Var loss = subject.loss(forward.output());
                 state.observe(forward.output().value(), subject.labels(), loss.value());
-                sgd.registerHooks(tape, groups, variables(forward));
+                Map<Parameter, Var> variables = new LinkedHashMap<>();
+                groups.forEach(group -> variables.putAll(group.variables(forward.variables())));
+                sgd.registerHooks(tape, groups, variables);
                 try (Gradients gradients = tape.backward(loss)) {
                     sgd.step(groups, reached(groups, forward, gradients));
                 }
             }
-        }
-
-        private Map<Parameter, Var> variables(BenchModel.Forward forward) {
-            Map<Parameter, Var> variables = new LinkedHashMap<>();
-            for (ParameterGroup group : groups) {
-                for (Parameter parameter : group.parameters().all()) {
-                    Var variable = forward.variables().get(parameter.name());
-                    if (variable != null) {
-                        variables.put(parameter, variable);
-                    }
-                }
-            }
-            return variables;
         }
 
         @Override
@@ -239,6 +228,7 @@ final class TrainingTask implements Task {
         @Override
         public void close() {
             stream.close();
+            sgd.close();
             work.close();
             state.close();
             velocities.close();

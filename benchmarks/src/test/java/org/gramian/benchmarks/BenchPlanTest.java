@@ -114,7 +114,9 @@ class BenchPlanTest {
     void trajectoriesDifferByTheirWorstStep() {
         Trajectory course = new Trajectory(List.of(4.0, 2.0, 1.0), List.of(4.0, 1.9, 1.0), "python", 1e-3);
         assertThat(course.largestDifference()).isEqualTo(0.1 / 2, Offset.offset(1e-12));
-        assertThat(course.toString()).contains("1e-03");
+        assertThat(course.toString()).contains("MORE THAN the tolerance of 1e-03");
+        assertThat(new Trajectory(course.first(), course.second(), "python", 0.1).toString())
+                .contains("within the tolerance of 1e-01");
         assertThat(new Trajectory(List.of(1.0), List.of(Double.NaN), "python", 1e-3).largestDifference())
                 .isInfinite();
         assertThatIllegalArgumentException().isThrownBy(() -> new Trajectory(List.of(1.0), List.of(), "python", 1e-3));

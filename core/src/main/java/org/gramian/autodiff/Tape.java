@@ -183,9 +183,9 @@ public final class Tape implements AutoCloseable {
     }
 
     /**
-     * Registers work that needs the gradient of one variable only, as the step of an optimizer. It runs if the gradient is computed
-     * {@linkplain #onSideStream on the side stream} and nothing will be added to it: there, right after the gradient. Otherwise it
-     * does not run. Its results can be read after the backward pass.
+     * Registers work that needs the gradient of one variable only, such as a part of an optimizer's step. It runs on the {@linkplain
+     * #onSideStream side stream} right after the gradient, if that is computed there and is final, which it is if the variable is
+     * used once. Otherwise the work does not run. Its results can be read after the backward pass.
      *
      * @param variable variable without a hook
      * @param work receives the gradient, which is freed like those of other variables
@@ -301,12 +301,14 @@ public final class Tape implements AutoCloseable {
 
     private void runHook(Var variable, @Nullable Tensor gradient) {
         Consumer<Tensor> hook = hooks.get(variable);
-        if (hook != null
-                && gradient != null
-                && nodes.stream()
-                                .filter(node -> node.inputs().contains(variable))
-                                .count()
-                        == 1) {
+        if (hook == null || gradient == null) {
+            return;
+        }
+        long uses = nodes.stream()
+                .flatMap(node -> node.inputs().stream())
+                .filter(input -> input == variable)
+                .count();
+        if (uses == 1) {
             hook.accept(gradient);
         }
     }

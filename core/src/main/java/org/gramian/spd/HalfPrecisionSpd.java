@@ -302,9 +302,9 @@ public final class HalfPrecisionSpd {
                             rootOfEpsilon,
                             smallest);
                     boolean hasBias = kernel.positive != null;
-                    boolean ofKernelWanted = wanted[0] || (hasBias && wanted[2]);
-                    @Nullable Tensor ofWeight = wanted[1] ? weightGradient(weight, wk, e, scale, ofKernelWanted) : null;
-                    if (!ofKernelWanted) {
+                    boolean ofMapsWanted = wanted[0] || (hasBias && wanted[2]);
+                    @Nullable Tensor ofWeight = wanted[1] ? weightGradient(weight, wk, e, scale, ofMapsWanted) : null;
+                    if (!ofMapsWanted) {
                         return hasBias ? list(null, ofWeight, null) : list(null, ofWeight);
                     }
                     Tensor ofKernel = timesEach(Products.matmul(w, e), Views.transpose(w));
@@ -339,11 +339,11 @@ public final class HalfPrecisionSpd {
         return new LaunchConfig(Math.toIntExact(Math.ceilDiv((long) n * channels, (long) ROWS)), 1, 1, 32 * ROWS, 1);
     }
 
-    /** Computes {@code dL/dW}, beside the rest of the backward pass if there is such. */
-    private static @Nullable Tensor weightGradient(Var weight, Tensor wk, Tensor e, Tensor scale, boolean rest) {
+    /** Computes {@code dL/dW}, on the side stream if the gradient of the maps is computed too. */
+    private static @Nullable Tensor weightGradient(Var weight, Tensor wk, Tensor e, Tensor scale, boolean ofMaps) {
         Supplier<List<@Nullable Tensor>> work = () -> list(weightGradient(wk, e, scale));
         Optional<List<@Nullable Tensor>> aside =
-                rest ? weight.tape().onSideStream(List.of(weight), List.of(wk, e, scale), work) : Optional.empty();
+                ofMaps ? weight.tape().onSideStream(List.of(weight), List.of(wk, e, scale), work) : Optional.empty();
         return aside.orElseGet(work).getFirst();
     }
 

@@ -138,7 +138,10 @@ public final class Elementwise {
         }
     }
 
-    /** Computes the gradient of ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
+    /**
+     * Computes the gradient of ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. On the CPU an infinite {@code g}
+     * becomes NaN where {@code y} is 0.
+     */
     public static Tensor reluBackward(Tensor g, Tensor y) {
         if (Kernels.suit(g, y)) {
             return Kernels.reluBackward(g, y, Activation.RELU);

@@ -32,10 +32,10 @@ import org.jspecify.annotations.Nullable;
  * by the optimizer itself.
  *
  * <p>One launch handles up to {@value Launches#ENTRIES} parameters: it carries a table of their addresses, sizes, rates and decays by
- * value. The finite check, the norm for clipping and the update are each one pass; sums have a fixed order, so that the same
+ * value. The finite check, with the norm for clipping, and the update are each one pass over memory; sums have a fixed order, so that the same
  * gradients give the same bits.
  */
-public final class CudaGraphOptimizer {
+public final class CudaGraphOptimizer implements AutoCloseable {
     /** Blocks of a kernel that goes over all elements: enough for any GPU to be busy. */
     static final int BLOCKS = 2048;
 
@@ -92,13 +92,15 @@ public final class CudaGraphOptimizer {
 
     /**
      * Registers hooks that do a part of {@link #step} during the backward pass: steps on the Stiefel manifold, which are many small
-     * products, and the finite check of large gradients. There are none if gradients are clipped: the factor depends on all of them.
+     * products, and the finite check of large gradients. {@link #step} must then get the same groups and the gradients of that pass,
+     * unchanged. There are no hooks if gradients are clipped: the factor depends on all of them.
      *
      * @param tape tape of the step, before its backward pass
+     * @param groups groups of the parameters
      * @param variables variable of each parameter
      */
     public void registerHooks(Tape tape, List<ParameterGroup> groups, Map<Parameter, Var> variables) {
-        clear(); // a step that failed
+        freeComputed(); // by a failed step
         if (optimizer.clip() > 0) {
             return;
         }
@@ -124,8 +126,8 @@ public final class CudaGraphOptimizer {
         }
     }
 
-    /** Forgets what hooks have done. */
-    private void clear() {
+    /** Frees the results of hooks. */
+    private void freeComputed() {
         computed.values().forEach(target -> target.tensors().forEach(Tensor::close));
         computed.clear();
         checked.clear();
@@ -153,8 +155,14 @@ public final class CudaGraphOptimizer {
                         .forEach((grid, table) -> launch("average_weights", grid, cells.tensor(), table));
             }
         } finally {
-            clear();
+            freeComputed();
         }
+    }
+
+    /** Frees the results of hooks that no step has used. */
+    @Override
+    public void close() {
+        freeComputed();
     }
 
     /** A parameter with its gradient and its group. */

@@ -32,11 +32,12 @@ import org.gramian.train.Sgd.StiefelStep;
  * the limit is the Q of {@code W + ξ = QR}. For a tangent ξ the first error is {@code ξᵀξ}, which is far below 1 at usual rates.
  *
  * <p>Where TF32 is allowed, only {@code QᵀQ} is a float32 product: the other factors are as small as the error, so rounding them
- * leaves a part of it, which the next round corrects. Two rounds are enough for small steps; the third has kernels of its own,
- * which end at once if the second found an error below {@value #LARGEST_CORRECTION}.
+ * leaves a part of it, which the next round corrects. Two rounds are enough for small steps. The third has kernels of its own,
+ * which only copy Q if no element of the second {@code Ψ(E)} is above {@value #LARGEST_CORRECTION}/√k for k columns: then elements of
+ * what is left, about {@code Ψ(E)²}, are below the rounding error of float32.
  */
 final class GpuStiefelStep {
-    /** Most that the last correction may be: its square is left, about the rounding error of float32. */
+    /** Largest element of the last {@code Ψ(E)}; with a larger one the step is left to the host. */
     static final float LARGEST_CORRECTION = 3e-4f;
 
     /** Rows and columns of a tile of a matrix; as in {@code step.cu}. */
@@ -209,7 +210,7 @@ final class GpuStiefelStep {
                 0f,
                 Float.POSITIVE_INFINITY);
         Tensor gram = Libtorch.load().exactly(() -> Products.matmul(Views.transpose(q), q));
-        correct(q, gram, again, 1f, LARGEST_CORRECTION);
+        correct(q, gram, again, 1f, LARGEST_CORRECTION / (float) Math.sqrt(columns));
         int tiles = Math.ceilDiv(columns, TILE);
         launch(
                 "remaining_error",
@@ -238,7 +239,9 @@ final class GpuStiefelStep {
      * One round: {@code Q ← Q(I − Ψ(QᵀQ − I))}.
      *
      * @param gram {@code QᵀQ − (1 − unit)·I}, overwritten
-     * @param again flag that an element of Ψ is larger than the bound; an infinite bound clears it
+     * @param again I32 {@code [1]}, set to 1 if an element of Ψ is above the bound; to 0 if the bound is infinite
+     * @param unit 1, or 0 for the Gram matrix of a tangent vector
+     * @param bound limit of Ψ for the flag
      */
     private static void correct(Tensor q, Tensor gram, Tensor again, float unit, float bound) {
         int columns = Math.toIntExact(q.size(1));

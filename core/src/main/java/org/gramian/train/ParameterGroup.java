@@ -2,6 +2,7 @@ package org.gramian.train;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SequencedMap;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -36,12 +37,27 @@ public record ParameterGroup(ParameterSet parameters, double rate, double decay)
      */
     public Map<Parameter, Tensor> reached(Map<String, Var> variables, Gradients gradients) {
         Map<Parameter, Tensor> reached = new LinkedHashMap<>();
-        for (Parameter parameter : parameters.all()) {
-            Var variable = variables.get(parameter.name());
-            if (variable != null && gradients.has(variable)) {
+        variables(variables).forEach((parameter, variable) -> {
+            if (gradients.has(variable)) {
                 reached.put(parameter, gradients.of(variable));
             }
-        }
+        });
         return reached;
+    }
+
+    /**
+     * Returns the variables of the parameters.
+     *
+     * @param byName variables of a tape, perhaps not of all parameters, by the names of the parameters
+     */
+    public SequencedMap<Parameter, Var> variables(Map<String, Var> byName) {
+        SequencedMap<Parameter, Var> variables = new LinkedHashMap<>();
+        for (Parameter parameter : parameters.all()) {
+            Var variable = byName.get(parameter.name());
+            if (variable != null) {
+                variables.put(parameter, variable);
+            }
+        }
+        return variables;
     }
 }

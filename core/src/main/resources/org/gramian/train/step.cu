@@ -1,7 +1,8 @@
-// Steps of an optimizer without host synchronization: org.gramian.train.CudaGraphOptimizer launches these.
+// Steps of an optimizer without host synchronization: org.gramian.train.CudaGraphOptimizer, GpuStiefelStep and GpuStepState launch
+// these.
 //
-// What such steps share lies in cells of double precision, in the order of StepCells.Cell. Once a step went wrong nothing
-// moves any more, until the host has seen to it.
+// What such steps share lies in cells of double precision, by the indices of org.gramian.train.GpuStepState. Once a step went wrong
+// nothing moves any more, until the host has taken it.
 
 enum { RATE, WRONG, LOSS, RIGHT, STEPS, FIRST, BATCH_LOSS, BATCH_RIGHT, CORRECTION_1, CORRECTION_2, AVERAGE, SCALE, DROPOUT };
 

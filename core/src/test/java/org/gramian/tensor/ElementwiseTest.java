@@ -183,8 +183,10 @@ class ElementwiseTest {
         Tensor x = Tensors.of(new double[] {Double.NaN, -1, 2}, Shape.of(3), DType.F32);
         assertThat(Elementwise.relu(x).toDoubles()[0]).isNaN();
         assertThat(Elementwise.reluInPlace(Tensors.copy(x)).toDoubles()[0]).isNaN();
-        Tensor y = Tensors.of(new double[] {0, 1, 2}, Shape.of(3), DType.F32);
-        Tensor g = Tensors.of(new double[] {7, Double.NaN, 9}, Shape.of(3), DType.F32);
-        assertThat(Elementwise.reluBackward(g, y).toDoubles()).containsExactly(0, Double.NaN, 9);
+        Tensor y = Tensors.of(new double[] {0, 1, 2, 0, 3, -0.0}, Shape.of(6), DType.F32);
+        double infinity = Double.POSITIVE_INFINITY;
+        Tensor g = Tensors.of(new double[] {7, Double.NaN, 9, infinity, infinity, 5}, Shape.of(6), DType.F32);
+        assertThat(Elementwise.reluBackward(g, y).toDoubles())
+                .containsExactly(new double[] {0, Double.NaN, 9, Double.NaN, infinity, 0}, within(0.0));
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.nio.DoubleBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,8 +17,11 @@ import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.model.Head;
@@ -63,8 +67,8 @@ class GradientHookTest {
                     CudaStream _ = CudaStream.open(gpu);
                     ParameterSet parameters = ParameterSet.initialize(
                             HEAD.parameters(CHANNELS), new SplittableRandom(2), DType.F32, gpu);
-                    GpuStepState cells = new GpuStepState(gpu)) {
-                CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells);
+                    GpuStepState cells = new GpuStepState(gpu);
+                    CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells)) {
                 Training training = new Training(parameters, cells);
                 cells.begin(0);
                 try (CapturedWork work =
@@ -112,8 +116,7 @@ class GradientHookTest {
             try (Tape opened = Tape.recording()) {
                 tape = opened;
                 SequencedMap<String, Var> byName = parameters.variables(tape);
-                variables = new LinkedHashMap<>();
-                parameters.all().forEach(each -> variables.put(each, byName.get(each.name())));
+                variables = ParameterGroup.of(parameters).variables(byName);
                 Var scores = HEAD.apply(tape.variable(features), Bindings.of(byName), Head.Mode.TRAINING);
                 Var loss = Classification.crossEntropy(scores, targets);
                 cells.observe(scores.value(), labels, loss.value());
@@ -164,5 +167,139 @@ class GradientHookTest {
         assertThat(calls)
                 .containsExactly(
                         "classifier.weight", "pooling.spd0.weight", "classifier.weight", "pooling.spd0.weight");
+    }
+
+    /** A step that leaves the manifold on the side stream is not taken, and the next one is. */
+    @Test
+    void aStepThatGoesWrongInAHookChangesNothing() {
+        Device gpu = Gpu.required();
+        Libtorch libtorch = Libtorch.load();
+        boolean _ = libtorch.with(libtorch.math().withTf32(true), () -> {
+            try (Scope _ = Scope.open();
+                    CudaStream _ = CudaStream.open(gpu);
+                    ParameterSet parameters = ParameterSet.initialize(
+                            HEAD.parameters(CHANNELS), new SplittableRandom(2), DType.F32, gpu);
+                    GpuStepState cells = new GpuStepState(gpu);
+                    Optimizer optimizer = new Optimizer(SGD);
+                    CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells)) {
+                Training training = new Training(parameters, cells);
+                List<ParameterGroup> groups = List.of(ParameterGroup.of(parameters));
+                Runnable hooks = () -> graph.registerHooks(training.tape, groups, training.variables);
+                try (CapturedWork work = new CapturedWork(gpu, () -> training.step(graph, hooks))) {
+                    assertThat(step(work, graph, cells, 0.1)).isFalse();
+                    assertThat(step(work, graph, cells, 0.1)).isFalse();
+                    assertThat(work.isRecorded()).isTrue();
+                    List<DoubleBuffer> before = values(parameters, optimizer);
+                    assertThat(step(work, graph, cells, 1e5)).isTrue();
+                    assertThat(values(parameters, optimizer)).isEqualTo(before);
+                    assertThat(step(work, graph, cells, 0.1)).isFalse();
+                    assertThat(values(parameters, optimizer)).isNotEqualTo(before);
+                    assertThat(Stiefel.orthogonalityError(
+                                    parameters.get("pooling.spd0.weight").value()))
+                            .isLessThan(1e-6);
+                }
+            }
+            return true;
+        });
+    }
+
+    /** Takes a step; returns whether it went wrong. */
+    private static boolean step(CapturedWork work, CudaGraphOptimizer graph, GpuStepState cells, double rate) {
+        cells.begin(0);
+        graph.prepare(rate, 0);
+        work.run();
+        return cells.read().wrong();
+    }
+
+    private static List<DoubleBuffer> values(ParameterSet parameters, Optimizer optimizer) {
+        List<DoubleBuffer> values = new ArrayList<>();
+        for (Parameter parameter : parameters.all()) {
+            values.add(DoubleBuffer.wrap(parameter.value().toDoubles()));
+            optimizer.state(parameter).values().forEach(state -> values.add(DoubleBuffer.wrap(state.toDoubles())));
+        }
+        return values;
+    }
+
+    /** The layer is large enough for a check of its own; its gradient is the only one that is not finite. */
+    @Test
+    void aLargeGradientThatIsNotFiniteIsFoundInAHook() {
+        Device gpu = Gpu.required();
+        int side = 1024;
+        List<ParameterSpec> specs = List.of(
+                new ParameterSpec("weight", Shape.of(side, side), Role.WEIGHT, Tensors::gaussian),
+                new ParameterSpec("bias", Shape.of(side), Role.BIAS, Tensors::gaussian));
+        try (Scope _ = Scope.open();
+                CudaStream _ = CudaStream.open(gpu);
+                ParameterSet parameters = ParameterSet.initialize(specs, new SplittableRandom(2), DType.F32, gpu);
+                GpuStepState cells = new GpuStepState(gpu);
+                Optimizer optimizer = new Optimizer(SGD);
+                CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells)) {
+            List<ParameterGroup> groups = List.of(ParameterGroup.of(parameters));
+            Tensor rows = Tensors.full(1, Shape.of(2, side), DType.F32, gpu);
+            Tensor upstream = Tensors.full(0.01, Shape.of(2, side), DType.F32, gpu);
+            Tensor loss = Tensors.full(1, Shape.of(1), DType.F32, gpu);
+            Tensor labels = Tensors.to(Tensors.ofLongs(new long[] {0, 0}, Shape.of(2)), gpu);
+            try (CapturedWork work = new CapturedWork(gpu, () -> {
+                cells.observe(upstream, labels, loss);
+                try (Tape tape = Tape.recording()) {
+                    SequencedMap<String, Var> variables = parameters.variables(tape);
+                    Var y = Matrices.linear(
+                            tape.variable(rows),
+                            Objects.requireNonNull(variables.get("weight")),
+                            Objects.requireNonNull(variables.get("bias")));
+                    graph.registerHooks(tape, groups, groups.getFirst().variables(variables));
+                    try (Gradients gradients = tape.backward(y, upstream)) {
+                        graph.step(groups, groups.getFirst().reached(variables, gradients));
+                    }
+                }
+            })) {
+                assertThat(step(work, graph, cells, 0.1)).isFalse();
+                assertThat(step(work, graph, cells, 0.1)).isFalse();
+                assertThat(work.isRecorded()).isTrue();
+                List<DoubleBuffer> before = values(parameters, optimizer);
+                Tensors.fill(rows, Double.NaN);
+                assertThat(step(work, graph, cells, 0.1)).isTrue();
+                assertThat(values(parameters, optimizer)).isEqualTo(before);
+                Tensors.fill(rows, 2);
+                assertThat(step(work, graph, cells, 0.1)).isFalse();
+                assertThat(values(parameters, optimizer)).isNotEqualTo(before);
+            }
+        }
+    }
+
+    /** Its gradient is a sum, in which the first part comes from the side stream. */
+    @Test
+    void theHookOfAVariableThatIsUsedTwiceDoesNotRun() {
+        Device gpu = Gpu.required();
+        List<double[]> sums = new ArrayList<>();
+        List<String> calls = new ArrayList<>();
+        try (Scope _ = Scope.open();
+                CudaStream _ = CudaStream.open(gpu)) {
+            SplittableRandom random = new SplittableRandom(1);
+            Tensor x = Tensors.to(Tensors.gaussian(random, Shape.of(3, 8), DType.F32), gpu);
+            Tensor w = Tensors.to(Tensors.gaussian(random, Shape.of(8, 8), DType.F32), gpu);
+            Tensor b = Tensors.to(Tensors.gaussian(random, Shape.of(8), DType.F32), gpu);
+            Tensor result = Tensors.zeros(w.shape(), DType.F32, gpu);
+            try (CapturedWork work = new CapturedWork(gpu, () -> {
+                try (Tape tape = Tape.recording()) {
+                    Var weight = tape.variable(w);
+                    Var bias = tape.variable(b);
+                    tape.hook(weight, _ -> calls.add("weight"));
+                    Var y = Matrices.linear(Matrices.linear(tape.variable(x), weight, bias), weight, bias);
+                    try (Gradients gradients = tape.backward(y, x)) {
+                        result.copyFrom(gradients.of(weight));
+                    }
+                }
+            })) {
+                for (int i = 0; i < 2; i++) {
+                    work.run();
+                    sums.add(result.toDoubles());
+                    Tensors.fill(result, 0);
+                }
+                assertThat(work.isRecorded()).isTrue();
+            }
+        }
+        assertThat(calls).isEmpty();
+        assertThat(sums.getLast()).isEqualTo(sums.getFirst());
     }
 }

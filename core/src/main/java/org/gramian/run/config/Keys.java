@@ -348,7 +348,7 @@ public final class Keys {
             DefaultRecipe.CUTMIX_RULE,
             TRAINING.option(150, "--cutmix ALPHA", "CutMix alpha in fine-tuning; 0: off"));
 
-    /** On an H200, GoogLeNet fine-tunes on 1,750 crops/s in float32 and 3,230 in bfloat16 (docs/performance.md). */
+    /** On an H200, GoogLeNet fine-tunes on 1,750 crops/s in float32 and 3,230 in bfloat16 (docs/gpu.md). */
     public static final Key<Precision> PRECISION = chosen(
             "optimizer.precision",
             "precision of training on a GPU: f32, tf32, or bf16 (mixed precision: backbone bf16, head tf32)",

@@ -330,6 +330,7 @@ final class DistillSteps implements AutoCloseable {
 
         @Override
         public void close() {
+            graphOptimizer.close();
             work.close();
             cells.close();
             tensors().forEach(Tensor::close);

@@ -2,7 +2,6 @@ package org.gramian.train.loop;
 
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.function.BiConsumer;
@@ -76,15 +75,9 @@ final class BatchGradient implements AutoCloseable {
 
     private SequencedMap<Parameter, Var> variables() {
         SequencedMap<Parameter, Var> variables = new LinkedHashMap<>();
-        model.groups().forEach((part, group) -> {
-            Map<String, Var> byName = Objects.requireNonNull(forward.variables().get(part));
-            for (Parameter parameter : group.parameters().all()) {
-                Var variable = byName.get(parameter.name());
-                if (variable != null) {
-                    variables.put(parameter, variable);
-                }
-            }
-        });
+        model.groups()
+                .forEach((part, group) -> variables.putAll(group.variables(
+                        Objects.requireNonNull(forward.variables().get(part)))));
         return variables;
     }
 

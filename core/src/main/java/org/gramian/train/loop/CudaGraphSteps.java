@@ -214,6 +214,7 @@ final class CudaGraphSteps implements Steps {
             stream.close(); // waits for what is under way
         } finally {
             batchSource.close();
+            optimizer.close();
             works.values().forEach(Work::close);
             mixing.ifPresent(BatchMixing.OnDevice::close);
             cells.close();

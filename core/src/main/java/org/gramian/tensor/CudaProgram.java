@@ -51,23 +51,27 @@ public final class CudaProgram {
         this.source = source;
     }
 
-    /** Reads a program from a resource beside a class. */
+    /** Reads a program from a resource beside a class, with the functions of {@code warp.cuh} in front of it. */
     public static CudaProgram beside(Class<?> owner, String resource) {
-        return new CudaProgram(resource, text(owner, resource));
+        return new CudaProgram(resource, withWarps(resource, text(owner, resource)));
     }
 
-    /** Reads a program of this package, with functions for bfloat16 in front of it. */
+    static String withWarps(String resource, String program) {
+        // #line: messages of the compiler name lines of the resource
+        return text(CudaProgram.class, "warp.cuh") + "#line 1 \"%s\"\n".formatted(resource) + program;
+    }
+
+    /** Reads a program of this package, with the functions of {@code warp.cuh} and {@code bfloat16.cuh} in front of it. */
     static CudaProgram of(String resource) {
         return of(resource, Map.of());
     }
 
-    /** Reads a program of this package, with preprocessor macros and functions for bfloat16 in front of it. */
+    /** Reads a program of this package, with preprocessor macros and the same functions in front of it. */
     static CudaProgram of(String resource, Map<String, Integer> macros) {
         StringBuilder source = new StringBuilder();
         new TreeMap<>(macros).forEach((name, value) -> source.append("#define %s %d\n".formatted(name, value)));
         source.append(text(CudaProgram.class, "bfloat16.cuh"))
-                .append("#line 1 \"%s\"\n".formatted(resource)) // messages of the compiler name its lines
-                .append(text(CudaProgram.class, resource));
+                .append(withWarps(resource, text(CudaProgram.class, resource)));
         return new CudaProgram(resource, source.toString());
     }
 

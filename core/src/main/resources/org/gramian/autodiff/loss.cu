@@ -2,22 +2,6 @@
 
 #define WARPS 32
 
-// Sum over a warp, in all of its threads.
-__device__ float warp_sum(float value) {
-    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffff, value, offset);
-    return value;
-}
-
-__device__ float larger(float a, float b) {
-    return a != a || a > b ? a : b; // NaN stays NaN
-}
-
-// Maximum over a warp, in all of its threads.
-__device__ float warp_max(float value) {
-    for (int offset = 16; offset > 0; offset /= 2) value = larger(value, __shfl_xor_sync(0xffffffff, value, offset));
-    return value;
-}
-
 // loss = -1/n sum q o log softmax(x) of n rows, and its gradient (softmax(x) rowsum(q) - q) / n. One block of 1024 threads, a row
 // to a warp; sums have a fixed order.
 extern "C" __global__ void cross_entropy(

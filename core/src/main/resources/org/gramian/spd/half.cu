@@ -44,22 +44,6 @@ __device__ uint4 packed(const float* values) {
             to_halves(values[6], values[7]));
 }
 
-// Sum over a warp, in all of its threads.
-__device__ float warp_sum(float value) {
-    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffff, value, offset);
-    return value;
-}
-
-__device__ float larger(float a, float b) {
-    return a != a || a > b ? a : b; // NaN stays NaN
-}
-
-// Maximum over a warp, in all of its threads.
-__device__ float warp_max(float value) {
-    for (int offset = 16; offset > 0; offset /= 2) value = larger(value, __shfl_xor_sync(0xffffffff, value, offset));
-    return value;
-}
-
 // The power of two that brings a positive bound to at most the largest, between 2^-60 and 2^60; 1 for a bound of 0.
 __device__ float power_of_two(float largest, float bound) {
     float exponent = floorf(log2f(largest / bound));

@@ -29,11 +29,6 @@ extern "C" __global__ void diagonal(const float* g, float* s, int channels, int 
     if (i < total) s[i] = g[(long long) i * channels + i % channels];
 }
 
-__device__ float warp_sum(float value) {
-    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffff, value, offset);
-    return value;
-}
-
 // Sums of the distances above the diagonal, margin taken off: 8 rows to a block, one for each warp.
 extern "C" __global__ void distances(const float* g, const float* s, float* parts, int channels, float keep) {
     __shared__ float sums[8];

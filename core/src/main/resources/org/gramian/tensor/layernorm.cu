@@ -24,12 +24,6 @@ __device__ inline void unpack(Vector words, float* values) {
 __device__ inline Vector vector(const float* values) { return make_float4(values[0], values[1], values[2], values[3]); }
 #endif
 
-// The sum over a warp, in every lane.
-__device__ inline float warp_sum(float value) {
-    for (int half = WARP / 2; half > 0; half /= 2) value += __shfl_xor_sync(0xffffffffu, value, half);
-    return value;
-}
-
 // y = gamma (x - mean) inverse + beta of rows of 4·width elements, and mean and inverse = 1 / sqrt(variance + epsilon) of each row.
 // With a branch, x + branch is normalized and stored in sum. A block of WARP × WARPS threads takes WARPS rows.
 extern "C" __global__ void layer_norm(

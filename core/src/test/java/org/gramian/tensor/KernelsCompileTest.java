@@ -73,7 +73,10 @@ class KernelsCompileTest {
             return files
                     .filter(file -> file.toString().endsWith(".cu"))
                     .filter(file -> !file.getParent().endsWith("org/gramian/tensor"))
-                    .map(file -> new Program(file.getFileName().toString(), text(file), 0))
+                    .map(file -> {
+                        String name = file.getFileName().toString();
+                        return new Program(name, CudaProgram.withWarps(name, text(file)), 0);
+                    })
                     .toList()
                     .stream();
         }

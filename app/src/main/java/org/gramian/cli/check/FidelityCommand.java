@@ -84,8 +84,8 @@ public final class FidelityCommand implements Callable<Integer> {
         return new TextTable(
                 List.of("point", "paper", "authors", "corrected", "set by"),
                 points.stream()
-                        .map(point ->
-                                List.of(point.name(), point.paper(), point.authors(), point.corrected(), point.way()))
+                        .map(point -> List.of(
+                                point.name(), point.paper(), point.authors(), point.corrected(), point.setting()))
                         .toList());
     }
 
@@ -139,7 +139,9 @@ public final class FidelityCommand implements Callable<Integer> {
     private static void printChanges(PrintWriter out, String title, List<FidelityPoint> points, Fidelity fidelity) {
         out.println(title);
         for (FidelityPoint point : points) {
-            out.printf("  %s%n", point.name().equals(point.way()) ? point.name() : point.name() + ", " + point.way());
+            out.printf(
+                    "  %s%n",
+                    point.name().equals(point.setting()) ? point.name() : point.name() + ", " + point.setting());
             out.printf("      %-10s %s%n", fidelity.text(), point.of(fidelity));
             out.printf("      %-10s %s%n", baseline(fidelity).text(), point.of(baseline(fidelity)));
         }

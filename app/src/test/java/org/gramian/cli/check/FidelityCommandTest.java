@@ -45,7 +45,7 @@ class FidelityCommandTest {
                 .readTree(Run.of("fidelity", "--format", "json").out());
         assertThat(all.get("mathematics").size())
                 .isEqualTo(FidelityPoint.mathematics().size());
-        assertThat(all.get("recipe").get(0).get("way").asString()).isEqualTo("data.crops");
+        assertThat(all.get("recipe").get(0).get("setting").asString()).isEqualTo("data.crops");
         assertThat(Run.of("fidelity", "--format", "csv").out().lines())
                 .hasSize(1
                         + FidelityPoint.mathematics().size()

@@ -19,17 +19,21 @@ import org.gramian.train.StiefelOptions;
  * <p>Texts are generated from the values that the program uses.
  *
  * @param name e.g. {@code jitter}, or the name of a key
- * @param way argument or key that sets it, e.g. {@code rbf:jitter=}
+ * @param setting argument or key that sets it, e.g. {@code rbf:jitter=}
  * @param paper as printed
  * @param authors as in the authors' code
  * @param corrected value of the default fidelity
  */
-public record FidelityPoint(String name, String way, String paper, String authors, String corrected) {
+public record FidelityPoint(String name, String setting, String paper, String authors, String corrected) {
     private static final String DERIVATIVE = "the derivative";
 
-    private static FidelityPoint of(String name, String way, Function<Fidelity, String> value) {
+    private static FidelityPoint of(String name, String setting, Function<Fidelity, String> value) {
         return new FidelityPoint(
-                name, way, value.apply(Fidelity.PAPER), value.apply(Fidelity.AUTHORS), value.apply(Fidelity.CORRECTED));
+                name,
+                setting,
+                value.apply(Fidelity.PAPER),
+                value.apply(Fidelity.AUTHORS),
+                value.apply(Fidelity.CORRECTED));
     }
 
     /** Returns the value under a fidelity. */

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class FidelityPointTest {
     private static List<FidelityPoint> points(String way) {
         return Stream.concat(FidelityPoint.mathematics().stream(), FidelityPoint.recipe().stream())
-                .filter(point -> point.way().startsWith(way))
+                .filter(point -> point.setting().startsWith(way))
                 .toList();
     }
 
@@ -52,7 +52,7 @@ class FidelityPointTest {
     @EnumSource(Fidelity.class)
     void everySettingOfAFidelityIsListed(Fidelity fidelity) {
         String ways = Stream.concat(FidelityPoint.mathematics().stream(), FidelityPoint.recipe().stream())
-                .map(FidelityPoint::way)
+                .map(FidelityPoint::setting)
                 .toList()
                 .toString();
         assertThat(FidelityRules.of(fidelity, true).values().keySet())
@@ -68,8 +68,8 @@ class FidelityPointTest {
                     .keySet()
                     .forEach(argument -> assertThat(FidelityPoint.mathematics())
                             .as(word + ":" + argument)
-                            .anyMatch(point -> point.way().startsWith(word + ":")
-                                    && point.way().contains(argument + "=")));
+                            .anyMatch(point -> point.setting().startsWith(word + ":")
+                                    && point.setting().contains(argument + "=")));
         }
     }
 

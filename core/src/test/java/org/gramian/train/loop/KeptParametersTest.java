@@ -39,7 +39,7 @@ class KeptParametersTest {
         return new Parts(parts.training(), List.of(), parts.test());
     }
 
-    /** Held-back images teach nothing, so without them training passes through the same parameters. */
+    /** Validation images do not change parameters, so without them training passes through the same parameters. */
     @Test
     void parametersOfTheBestEpochAreKept() throws IOException {
         int epochs = 4;

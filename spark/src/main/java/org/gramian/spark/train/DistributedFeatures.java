@@ -54,7 +54,7 @@ record DistributedFeatures(
                 config,
                 new FeatureStore(path + "/training", layout(trainingCrops, config, network)),
                 new FeatureStore(
-                        path + "/held-back", layout(config.data().testPlan().testing(), config, network)));
+                        path + "/validation", layout(config.data().testPlan().testing(), config, network)));
     }
 
     private static FeatureShard.Layout layout(Crops crops, RunConfig config, FrozenBackbone network) {

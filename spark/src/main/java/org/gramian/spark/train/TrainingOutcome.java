@@ -11,7 +11,7 @@ import org.gramian.train.loop.Cancellation;
  * @param training number of training images
  * @param validation number of validation images
  * @param unreadable number of unreadable images
- * @param features folder of the feature tables, {@code training} and, with a validation set, {@code held-back}; their column
+ * @param features folder of the feature tables, {@code training} and, with a validation set, {@code validation}; their column
  *     {@code reason} has the error of each unreadable image
  */
 public record TrainingOutcome(

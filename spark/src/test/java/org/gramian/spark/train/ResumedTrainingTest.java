@@ -124,7 +124,7 @@ class ResumedTrainingTest {
     /** Checks that each unreadable image is one row with a reason. */
     private static void assertReasons(TrainingOutcome trained) {
         List<Row> rows = spark.read()
-                .parquet(trained.features() + "/training", trained.features() + "/held-back")
+                .parquet(trained.features() + "/training", trained.features() + "/validation")
                 .where("reason IS NOT NULL")
                 .collectAsList();
         assertThat(rows)

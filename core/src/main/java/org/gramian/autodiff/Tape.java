@@ -192,7 +192,7 @@ public final class Tape implements AutoCloseable {
      */
     public void hook(Var variable, Consumer<Tensor> work) {
         if (hooks.putIfAbsent(variable, work) != null) {
-            throw new IllegalStateException(variable + " has a hook");
+            throw new IllegalStateException(variable + " already has a hook");
         }
     }
 

@@ -21,6 +21,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.RelativeError;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,7 +60,7 @@ class MixedPrecisionTest {
                 Tape tape = Tape.inference()) {
             Var mixed = mixed(trial, tape.constant(images(1, 3, 66, 75)), trial.frozen(tape));
             Tensor exact = trial.features(images(1, 3, 66, 75));
-            assertThat(difference(mixed.value(), exact)).isStrictlyBetween(0.0, TOLERANCE);
+            assertThat(RelativeError.ofNorm(mixed.value(), exact)).isStrictlyBetween(0.0, TOLERANCE);
         }
     }
 
@@ -72,7 +73,8 @@ class MixedPrecisionTest {
                 Tape tape = Tape.inference()) {
             Tensor images = images(1, 3, 96, 96);
             Var mixed = mixed(trial, tape.constant(images), trial.frozen(tape));
-            assertThat(difference(mixed.value(), trial.features(images))).isStrictlyBetween(0.0, TOLERANCE);
+            assertThat(RelativeError.ofNorm(mixed.value(), trial.features(images)))
+                    .isStrictlyBetween(0.0, TOLERANCE);
         }
     }
 
@@ -90,7 +92,7 @@ class MixedPrecisionTest {
             double errors = 0;
             for (int i = 0; i < exact.size(); i++) {
                 assertThat(mixed.get(i).type()).isEqualTo(DType.F32);
-                errors += difference(mixed.get(i), exact.get(i)) / exact.size();
+                errors += RelativeError.ofNorm(mixed.get(i), exact.get(i)) / exact.size();
             }
             assertThat(errors).as("mean relative error").isStrictlyBetween(0.0, 0.1);
         }
@@ -125,20 +127,11 @@ class MixedPrecisionTest {
             double rate = 1e-4 * Reductions.largestMagnitude(before) / Reductions.largestMagnitude(gradient);
             first.set(Elementwise.addScaled(before, gradient, -rate));
             assertTensor(first.value()).isCloseTo(before, 1.01e-4);
-            assertThat(difference(first.value(), before)).isGreaterThan(1e-6);
+            assertThat(RelativeError.ofNorm(first.value(), before)).isGreaterThan(1e-6);
         }
     }
 
     private static Var mixed(BackboneTrial trial, Var images, Bindings parameters) {
         return Arithmetic.cast(trial.backbone().apply(Arithmetic.cast(images, DType.BF16), parameters), DType.F32);
-    }
-
-    /** {@code ‖a − b‖ / ‖b‖}. */
-    private static double difference(Tensor a, Tensor b) {
-        return Math.sqrt(squares(Elementwise.sub(a, b)) / squares(b));
-    }
-
-    private static double squares(Tensor x) {
-        return Reductions.sum(Elementwise.mul(x, x)).item();
     }
 }

@@ -24,6 +24,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
 
 /** Kernels of our own against the operators on the processor in double precision. */

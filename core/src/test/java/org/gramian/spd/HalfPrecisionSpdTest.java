@@ -26,6 +26,7 @@ import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 

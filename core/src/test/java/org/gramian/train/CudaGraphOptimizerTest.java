@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Parameter;
@@ -38,6 +39,8 @@ class CudaGraphOptimizerTest {
             new SgdOptions(0.1, 0.9, 0.01, new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR));
     private static final AdamWOptions ADAMW =
             new AdamWOptions(0.01, 0.9, 0.99, 0.1, new StiefelOptions(5, Stiefel.Metric.CANONICAL, Retraction.QR));
+
+    private static final Shape TURNED = Shape.of(136, 72);
 
     /** More parameters than one launch takes, small and large ones, of sizes that are no multiples of anything. */
     private static final List<ParameterSpec> SPECS = specs();
@@ -142,30 +145,18 @@ class CudaGraphOptimizerTest {
     @ParameterizedTest
     @MethodSource("steps")
     void retractionIsTheQFactorForSmallAndLargeSteps(double scale, boolean same) {
-        Device gpu = Gpu.required();
         SgdOptions rule = new SgdOptions(0.1, 0, 0, new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR));
-        List<ParameterSpec> specs =
-                List.of(new ParameterSpec("turned", Shape.of(136, 72), Role.STIEFEL, Stiefel::random));
-        try (Scope _ = Scope.open();
-                ParameterSet plain = ParameterSet.initialize(specs, new SplittableRandom(3), DType.F32, Device.CPU);
-                ParameterSet fast = ParameterSet.initialize(specs, new SplittableRandom(3), DType.F32, gpu);
-                Optimizer host = new Optimizer(rule);
-                Optimizer device = new Optimizer(rule);
-                GpuStepState cells = new GpuStepState(gpu)) {
-            CudaGraphOptimizer graph = new CudaGraphOptimizer(device, cells);
-            cells.begin(0);
-            Tensor all = Tensors.gaussian(new SplittableRandom(1), Shape.of(136, 72), DType.F32);
-            Tensor one = Views.contiguous(Views.expand(Views.slice(all, 1, 0, 1), 136, 72));
-            Tensor gradient = Elementwise.mul(same ? one : all, same ? scale / 3 : scale);
-            host.step(List.of(ParameterGroup.of(plain)), Map.of(plain.get("turned"), gradient));
-            graph.prepare(rule.learningRate(), 0);
-            observe(cells, 2);
-            graph.step(List.of(ParameterGroup.of(fast)), Map.of(fast.get("turned"), Tensors.to(gradient, gpu)));
-            assertThat(cells.read().wrong()).isFalse();
-            assertThat(fast.get("turned").value().toDoubles())
-                    .containsExactly(plain.get("turned").value().toDoubles(), within(2e-6));
-            assertThat(Stiefel.orthogonalityError(fast.get("turned").value())).isLessThan(2e-6);
-        }
+        requireStepsOfTheHost(
+                rule,
+                1,
+                false,
+                _ -> {
+                    Tensor all = Tensors.gaussian(new SplittableRandom(1), TURNED, DType.F32);
+                    Tensor one = Views.contiguous(Views.expand(Views.slice(all, 1, 0, 1), TURNED.sizes()));
+                    return Elementwise.mul(same ? one : all, same ? scale / 3 : scale);
+                },
+                2e-6,
+                2e-6);
     }
 
     static Stream<Arguments> metrics() {
@@ -176,11 +167,33 @@ class CudaGraphOptimizerTest {
     @ParameterizedTest
     @MethodSource("metrics")
     void withTf32StepsStayOnTheManifold(Stiefel.Metric metric) {
+        SgdOptions rule = new SgdOptions(0.1, 0.9, 0, new StiefelOptions(0.5, metric, Retraction.QR));
+        requireStepsOfTheHost(
+                rule,
+                10,
+                true,
+                step -> Elementwise.mul(Tensors.gaussian(new SplittableRandom(step).split(), TURNED, DType.F32), 0.03),
+                1e-3,
+                1e-6);
+    }
+
+    /**
+     * Takes steps of one orthonormal matrix on the host and on the GPU, and compares the matrices.
+     *
+     * @param gradients gradient of each step
+     * @param tolerance largest difference of elements
+     * @param orthogonality largest error of the columns' products
+     */
+    private static void requireStepsOfTheHost(
+            SgdOptions rule,
+            int steps,
+            boolean tf32,
+            IntFunction<Tensor> gradients,
+            double tolerance,
+            double orthogonality) {
         Device gpu = Gpu.required();
         Libtorch libtorch = Libtorch.load();
-        SgdOptions rule = new SgdOptions(0.1, 0.9, 0, new StiefelOptions(0.5, metric, Retraction.QR));
-        List<ParameterSpec> specs =
-                List.of(new ParameterSpec("turned", Shape.of(136, 72), Role.STIEFEL, Stiefel::random));
+        List<ParameterSpec> specs = List.of(new ParameterSpec("turned", TURNED, Role.STIEFEL, Stiefel::random));
         try (Scope _ = Scope.open();
                 ParameterSet plain = ParameterSet.initialize(specs, new SplittableRandom(3), DType.F32, Device.CPU);
                 ParameterSet fast = ParameterSet.initialize(specs, new SplittableRandom(3), DType.F32, gpu);
@@ -189,21 +202,21 @@ class CudaGraphOptimizerTest {
                 GpuStepState cells = new GpuStepState(gpu)) {
             CudaGraphOptimizer graph = new CudaGraphOptimizer(device, cells);
             cells.begin(0);
-            for (int step = 0; step < 10; step++) {
-                int seed = step;
+            for (int step = 0; step < steps; step++) {
+                Tensor gradient = gradients.apply(step);
                 host.setLearningRate(rule.learningRate());
-                host.step(List.of(ParameterGroup.of(plain)), gradients(plain, new SplittableRandom(seed), 0.03));
+                host.step(List.of(ParameterGroup.of(plain)), Map.of(plain.get("turned"), gradient));
                 graph.prepare(rule.learningRate(), step);
                 observe(cells, 2);
-                boolean _ = libtorch.with(libtorch.math().withTf32(true), () -> {
-                    graph.step(List.of(ParameterGroup.of(fast)), gradients(fast, new SplittableRandom(seed), 0.03));
+                boolean _ = libtorch.with(libtorch.math().withTf32(tf32), () -> {
+                    graph.step(List.of(ParameterGroup.of(fast)), Map.of(fast.get("turned"), Tensors.to(gradient, gpu)));
                     return true;
                 });
             }
             assertThat(cells.read().wrong()).isFalse();
             assertThat(fast.get("turned").value().toDoubles())
-                    .containsExactly(plain.get("turned").value().toDoubles(), within(1e-3));
-            assertThat(Stiefel.orthogonalityError(fast.get("turned").value())).isLessThan(1e-6);
+                    .containsExactly(plain.get("turned").value().toDoubles(), within(tolerance));
+            assertThat(Stiefel.orthogonalityError(fast.get("turned").value())).isLessThan(orthogonality);
         }
     }
 
@@ -253,7 +266,7 @@ class CudaGraphOptimizerTest {
     }
 
     /** Returns all values in buffers, which are compared by content. */
-    private static List<DoubleBuffer> values(ParameterSet parameters, Optimizer optimizer) {
+    static List<DoubleBuffer> values(ParameterSet parameters, Optimizer optimizer) {
         return parameters.all().stream()
                 .flatMap(parameter ->
                         Stream.concat(Stream.of(parameter.value()), optimizer.state(parameter).values().stream()))

@@ -2,6 +2,7 @@ package org.gramian.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.gramian.train.CudaGraphOptimizerTest.values;
 
 import java.nio.DoubleBuffer;
 import java.util.ArrayList;
@@ -11,14 +12,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
-import java.util.function.BiConsumer;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Matrices;
-import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -58,8 +57,18 @@ class GradientHookTest {
                 .flatMap(rule -> Stream.of(0.0, 0.5).map(clip -> Arguments.of(rule, clip)));
     }
 
+    /** Registers hooks of a step, before its backward pass. */
+    private interface Hooks {
+        Hooks NONE = (_, _, _, _) -> {};
+        Hooks OF_OPTIMIZER = (optimizer, tape, group, variables) ->
+                optimizer.registerHooks(tape, List.of(group), group.variables(variables));
+
+        void register(
+                CudaGraphOptimizer optimizer, Tape tape, ParameterGroup group, SequencedMap<String, Var> variables);
+    }
+
     /** Trains the head on a GPU in a CUDA graph; returns its parameters. */
-    private static Map<String, double[]> trained(Optimizer optimizer, BiConsumer<CudaGraphOptimizer, Training> before) {
+    private static Map<String, double[]> trained(Optimizer optimizer, Hooks hooks) {
         Device gpu = Gpu.required();
         Libtorch libtorch = Libtorch.load();
         return libtorch.with(libtorch.math().withTf32(true), () -> {
@@ -71,8 +80,7 @@ class GradientHookTest {
                     CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells)) {
                 Training training = new Training(parameters, cells);
                 cells.begin(0);
-                try (CapturedWork work =
-                        new CapturedWork(gpu, () -> training.step(graph, () -> before.accept(graph, training)))) {
+                try (CapturedWork work = new CapturedWork(gpu, () -> training.step(graph, hooks))) {
                     for (int i = 0; i < STEPS; i++) {
                         graph.prepare(optimizer.options().learningRate(), i);
                         work.run();
@@ -100,30 +108,22 @@ class GradientHookTest {
                 LongStream.range(0, IMAGES).map(i -> i % CLASSES).toArray();
         private final Tensor labels = Tensors.to(Tensors.ofLongs(classes, Shape.of(IMAGES)), Gpu.required());
         private final Tensor targets = Tensors.to(Classification.oneHot(classes, CLASSES, DType.F32), Gpu.required());
-        private Tape tape = Tape.recording();
-        private Map<Parameter, Var> variables = Map.of();
 
         Training(ParameterSet parameters, GpuStepState cells) {
             this.parameters = parameters;
             this.cells = cells;
         }
 
-        Var variable(String name) {
-            return Objects.requireNonNull(variables.get(parameters.get(name)));
-        }
-
-        void step(CudaGraphOptimizer optimizer, Runnable beforeBackward) {
-            try (Tape opened = Tape.recording()) {
-                tape = opened;
-                SequencedMap<String, Var> byName = parameters.variables(tape);
-                variables = ParameterGroup.of(parameters).variables(byName);
-                Var scores = HEAD.apply(tape.variable(features), Bindings.of(byName), Head.Mode.TRAINING);
+        void step(CudaGraphOptimizer optimizer, Hooks hooks) {
+            try (Tape tape = Tape.recording()) {
+                SequencedMap<String, Var> variables = parameters.variables(tape);
+                Var scores = HEAD.apply(tape.variable(features), Bindings.of(variables), Head.Mode.TRAINING);
                 Var loss = Classification.crossEntropy(scores, targets);
                 cells.observe(scores.value(), labels, loss.value());
-                beforeBackward.run();
-                List<ParameterGroup> groups = List.of(ParameterGroup.of(parameters));
+                ParameterGroup group = ParameterGroup.of(parameters);
+                hooks.register(optimizer, tape, group, variables);
                 try (Gradients gradients = tape.backward(loss)) {
-                    optimizer.step(groups, groups.getFirst().reached(byName, gradients));
+                    optimizer.step(List.of(group), group.reached(variables, gradients));
                 }
             }
         }
@@ -135,11 +135,8 @@ class GradientHookTest {
         Gpu.required();
         try (Optimizer first = new Optimizer(rule, clip, 0);
                 Optimizer second = new Optimizer(rule, clip, 0)) {
-            Map<String, double[]> plain = trained(first, (_, _) -> {});
-            Map<String, double[]> hooked = trained(
-                    second,
-                    (optimizer, training) -> optimizer.registerHooks(
-                            training.tape, List.of(ParameterGroup.of(training.parameters)), training.variables));
+            Map<String, double[]> plain = trained(first, Hooks.NONE);
+            Map<String, double[]> hooked = trained(second, Hooks.OF_OPTIMIZER);
             plain.forEach(
                     (name, values) -> assertThat(hooked.get(name)).as(name).isEqualTo(values));
         }
@@ -150,16 +147,15 @@ class GradientHookTest {
         Gpu.required();
         List<String> calls = new ArrayList<>();
         try (Optimizer optimizer = new Optimizer(SGD)) {
-            trained(optimizer, (_, training) -> {
+            trained(optimizer, (_, tape, _, variables) -> {
                 for (String name : List.of("pooling.spd0.weight", "classifier.weight", "pooling.conv.weight")) {
-                    training.tape.hook(training.variable(name), gradient -> {
-                        assertThat(gradient.shape())
-                                .isEqualTo(training.variable(name).shape());
+                    Var variable = Objects.requireNonNull(variables.get(name));
+                    tape.hook(variable, gradient -> {
+                        assertThat(gradient.shape()).isEqualTo(variable.shape());
                         calls.add(name);
                     });
+                    assertThatIllegalStateException().isThrownBy(() -> tape.hook(variable, _ -> {}));
                 }
-                Var again = training.variable("classifier.weight");
-                assertThatIllegalStateException().isThrownBy(() -> training.tape.hook(again, _ -> {}));
             });
         }
         // in the trial capture and the capture, not in the eager step before them; the convolution's gradient is
@@ -183,9 +179,7 @@ class GradientHookTest {
                     Optimizer optimizer = new Optimizer(SGD);
                     CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells)) {
                 Training training = new Training(parameters, cells);
-                List<ParameterGroup> groups = List.of(ParameterGroup.of(parameters));
-                Runnable hooks = () -> graph.registerHooks(training.tape, groups, training.variables);
-                try (CapturedWork work = new CapturedWork(gpu, () -> training.step(graph, hooks))) {
+                try (CapturedWork work = new CapturedWork(gpu, () -> training.step(graph, Hooks.OF_OPTIMIZER))) {
                     assertThat(step(work, graph, cells, 0.1)).isFalse();
                     assertThat(step(work, graph, cells, 0.1)).isFalse();
                     assertThat(work.isRecorded()).isTrue();
@@ -211,15 +205,6 @@ class GradientHookTest {
         return cells.read().wrong();
     }
 
-    private static List<DoubleBuffer> values(ParameterSet parameters, Optimizer optimizer) {
-        List<DoubleBuffer> values = new ArrayList<>();
-        for (Parameter parameter : parameters.all()) {
-            values.add(DoubleBuffer.wrap(parameter.value().toDoubles()));
-            optimizer.state(parameter).values().forEach(state -> values.add(DoubleBuffer.wrap(state.toDoubles())));
-        }
-        return values;
-    }
-
     /** The layer is large enough for a check of its own; its gradient is the only one that is not finite. */
     @Test
     void aLargeGradientThatIsNotFiniteIsFoundInAHook() {
@@ -234,7 +219,7 @@ class GradientHookTest {
                 GpuStepState cells = new GpuStepState(gpu);
                 Optimizer optimizer = new Optimizer(SGD);
                 CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells)) {
-            List<ParameterGroup> groups = List.of(ParameterGroup.of(parameters));
+            ParameterGroup group = ParameterGroup.of(parameters);
             Tensor rows = Tensors.full(1, Shape.of(2, side), DType.F32, gpu);
             Tensor upstream = Tensors.full(0.01, Shape.of(2, side), DType.F32, gpu);
             Tensor loss = Tensors.full(1, Shape.of(1), DType.F32, gpu);
@@ -247,9 +232,9 @@ class GradientHookTest {
                             tape.variable(rows),
                             Objects.requireNonNull(variables.get("weight")),
                             Objects.requireNonNull(variables.get("bias")));
-                    graph.registerHooks(tape, groups, groups.getFirst().variables(variables));
+                    Hooks.OF_OPTIMIZER.register(graph, tape, group, variables);
                     try (Gradients gradients = tape.backward(y, upstream)) {
-                        graph.step(groups, groups.getFirst().reached(variables, gradients));
+                        graph.step(List.of(group), group.reached(variables, gradients));
                     }
                 }
             })) {

@@ -12,7 +12,6 @@ import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.spd.RelativeError;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Gelu;
@@ -24,6 +23,7 @@ import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
+import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
 
 /** Kernels and fused operators for tokens on a GPU against the operators of the CPU in float64. */

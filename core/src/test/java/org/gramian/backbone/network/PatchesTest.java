@@ -12,7 +12,6 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.spd.RelativeError;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -20,6 +19,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.Gpu;
+import org.gramian.testing.RelativeError;
 import org.junit.jupiter.api.Test;
 
 /** Convolution over patches as one matrix product. */

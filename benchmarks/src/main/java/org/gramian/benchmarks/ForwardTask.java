@@ -7,7 +7,6 @@ import org.gramian.autodiff.Tape;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
@@ -17,19 +16,24 @@ import org.jspecify.annotations.Nullable;
 final class ForwardTask implements Task {
     private final BenchModel subject;
     private final CudaStream stream;
-    private final Tensor result;
     private final CapturedWork work;
+    /** Output of the last run; a CUDA graph writes to the same memory each time. */
+    private @Nullable Tensor output;
 
     ForwardTask(BenchModel subject) {
         this.subject = subject;
         Device device = subject.labels().device();
         this.stream = CudaStream.open(device);
-        this.result = forward(Tensors::copy);
         this.work = new CapturedWork(
                 device,
-                () -> forward(output -> {
-                    result.copyFrom(output);
-                    return result;
+                () -> forward(value -> {
+                    Tensor former = output;
+                    output = Views.alias(value);
+                    Scope.detach(output);
+                    if (former != null) {
+                        former.close();
+                    }
+                    return output;
                 }));
     }
 
@@ -60,6 +64,9 @@ final class ForwardTask implements Task {
     public void close() {
         stream.close();
         work.close();
+        if (output != null) {
+            output.close();
+        }
         subject.close();
     }
 }

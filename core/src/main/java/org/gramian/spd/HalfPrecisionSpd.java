@@ -62,6 +62,9 @@ public final class HalfPrecisionSpd {
     /** Blocks that share an image, each with rows of it; as in {@code half.cu}. */
     private static final int PARTS = 32;
 
+    /** Largest matrix whose vector one block computes. */
+    private static final int SMALL = 128;
+
     /** Rows of a block, one for each of its warps. */
     private static final int ROWS = 8;
 
@@ -261,9 +264,23 @@ public final class HalfPrecisionSpd {
         Tensor wk = Products.matmul(Views.transpose(w), k);
         Tensor y = timesEach(wk, w);
         Tensor parts = Tensors.empty(Shape.of(n, PARTS), kernel.scales);
-        Program.HALF.launch("squares", shares, y, parts, size, epsilon, rootOfEpsilon);
         Tensor u = Tensors.empty(Shape.of(n, length), kernel.scales);
-        Program.HALF.launch("unit_vectors", shares, y, parts, u, size, length, epsilon, rootOfEpsilon, smallest);
+        if (size <= SMALL) {
+            Program.HALF.launch(
+                    "small_unit_vectors",
+                    new LaunchConfig(n, 1, 1, 32 * PARTS, 1),
+                    y,
+                    parts,
+                    u,
+                    size,
+                    length,
+                    epsilon,
+                    rootOfEpsilon,
+                    smallest);
+        } else {
+            Program.HALF.launch("squares", shares, y, parts, size, epsilon, rootOfEpsilon);
+            Program.HALF.launch("unit_vectors", shares, y, parts, u, size, length, epsilon, rootOfEpsilon, smallest);
+        }
         return Result.of(
                 u,
                 (upstream, wanted) -> {

@@ -291,6 +291,31 @@ extern "C" __global__ void unit_vectors(
     }
 }
 
+// Both of a small matrix: one block of PARTS warps to an image; parts has the sums of the warps.
+extern "C" __global__ void small_unit_vectors(
+        const half_t* __restrict__ y, float* parts, float* __restrict__ u, int size, long long length, float epsilon,
+        float root_epsilon, float smallest) {
+    __shared__ float sums[PARTS];
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, image = blockIdx.x;
+    const half_t* matrix = y + (long long) image * size * size;
+    float sum = 0;
+    for (int i = warp; i < size; i += PARTS)
+        for (int j = i + lane; j < size; j += 32) {
+            float r = root(element(to_float(matrix[(long long) i * size + j]), i, j), epsilon, root_epsilon);
+            sum += r * r;
+        }
+    sum = warp_sum(sum);
+    if (lane == 0) parts[image * PARTS + warp] = sums[warp] = sum;
+    __syncthreads();
+    float norm = sqrtf(warp_sum(sums[lane]));
+    float scale = 1 / (norm < smallest ? smallest : norm);
+    for (int i = warp; i < size; i += PARTS) {
+        float* to = u + image * length + start(i, size);
+        for (int j = i + lane; j < size; j += 32)
+            to[j] = root(element(to_float(matrix[(long long) i * size + j]), i, j), epsilon, root_epsilon) * scale;
+    }
+}
+
 // Sums of roots o g and maxima of |g| in a share of the rows of an image.
 extern "C" __global__ void along(
         const half_t* y, const float* g, float* sums, float* maxima, int size, long long length, float epsilon,

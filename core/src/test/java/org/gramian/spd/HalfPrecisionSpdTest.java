@@ -32,18 +32,19 @@ import org.junit.jupiter.api.Test;
 
 /** The descriptor with float16 products on a GPU against the operators on the CPU in float64. */
 class HalfPrecisionSpdTest {
-    private static final long CHANNELS = 104;
+    private static final long CHANNELS = 264;
 
     private static final List<String> NAMES = List.of("value", "gradient of features", "gradient of W");
 
     /**
-     * Sizes that are multiples of 8 and others, which are computed in TF32. All elements of Y are far from 0, where the root
+     * Sizes that are multiples of 8 and others, which are computed in TF32; matrices above 128 have two kernels for their
+     * vectors. All elements of Y are far from 0, where the root
      * is so steep that rounding decides about gradients.
      */
     @RandomTest(times = 4)
     void valuesAndGradientsAreWithinTheRoundingOfFloat16(Seed seed) {
         Gpu.required();
-        for (long size : new long[] {3, 8, 17, 24, 64, 100, 104}) {
+        for (long size : new long[] {3, 8, 17, 24, 64, 100, 128, 136, 264}) {
             for (long side : new long[] {2, 7, 14}) {
                 for (long n : new long[] {1, 3}) {
                     for (String kernel : List.of("rbf", "rbf:sigma=20")) {
@@ -99,7 +100,7 @@ class HalfPrecisionSpdTest {
     @RandomTest(times = 4)
     void biasAndReluOfAConvolutionBelongToTheNode(Seed seed) {
         Gpu.required();
-        for (long[] sizes : new long[][] {{1, 8, 2}, {3, 64, 7}, {3, 17, 7}, {2, 104, 14}, {1, 24, 17}}) {
+        for (long[] sizes : new long[][] {{1, 8, 2}, {3, 64, 7}, {3, 17, 7}, {2, 264, 14}, {1, 24, 17}}) {
             try (Scope _ = Scope.open()) {
                 Shape shape = Shape.of(sizes[0], CHANNELS, sizes[2], sizes[2]);
                 Pooling pooling = Pooling.parse("conv:" + CHANNELS + "/rbf/spd:" + sizes[1] + "/relu/triu/root/l2");
@@ -258,7 +259,7 @@ class HalfPrecisionSpdTest {
     void aGradientOfZeroStaysZero() {
         Gpu.required();
         try (Scope _ = Scope.open()) {
-            List<double[]> found = ofTwoImages(0, 0);
+            List<double[]> found = ofTwoImages(24, 0, 0);
             assertThat(Arrays.stream(found.get(1)).allMatch(value -> value == 0))
                     .isTrue(); // or −0
             assertThat(Arrays.stream(found.get(2)).allMatch(value -> value == 0))
@@ -282,9 +283,15 @@ class HalfPrecisionSpdTest {
     @Test
     void nanAndInfinityReachTheOutput() {
         Gpu.required();
+        for (int size : new int[] {24, 136}) {
+            nanAndInfinityReachTheOutput(size);
+        }
+    }
+
+    private static void nanAndInfinityReachTheOutput(int size) {
         for (double wrong : new double[] {Double.NaN, Double.POSITIVE_INFINITY}) {
             try (Scope _ = Scope.open()) {
-                List<double[]> ofFeatures = ofTwoImages(wrong, 1);
+                List<double[]> ofFeatures = ofTwoImages(size, wrong, 1);
                 int length = ofFeatures.getFirst().length / 2;
                 assertThat(Arrays.stream(ofFeatures.getFirst(), 0, length).allMatch(Double::isNaN))
                         .as("vector of the image with " + wrong)
@@ -296,7 +303,7 @@ class HalfPrecisionSpdTest {
                 assertThat(Arrays.stream(ofFeatures.get(2)).allMatch(Double::isFinite))
                         .as("gradient of W")
                         .isFalse();
-                List<double[]> ofUpstream = ofTwoImages(1, wrong);
+                List<double[]> ofUpstream = ofTwoImages(size, 1, wrong);
                 for (int k = 1; k < 3; k++) {
                     assertThat(Arrays.stream(ofUpstream.get(k)).allMatch(Double::isFinite))
                             .as(NAMES.get(k) + " for an upstream gradient of " + wrong)
@@ -309,16 +316,18 @@ class HalfPrecisionSpdTest {
     /**
      * Computes the descriptors of two images.
      *
+     * @param size rows of the transformed matrices
      * @param feature one feature of the first image
      * @param upstream one element of the upstream gradient; the others are 0
      */
-    private static List<double[]> ofTwoImages(double feature, double upstream) {
+    private static List<double[]> ofTwoImages(int size, double feature, double upstream) {
         Tensor features = Tensors.uniform(new SplittableRandom(5), 0, 3, Shape.of(2, CHANNELS, 4, 4), DType.F64);
         Tensors.fill(Views.slice(Views.reshape(features, 2 * CHANNELS * 16), 0, 7, 8), feature);
-        Tensor g = Tensors.zeros(Shape.of(2, 300), DType.F64, Device.CPU);
-        Tensors.fill(Views.slice(Views.reshape(g, 600), 0, 11, 12), upstream);
-        Pooling pooling = Pooling.parse("rbf/spd:24/relu/triu/root/l2");
-        return inTf32(() -> computed(pooling, onGpu(features), onGpu(positive(24)), onGpu(g)));
+        long length = (long) size * (size + 1) / 2;
+        Tensor g = Tensors.zeros(Shape.of(2, length), DType.F64, Device.CPU);
+        Tensors.fill(Views.slice(Views.reshape(g, 2 * length), 0, 11, 12), upstream);
+        Pooling pooling = Pooling.parse("rbf/spd:" + size + "/relu/triu/root/l2");
+        return inTf32(() -> computed(pooling, onGpu(features), onGpu(positive(size)), onGpu(g)));
     }
 
     private static Tensor onGpu(Tensor x) {

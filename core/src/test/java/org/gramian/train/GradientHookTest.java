@@ -188,8 +188,8 @@ class GradientHookTest {
                     assertThat(values(parameters, optimizer)).isEqualTo(before);
                     assertThat(step(work, graph, cells, 0.1)).isFalse();
                     assertThat(values(parameters, optimizer)).isNotEqualTo(before);
-                    assertThat(Stiefel.orthogonalityError(
-                                    parameters.get("pooling.spd0.weight").value()))
+                    Tensor w = parameters.get("pooling.spd0.weight").value();
+                    assertThat(Stiefel.orthogonalityError(Tensors.to(w, Device.CPU))) // without TF32
                             .isLessThan(1e-6);
                 }
             }

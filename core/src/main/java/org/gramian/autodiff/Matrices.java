@@ -63,7 +63,7 @@ public final class Matrices {
             return Result.of(Elementwise.add(product, bias.value()), (g, wanted) -> {
                 Supplier<List<@Nullable Tensor>> ofParameters = () -> list(
                         wanted[1] ? Products.matmul(Views.transpose(g), x.value()) : null,
-                        wanted[2] ? Views.reshape(Reductions.sum(g, 0), g.size(1)) : null);
+                        wanted[2] ? Reductions.columnSums(g) : null);
                 Optional<List<@Nullable Tensor>> aside = wanted[0] && (wanted[1] || wanted[2])
                         ? x.tape().onSideStream(List.of(weight, bias), List.of(g, x.value()), ofParameters)
                         : Optional.empty();

@@ -230,7 +230,7 @@ public sealed interface Reduction extends PoolingStage
                 return list(
                         wanted[0] ? Products.matmul(Views.transpose(w), Views.transpose(ofProduct, 0, 1)) : null,
                         wanted[1] ? weightGradient(ofProduct, x) : null,
-                        wanted[2] ? Views.reshape(Reductions.sum(sums, 0), channels) : null);
+                        wanted[2] ? Reductions.columnSums(sums) : null);
             }
         }
     }

@@ -26,6 +26,9 @@ final class FeatureMapKernels {
     /** Rows of a thread, if enough blocks are left. */
     private static final long ROWS = 8;
 
+    /** Rows above which libtorch's operator sums columns faster. */
+    private static final long MOST_SUMMED = 1024;
+
     private static final class Program {
         static final CudaProgram MAPS = CudaProgram.of("maps.cu");
     }
@@ -207,6 +210,14 @@ final class FeatureMapKernels {
     static int blocks(long rows, int vectors) {
         long perThread = Math.ceilDiv(rows, (long) (THREADS / vectors));
         return (int) Math.min(perThread, Math.clamp(Math.ceilDiv(perThread, ROWS), FEWEST_BLOCKS, BLOCKS));
+    }
+
+    /** Returns whether {@link #sumRows} suits a matrix. */
+    static boolean suitSumRows(Tensor matrix) {
+        return CudaProgram.suits(matrix)
+                && matrix.shape().rank() == 2
+                && matrix.size(0) <= MOST_SUMMED
+                && matrix.shape().elements() > 0;
     }
 
     /** Sums the rows of a float32 matrix; faster than libtorch's operator for small matrices. */

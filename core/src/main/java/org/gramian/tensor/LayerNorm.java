@@ -127,8 +127,8 @@ public record LayerNorm(double epsilon) {
         Tensor up = Tensors.to(g, exact);
         Tensor normal = Elementwise.mulInPlace(Elementwise.sub(Tensors.to(rows, exact), of.mean), of.inverse);
         Tensor products = Elementwise.mul(up, normal);
-        Tensor dGamma = wanted[1] ? Views.reshape(Reductions.sum(products, 0), size) : null;
-        Tensor dBeta = wanted[2] ? Views.reshape(Reductions.sum(up, 0), size) : null;
+        Tensor dGamma = wanted[1] ? Reductions.columnSums(products) : null;
+        Tensor dBeta = wanted[2] ? Reductions.columnSums(up) : null;
         if (!wanted[0]) {
             return new Gradients(null, dGamma, dBeta);
         }

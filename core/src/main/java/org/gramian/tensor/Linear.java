@@ -83,6 +83,6 @@ public final class Linear {
         }
         return FeatureMapKernels.suitColumns(g.rows)
                 ? FeatureMapKernels.columnSums(g.rows)
-                : Views.reshape(Reductions.sum(g.rows, 0), g.rows.size(1));
+                : Reductions.columnSums(g.rows);
     }
 }

@@ -50,6 +50,13 @@ public final class Reductions {
         return sumByProducts(x, summed);
     }
 
+    /** Sums the columns of a matrix {@code [m, c]}; returns {@code [c]}. */
+    public static Tensor columnSums(Tensor matrix) {
+        return FeatureMapKernels.suitSumRows(matrix)
+                ? FeatureMapKernels.sumRows(matrix)
+                : Views.reshape(sum(matrix, 0), matrix.size(1));
+    }
+
     /**
      * Sums over dimensions for libtorch before 2.10, whose dispatcher accepts no lists: runs of adjacent dimensions are
      * summed from the last to the first, each by a product with ones.

@@ -136,8 +136,10 @@ class FeatureMapKernelsTest {
         Gpu.required();
         SplittableRandom random = seed.random();
         Tensor matrix = single(integers(random, Shape.of(1 + random.nextInt(600), 1 + random.nextInt(200))));
-        assertThat(FeatureMapKernels.sumRows(matrix).toDoubles())
-                .containsExactly(Reductions.sum(matrix, 0).toDoubles());
+        double[] expected = Reductions.sum(matrix, 0).toDoubles();
+        assertThat(FeatureMapKernels.suitSumRows(matrix)).isTrue();
+        assertThat(FeatureMapKernels.sumRows(matrix).toDoubles()).containsExactly(expected);
+        assertThat(Reductions.columnSums(matrix).toDoubles()).containsExactly(expected);
     }
 
     private static Tensor single(Tensor tensor) {

@@ -86,6 +86,16 @@ class ReductionsTest {
     }
 
     @RandomTest
+    void columnSumsAreSumsOverTheRows(Seed seed) {
+        SplittableRandom random = seed.random();
+        Shape shape = Shape.of(1 + random.nextInt(40), 1 + random.nextInt(20));
+        Tensor matrix = Tensors.gaussian(random, shape, DType.F64);
+        Tensor sums = Reductions.columnSums(matrix);
+        assertThat(sums.shape()).isEqualTo(Shape.of(shape.at(1)));
+        assertThat(sums.toDoubles()).containsExactly(Reductions.sum(matrix, 0).toDoubles());
+    }
+
+    @RandomTest
     void theLargestAlongADimensionIsItsLoop(Seed seed) {
         Tensor x = seed.gaussian(3, 4, 2);
         Grid grid = Grid.of(x);

@@ -48,6 +48,7 @@ public final class Tape implements AutoCloseable {
     private final Set<Var> aside = new HashSet<>();
 
     private final Map<Var, Consumer<Tensor>> hooks = new HashMap<>();
+    private final List<Runnable> early = new ArrayList<>();
 
     private @Nullable SideStream side;
     private boolean used;
@@ -184,8 +185,9 @@ public final class Tape implements AutoCloseable {
 
     /**
      * Registers work that needs the gradient of one variable only, such as a part of an optimizer's step. It runs on the {@linkplain
-     * #onSideStream side stream} right after the gradient, if that is computed there and is final, which it is if the variable is
-     * used once. Otherwise the work does not run. Its results can be read after the backward pass.
+     * #onSideStream side stream} right after the gradient, if that is computed there, or the adjoint {@linkplain #runHook says} that
+     * it is computed, and if it is final, which it is if the variable is used once. Otherwise the work does not run. Its results can
+     * be read after the backward pass.
      *
      * @param variable variable without a hook
      * @param work receives the gradient, which is freed like those of other variables
@@ -194,6 +196,16 @@ public final class Tape implements AutoCloseable {
         if (hooks.putIfAbsent(variable, work) != null) {
             throw new IllegalStateException(variable + " already has a hook");
         }
+    }
+
+    /**
+     * Registers work that needs no gradient, for hooks to use its results. It runs on the {@linkplain #onSideStream side stream}
+     * at the start of the backward pass. Without such a stream it does not run.
+     *
+     * @param work reads only tensors that outlive the backward pass
+     */
+    public void beforeHooks(Runnable work) {
+        early.add(work);
     }
 
     /**
@@ -232,6 +244,12 @@ public final class Tape implements AutoCloseable {
         used = true;
         try (SideStream opened = SideStream.openInCapture(root.value().device())) {
             side = opened;
+            if (opened != null && !early.isEmpty()) {
+                opened.run(List.of(), () -> {
+                    early.forEach(Runnable::run);
+                    return List.of();
+                });
+            }
             return propagate(root, own(upstream));
         } finally {
             side = null;
@@ -293,13 +311,30 @@ public final class Tape implements AutoCloseable {
         return Optional.of(stream.run(reads, () -> {
             List<@Nullable Tensor> gradients = work.get();
             for (int i = 0; i < gradients.size(); i++) {
-                runHook(parameters.get(i), gradients.get(i));
+                callHook(parameters.get(i), gradients.get(i));
             }
             return gradients;
         }));
     }
 
-    private void runHook(Var variable, @Nullable Tensor gradient) {
+    /**
+     * Runs the hook of a variable, if it has one, on the side stream. For adjoints that compute the gradient of a parameter
+     * themselves, before those of their other inputs.
+     *
+     * @param variable input of the function
+     * @param gradient its gradient, which the adjoint returns
+     */
+    public void runHook(Var variable, Tensor gradient) {
+        SideStream stream = side;
+        if (stream != null && hooks.containsKey(variable)) {
+            stream.run(List.of(gradient), () -> {
+                callHook(variable, gradient);
+                return List.of();
+            });
+        }
+    }
+
+    private void callHook(Var variable, @Nullable Tensor gradient) {
         Consumer<Tensor> hook = hooks.get(variable);
         if (hook == null || gradient == null) {
             return;

@@ -3,8 +3,6 @@ package org.gramian.spd;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
-import java.util.Optional;
-import java.util.function.Supplier;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
@@ -248,7 +246,7 @@ public final class HalfPrecisionSpd {
                     (long) positions * (byChannel ? n : 1));
             return sums == null
                     ? List.of(gradient)
-                    : List.of(Views.transpose(gradient, 0, 1), Views.reshape(Reductions.sum(sums, 0), channels));
+                    : List.of(Views.transpose(gradient, 0, 1), Reductions.columnSums(sums));
         }
     }
 
@@ -320,7 +318,10 @@ public final class HalfPrecisionSpd {
                             smallest);
                     boolean hasBias = kernel.positive != null;
                     boolean ofMapsWanted = wanted[0] || (hasBias && wanted[2]);
-                    @Nullable Tensor ofWeight = wanted[1] ? weightGradient(weight, wk, e, scale, ofMapsWanted) : null;
+                    @Nullable Tensor ofWeight = wanted[1] ? weightGradient(wk, e, scale) : null;
+                    if (ofWeight != null) {
+                        weight.tape().runHook(weight, ofWeight); // beside the gradient of the maps
+                    }
                     if (!ofMapsWanted) {
                         return hasBias ? list(null, ofWeight, null) : list(null, ofWeight);
                     }
@@ -354,14 +355,6 @@ public final class HalfPrecisionSpd {
     /** Returns a launch with one warp for each map of a batch. */
     private static LaunchConfig overMaps(int n, int channels) {
         return new LaunchConfig(Math.toIntExact(Math.ceilDiv((long) n * channels, (long) ROWS)), 1, 1, 32 * ROWS, 1);
-    }
-
-    /** Computes {@code dL/dW}, on the side stream if the gradient of the maps is computed too. */
-    private static @Nullable Tensor weightGradient(Var weight, Tensor wk, Tensor e, Tensor scale, boolean ofMaps) {
-        Supplier<List<@Nullable Tensor>> work = () -> list(weightGradient(wk, e, scale));
-        Optional<List<@Nullable Tensor>> aside =
-                ofMaps ? weight.tape().onSideStream(List.of(weight), List.of(wk, e, scale), work) : Optional.empty();
-        return aside.orElseGet(work).getFirst();
     }
 
     /**

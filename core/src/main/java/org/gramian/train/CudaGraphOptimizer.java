@@ -3,9 +3,9 @@ package org.gramian.train;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import org.gramian.autodiff.Parameter;
@@ -47,10 +47,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
     private final Optimizer optimizer;
     private final GpuStepState cells;
     private final GpuStiefelStep stiefel;
-    /** Steps on the Stiefel manifold that hooks of the backward pass have computed. */
-    private final Map<Parameter, GpuStiefelStep.Target> computed = new HashMap<>();
-    /** Parameters whose gradients hooks have checked. */
-    private final Set<Parameter> checked = new HashSet<>();
+    private final HookResults results = new HookResults();
 
     public CudaGraphOptimizer(Optimizer optimizer, GpuStepState cells) {
         this.optimizer = optimizer;
@@ -100,7 +97,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
      * @param variables variable of each parameter
      */
     public void registerHooks(Tape tape, List<ParameterGroup> groups, Map<Parameter, Var> variables) {
-        freeComputed(); // by a failed step
+        results.clear(); // of a failed step
         if (optimizer.clip() > 0) {
             return;
         }
@@ -111,58 +108,98 @@ public final class CudaGraphOptimizer implements AutoCloseable {
                     continue;
                 }
                 if (parameter.spec().role() == Role.STIEFEL) {
-                    tape.hook(variable, gradient -> {
-                        GpuStiefelStep.Target target = stiefel.of(parameter, Views.contiguous(gradient), group);
-                        target.tensors().forEach(Scope::detach);
-                        computed.put(parameter, target);
-                    });
+                    results.awaited.add(parameter);
+                    tape.beforeHooks(
+                            () -> results.transported.put(parameter, detached(stiefel.transported(parameter))));
+                    tape.hook(variable, gradient -> stepInHook(new Move(parameter, gradient, group)));
                 } else if (variable.shape().elements() >= LARGE) {
-                    tape.hook(variable, gradient -> {
-                        check(List.of(new Move(parameter, Views.contiguous(gradient), group)));
-                        checked.add(parameter);
-                    });
+                    tape.hook(variable, gradient -> checkInHook(new Move(parameter, gradient, group)));
                 }
             }
         }
     }
 
-    /** Frees the results of hooks. */
-    private void freeComputed() {
-        computed.values().forEach(target -> target.tensors().forEach(Tensor::close));
-        computed.clear();
-        checked.clear();
+    private void stepInHook(Move move) {
+        GpuStiefelStep.Target target = stiefel.of(
+                move.parameter, Views.contiguous(move.gradient), move.group, results.transported.get(move.parameter));
+        target.tensors().forEach(Scope::detach);
+        results.targets.put(move.parameter, target);
+        results.awaited.remove(move.parameter);
+        checkInHook(move);
+    }
+
+    /** Checks a gradient, after the steps on the manifold: these take long, and the checks are needed only at the end. */
+    private void checkInHook(Move move) {
+        results.unchecked.add(move);
+        if (results.awaited.isEmpty()) {
+            check(results.unchecked);
+            results.unchecked.forEach(each -> results.checked.add(each.parameter));
+            results.unchecked.clear();
+        }
+    }
+
+    private static @Nullable Tensor detached(@Nullable Tensor tensor) {
+        if (tensor != null) {
+            Scope.detach(tensor);
+        }
+        return tensor;
+    }
+
+    /** What hooks have computed for the step. */
+    private static final class HookResults {
+        /** Parameters on the Stiefel manifold whose hooks did not run yet. */
+        final Set<Parameter> awaited = new HashSet<>();
+
+        /** Results of {@link GpuStiefelStep#transported}. */
+        final Map<Parameter, @Nullable Tensor> transported = new HashMap<>();
+
+        /** Ends of steps on the Stiefel manifold. */
+        final Map<Parameter, GpuStiefelStep.Target> targets = new HashMap<>();
+
+        /** Gradients to check when no parameter is awaited. */
+        final List<Move> unchecked = new ArrayList<>();
+
+        /** Parameters whose gradients are checked. */
+        final Set<Parameter> checked = new HashSet<>();
+
+        /** Frees all. */
+        void clear() {
+            targets.values().forEach(target -> target.tensors().forEach(Tensor::close));
+            transported.values().stream().filter(Objects::nonNull).forEach(Tensor::close);
+            targets.clear();
+            transported.clear();
+            awaited.clear();
+            unchecked.clear();
+            checked.clear();
+        }
     }
 
     /** Moves the parameters of all groups that have a gradient, if all is finite; the batch was observed before. */
     public void step(List<ParameterGroup> groups, Map<Parameter, Tensor> gradients) {
         try (Scope _ = Scope.open()) {
             List<Move> all = moves(groups, gradients);
-            check(all.stream().filter(move -> !checked.contains(move.parameter)).toList());
-            Map<Move, GpuStiefelStep.Target> stiefelMoves = new LinkedHashMap<>();
-            all.stream().filter(Move::isStiefel).forEach(move -> {
-                GpuStiefelStep.Target present = computed.get(move.parameter);
-                stiefelMoves.put(
-                        move, present == null ? stiefel.of(move.parameter, move.gradient, move.group) : present);
-            });
-            cells.count();
-            update(all.stream().filter(move -> !move.isStiefel()).toList());
-            stiefelMoves.forEach((move, target) -> {
-                takeOver(move.parameter.value(), target.point());
-                target.state().forEach((name, value) -> takeOver(optimizer.stateOrZeros(move.parameter, name), value));
-            });
-            if (optimizer.ema() > 0 && !stiefelMoves.isEmpty()) {
-                launches(List.copyOf(stiefelMoves.keySet()))
-                        .forEach((grid, table) -> launch("average_weights", grid, cells.tensor(), table));
+            check(all.stream()
+                    .filter(move -> !results.checked.contains(move.parameter))
+                    .toList());
+            Launches updates = new Launches();
+            for (Move move : all) {
+                if (move.isStiefel()) {
+                    addTarget(updates, move);
+                } else {
+                    add(updates, move);
+                }
             }
+            cells.count();
+            update(updates);
         } finally {
-            freeComputed();
+            results.clear();
         }
     }
 
     /** Frees the results of hooks that no step has used. */
     @Override
     public void close() {
-        freeComputed();
+        results.clear();
     }
 
     /** A parameter with its gradient and its group. */
@@ -192,7 +229,8 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         if (moves.isEmpty()) {
             return;
         }
-        Launches launches = launches(moves);
+        Launches launches = new Launches();
+        moves.forEach(move -> launches.add(Entry.copying(Views.contiguous(move.gradient), move.parameter.value())));
         boolean clips = optimizer.clip() > 0;
         Tensor partial = Tensors.empty(
                 Shape.of(clips ? launches.blocks() : 1),
@@ -212,14 +250,40 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         }
     }
 
-    private void update(List<Move> moves) {
-        Launches launches = launches(moves);
+    private void add(Launches updates, Move move) {
+        boolean adaptive = optimizer.options() instanceof AdamWOptions;
+        boolean decays = move.parameter.spec().role() == Role.WEIGHT;
+        updates.add(new Entry(
+                move.parameter.value(),
+                optimizer.stateOrZeros(move.parameter, adaptive ? AdamW.FIRST_MOMENT : Sgd.VELOCITY),
+                adaptive ? optimizer.stateOrZeros(move.parameter, AdamW.SECOND_MOMENT) : null,
+                optimizer.state(move.parameter, Optimizer.AVERAGE),
+                move.gradient,
+                (float) move.group.rate(),
+                decays ? (float) (optimizer.options().weightDecay() * move.group.decay()) : 0));
+    }
+
+    /** Adds the end of a step on the Stiefel manifold, which a hook has computed or is computed here. */
+    private void addTarget(Launches updates, Move move) {
+        Parameter parameter = move.parameter;
+        GpuStiefelStep.Target present = results.targets.get(parameter);
+        GpuStiefelStep.Target target = present != null
+                ? present
+                : stiefel.of(parameter, move.gradient, move.group, stiefel.transported(parameter));
+        updates.add(Entry.copying(Views.contiguous(target.point()), parameter.value())
+                .withAverage(optimizer.state(parameter, Optimizer.AVERAGE)));
+        target.state()
+                .forEach((name, value) ->
+                        updates.add(Entry.copying(Views.contiguous(value), optimizer.stateOrZeros(parameter, name))));
+    }
+
+    private void update(Launches updates) {
         switch (optimizer.options()) {
             case SgdOptions options ->
-                launches.forEach(
+                updates.forEach(
                         (grid, table) -> launch("sgd", grid, cells.tensor(), (float) options.momentum(), table));
             case AdamWOptions options ->
-                launches.forEach((grid, table) -> launch(
+                updates.forEach((grid, table) -> launch(
                         "adamw",
                         grid,
                         cells.tensor(),
@@ -232,28 +296,36 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         }
     }
 
-    private void takeOver(Tensor target, Tensor value) {
-        long count = target.shape().elements();
-        launch("take_over", LaunchConfig.over(count, BLOCKS), target, Views.contiguous(value), cells.tensor(), count);
-    }
-
-    static void launch(String kernel, LaunchConfig grid, Object... arguments) {
+    static void launch(String kernel, LaunchConfig grid, @Nullable Object... arguments) {
         GpuStepState.PROGRAM.launch(kernel, grid, arguments);
     }
 
-    private Launches launches(List<Move> moves) {
-        Launches launches = new Launches();
-        boolean adaptive = optimizer.options() instanceof AdamWOptions;
-        for (Move move : moves) {
-            boolean own = !move.isStiefel();
-            launches.add(
-                    move,
-                    own ? optimizer.stateOrZeros(move.parameter, adaptive ? AdamW.FIRST_MOMENT : Sgd.VELOCITY) : null,
-                    own && adaptive ? optimizer.stateOrZeros(move.parameter, AdamW.SECOND_MOMENT) : null,
-                    optimizer.state(move.parameter, Optimizer.AVERAGE),
-                    optimizer.options().weightDecay());
+    /**
+     * Tensors of a {@code struct Entry} in {@code step.cu}.
+     *
+     * @param target parameter, or state of the optimizer
+     * @param first velocity or first moment; null if the source is the next value of the target
+     * @param second second moment
+     * @param average averaged weights, or null
+     * @param source gradient
+     * @param rate factor on the learning rate
+     * @param decay weight decay
+     */
+    private record Entry(
+            Tensor target,
+            @Nullable Tensor first,
+            @Nullable Tensor second,
+            @Nullable Tensor average,
+            Tensor source,
+            float rate,
+            float decay) {
+        static Entry copying(Tensor source, Tensor target) {
+            return new Entry(target, null, null, null, source, 0, 0);
         }
-        return launches;
+
+        Entry withAverage(@Nullable Tensor tensor) {
+            return new Entry(target, first, second, tensor, source, rate, decay);
+        }
     }
 
     /** Launches over many parameters; the layout of {@code struct Table} in {@code step.cu}. */
@@ -270,8 +342,8 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         private final List<Integer> blocks = new ArrayList<>();
         private int used = ENTRIES;
 
-        void add(Move move, @Nullable Tensor m, @Nullable Tensor v, @Nullable Tensor a, double weightDecay) {
-            long count = move.gradient.shape().elements();
+        void add(Entry entry) {
+            long count = entry.source.shape().elements();
             if (count == 0) {
                 return;
             }
@@ -284,15 +356,14 @@ public final class CudaGraphOptimizer implements AutoCloseable {
             }
             CudaProgram.Struct table = tables.getLast();
             int at = used * ENTRY_BYTES;
-            table.set(at, move.parameter.value());
-            table.set(at + 8, m);
-            table.set(at + 16, v);
-            table.set(at + 24, a);
-            table.set(at + 32, move.gradient);
+            table.set(at, entry.target);
+            table.set(at + 8, entry.first);
+            table.set(at + 16, entry.second);
+            table.set(at + 24, entry.average);
+            table.set(at + 32, entry.source);
             table.set(at + 40, count);
-            table.set(at + 48, (float) move.group.rate());
-            double decay = move.parameter.spec().role() == Role.WEIGHT ? weightDecay * move.group.decay() : 0;
-            table.set(at + 52, (float) decay);
+            table.set(at + 48, entry.rate);
+            table.set(at + 52, entry.decay);
             int first = blocks.getLast();
             table.set(FIRST + 4 * used, first);
             used++;

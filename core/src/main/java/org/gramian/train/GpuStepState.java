@@ -138,7 +138,7 @@ public final class GpuStepState implements AutoCloseable {
         try (Scope _ = Scope.open()) {
             PROGRAM.launch(
                     "observe",
-                    new LaunchConfig(1, 1, 1, 256, 1),
+                    new LaunchConfig(1, 1, 1, 1024, 1),
                     Views.contiguous(scores),
                     labels,
                     loss,

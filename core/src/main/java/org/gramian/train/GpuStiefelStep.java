@@ -22,6 +22,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.Sgd.StiefelStep;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Steps of {@link CudaGraphOptimizer} on the Stiefel manifold, as {@link StiefelStep} and {@link AdamW} compute them but for the
@@ -59,44 +60,58 @@ final class GpuStiefelStep {
     }
 
     /**
+     * Computes what a step needs of the optimizer's state, without the gradient: {@code VᵀW} of the velocity, or the first moment
+     * projected onto the tangent space. Null without momentum.
+     *
+     * @param parameter W {@code [rows, columns]}
+     */
+    @Nullable
+    Tensor transported(Parameter parameter) {
+        Tensor w = parameter.value();
+        if (optimizer.options().stiefel().constantRate().isPresent()) {
+            return null;
+        }
+        return switch (optimizer.options()) {
+            case SgdOptions sgd ->
+                sgd.momentum() == 0
+                        ? null
+                        : Products.matmul(Views.transpose(optimizer.stateOrZeros(parameter, Sgd.VELOCITY)), w);
+            case AdamWOptions _ -> Stiefel.project(w, optimizer.stateOrZeros(parameter, AdamW.FIRST_MOMENT));
+        };
+    }
+
+    /**
      * Computes a step.
      *
      * @param parameter W {@code [rows, columns]}
      * @param unclipped its gradient, contiguous
      * @param group its group
+     * @param transported result of {@link #transported}
      */
-    Target of(Parameter parameter, Tensor unclipped, ParameterGroup group) {
+    Target of(Parameter parameter, Tensor unclipped, ParameterGroup group, @Nullable Tensor transported) {
         StiefelOptions options = optimizer.options().stiefel();
         Tensor w = parameter.value();
         Tensor gradient = clipped(unclipped);
         Map<String, Tensor> state = new LinkedHashMap<>();
         Tangent tangent;
-        if (options.constantRate().isPresent()) {
+        if (transported == null) {
+            double rate = options.constantRate().orElse(group.rate() * options.multiplier());
             Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
-            tangent = along(w, riemannian, -options.constantRate().getAsDouble(), true);
+            tangent = along(w, riemannian, null, -rate, options.constantRate().isPresent());
         } else {
             double factor = -group.rate() * options.multiplier();
             tangent = switch (optimizer.options()) {
                 case SgdOptions sgd -> {
-                    Tensor velocity;
-                    if (sgd.momentum() == 0) {
-                        velocity = Stiefel.gradient(w, gradient, options.metric());
-                    } else {
-                        velocity = velocity(
-                                w,
-                                gradient,
-                                optimizer.stateOrZeros(parameter, Sgd.VELOCITY),
-                                sgd.momentum(),
-                                options.metric());
-                        state.put(Sgd.VELOCITY, velocity);
-                    }
-                    yield along(w, velocity, factor, false);
+                    Momentum momentum =
+                            new Momentum(gradient, optimizer.stateOrZeros(parameter, Sgd.VELOCITY), sgd.momentum());
+                    Tensor velocity = Products.matmul(w, normalPart(w, momentum, transported, options.metric()));
+                    state.put(Sgd.VELOCITY, velocity);
+                    yield along(w, velocity, momentum, factor, false);
                 }
                 case AdamWOptions adamW -> {
                     Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
-                    Tensor former = Stiefel.project(w, optimizer.stateOrZeros(parameter, AdamW.FIRST_MOMENT));
                     Tensor first = Elementwise.addScaled(
-                            Elementwise.mul(former, adamW.beta1()), riemannian, 1 - adamW.beta1());
+                            Elementwise.mul(transported, adamW.beta1()), riemannian, 1 - adamW.beta1());
                     state.put(AdamW.FIRST_MOMENT, first);
                     yield alongAdam(parameter, first, riemannian, new Adaptive(factor, adamW), state);
                 }
@@ -114,25 +129,28 @@ final class GpuStiefelStep {
     private record Tangent(Tensor vector, Tensor end) {}
 
     /**
-     * Computes {@code ∇ + μ·P_W(V) = F + μV − W·S} with {@code S = FᵀW + μ·sym(VᵀW)}, or {@code sym(FᵀW)} in the Euclidean metric:
-     * one product less than gradient and projection need by themselves.
+     * The parts of the next velocity {@code ∇ + μ·P_W(V) = F + μV − W·S}.
+     *
+     * @param gradient F
+     * @param velocity V
+     * @param factor μ
      */
-    private static Tensor velocity(Tensor w, Tensor f, Tensor former, double momentum, Metric metric) {
+    private record Momentum(Tensor gradient, Tensor velocity, double factor) {}
+
+    /** Computes {@code S = FᵀW + μ·sym(VᵀW)}, or {@code sym(FᵀW) + μ·sym(VᵀW)} in the Euclidean metric. */
+    private static Tensor normalPart(Tensor w, Momentum momentum, Tensor vw, Metric metric) {
         int columns = Math.toIntExact(w.size(1));
         Tensor s = Tensors.empty(Shape.of(columns, columns), w);
         launch(
                 "normal_part",
                 overSquare(columns),
-                Products.matmul(Views.transpose(f), w),
-                Products.matmul(Views.transpose(former), w),
+                Products.matmul(Views.transpose(momentum.gradient), w),
+                vw,
                 s,
                 columns,
-                (float) momentum,
+                (float) momentum.factor,
                 metric == Metric.EUCLIDEAN ? 1 : 0);
-        Tensor velocity = Products.matmul(w, s);
-        long count = velocity.shape().elements();
-        launch("next_velocity", LaunchConfig.over(count, BLOCKS), f, former, velocity, count, (float) momentum);
-        return velocity;
+        return s;
     }
 
     private record Adaptive(double factor, AdamWOptions options) {}
@@ -170,7 +188,12 @@ final class GpuStiefelStep {
         return tangent;
     }
 
-    private Tangent along(Tensor w, Tensor direction, double factor, boolean constant) {
+    /**
+     * Moves along a direction.
+     *
+     * @param direction velocity, or {@code W·S}, which is overwritten by the next velocity, with momentum
+     */
+    private Tangent along(Tensor w, Tensor direction, @Nullable Momentum momentum, double factor, boolean constant) {
         Tangent tangent = new Tangent(Tensors.empty(w.shape(), w), Tensors.empty(w.shape(), w));
         long count = w.shape().elements();
         launch(
@@ -178,10 +201,13 @@ final class GpuStiefelStep {
                 LaunchConfig.over(count, BLOCKS),
                 w,
                 direction,
+                momentum == null ? null : momentum.gradient,
+                momentum == null ? null : momentum.velocity,
                 cells.tensor(),
                 tangent.vector,
                 tangent.end,
                 count,
+                momentum == null ? 0f : (float) momentum.factor,
                 (float) factor,
                 constant ? 1 : 0);
         return tangent;

@@ -21,9 +21,11 @@ extern "C" __global__ void set_step(
 // Many parameters in one launch. Layout and sizes as in CudaGraphOptimizer: the table travels by value in the arguments.
 enum { ENTRIES = 64, CHUNK = 8192, THREADS = 256 };
 
+enum { AT_ONCE = 4 }; // elements that a thread loads before its first store
+
 struct Entry {
     float* w;        // parameter
-    float* m;        // velocity or first moment
+    float* m;        // velocity or first moment, null if g is the next value of w
     float* v;        // second moment
     float* a;        // averaged weights, null for none
     const float* g;  // gradient
@@ -70,6 +72,7 @@ extern "C" __global__ void check_gradients(double* cells, double* partial, int s
     long long end = min(table.entries[index].count, begin + CHUNK);
     bool wrong = false;
     double sum = 0;
+    #pragma unroll 8
     for (long long i = begin + threadIdx.x; i < end; i += THREADS) {
         wrong |= !finite(g[i]);
         sum += (double) g[i] * g[i];
@@ -99,12 +102,25 @@ extern "C" __global__ void sgd(double* cells, float momentum, Table table) {
     float scale = (float) cells[SCALE], average = (float) cells[AVERAGE];
     long long begin = (long long) (blockIdx.x - table.first[index]) * CHUNK;
     long long end = min(table.entries[index].count, begin + CHUNK);
-    for (long long i = begin + threadIdx.x; i < end; i += THREADS) {
-        float direction = g[i] * scale + decay * w[i] + momentum * m[i];
-        m[i] = direction;
-        float moved = w[i] - rate * direction;
-        w[i] = moved;
-        if (a) a[i] = average * a[i] + (1 - average) * moved;
+    for (long long first = begin + threadIdx.x; first < end; first += AT_ONCE * THREADS) {
+        float gs[AT_ONCE], ws[AT_ONCE], ms[AT_ONCE];
+        #pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            long long i = first + k * THREADS;
+            gs[k] = i < end ? g[i] : 0;
+            ws[k] = m && i < end ? w[i] : 0;
+            ms[k] = m && i < end ? m[i] : 0;
+        }
+        #pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            long long i = first + k * THREADS;
+            if (i >= end) break;
+            float direction = gs[k] * scale + decay * ws[k] + momentum * ms[k];
+            float moved = m ? ws[k] - rate * direction : gs[k];
+            if (m) m[i] = direction;
+            w[i] = moved;
+            if (a) a[i] = average * a[i] + (1 - average) * moved;
+        }
     }
 }
 
@@ -121,27 +137,30 @@ extern "C" __global__ void adamw(
     float scale = (float) cells[SCALE], average = (float) cells[AVERAGE];
     long long begin = (long long) (blockIdx.x - table.first[index]) * CHUNK;
     long long end = min(table.entries[index].count, begin + CHUNK);
-    for (long long i = begin + threadIdx.x; i < end; i += THREADS) {
-        float gradient = g[i] * scale;
-        float first = beta1 * m[i] + rest1 * gradient;
-        float second = beta2 * v[i] + rest2 * gradient * gradient;
-        m[i] = first;
-        v[i] = second;
-        float moved = kept * w[i] - rate * (first / (sqrtf(second) * root + epsilon));
-        w[i] = moved;
-        if (a) a[i] = average * a[i] + (1 - average) * moved;
+    for (long long start = begin + threadIdx.x; start < end; start += AT_ONCE * THREADS) {
+        float gs[AT_ONCE], ws[AT_ONCE], ms[AT_ONCE], vs[AT_ONCE];
+        #pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            long long i = start + k * THREADS;
+            gs[k] = i < end ? g[i] : 0;
+            ws[k] = m && i < end ? w[i] : 0;
+            ms[k] = m && i < end ? m[i] : 0;
+            vs[k] = m && i < end ? v[i] : 0;
+        }
+        #pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            long long i = start + k * THREADS;
+            if (i >= end) break;
+            float gradient = gs[k] * scale;
+            float first = beta1 * ms[k] + rest1 * gradient;
+            float second = beta2 * vs[k] + rest2 * gradient * gradient;
+            float moved = m ? kept * ws[k] - rate * (first / (sqrtf(second) * root + epsilon)) : gs[k];
+            if (m) m[i] = first;
+            if (m) v[i] = second;
+            w[i] = moved;
+            if (a) a[i] = average * a[i] + (1 - average) * moved;
+        }
     }
-}
-
-// Averages of parameters that were moved elsewhere.
-extern "C" __global__ void average_weights(double* cells, Table table) {
-    if (cells[WRONG] != 0) return;
-    int index = entry_of(table, blockIdx.x);
-    const float* w = table.entries[index].w;
-    float *a = table.entries[index].a, average = (float) cells[AVERAGE];
-    long long begin = (long long) (blockIdx.x - table.first[index]) * CHUNK;
-    long long end = min(table.entries[index].count, begin + CHUNK);
-    for (long long i = begin + threadIdx.x; i < end; i += THREADS) a[i] = average * a[i] + (1 - average) * w[i];
 }
 
 // A gradient, clipped.
@@ -184,17 +203,19 @@ extern "C" __global__ void next_places(
     batch_labels[i] = labels[place];
 }
 
-// Notes the loss of a batch and how many were right. One block of 256.
+// Notes the loss of a batch and how many were right. One block of 1024, a row to a warp.
 extern "C" __global__ void observe(
         const float* scores, const long long* labels, const float* loss, double* cells, int rows, int classes) {
     __shared__ int right;
+    int lane = threadIdx.x % 32;
     if (threadIdx.x == 0) right = 0;
     __syncthreads();
-    for (int i = threadIdx.x; i < rows; i += blockDim.x) {
+    for (int i = threadIdx.x / 32; i < rows; i += 32) {
         const float* row = scores + (long long) i * classes;
-        int top = 0;
-        for (int k = 1; k < classes; k++) top = row[k] > row[top] ? k : top;
-        if (top == labels[i]) atomicAdd(&right, 1);
+        float own = row[labels[i]];
+        bool beaten = false; // by a larger score, or an equal one of an earlier class
+        for (int k = lane; k < classes; k += 32) beaten |= row[k] > own || (row[k] == own && k < labels[i]);
+        if (!__any_sync(0xffffffff, beaten) && lane == 0) atomicAdd(&right, 1);
     }
     __syncthreads();
     if (threadIdx.x > 0) return;
@@ -231,13 +252,15 @@ extern "C" __global__ void dropout(
     }
 }
 
-// step = rate b and out = a + step, the rate in the cells or given.
+// step = rate b and out = a + step, the rate in the cells or given. If f is given, b = f + momentum v - b before.
 extern "C" __global__ void along(
-        const float* a, const float* b, const double* cells, float* step, float* out, long long count, float factor,
-        int constant) {
+        const float* a, float* b, const float* f, const float* v, const double* cells, float* step, float* out,
+        long long count, float momentum, float factor, int constant) {
     float rate = constant ? factor : (float) (cells[RATE] * factor);
     for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x) {
-        step[i] = rate * b[i];
+        float direction = b[i];
+        if (f) b[i] = direction = f[i] + momentum * v[i] - direction;
+        step[i] = rate * direction;
         out[i] = a[i] + step[i];
     }
 }
@@ -250,12 +273,6 @@ extern "C" __global__ void normal_part(
     long long place = (long long) i * size + j, turned = (long long) j * size + i;
     float own = symmetric ? (fw[place] + fw[turned]) / 2 : fw[place];
     s[place] = own + momentum * (vw[place] + vw[turned]) / 2;
-}
-
-// F + momentum V - WS, in the memory of WS.
-extern "C" __global__ void next_velocity(const float* f, const float* v, float* ws, long long count, float momentum) {
-    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
-        ws[i] = f[i] + momentum * v[i] - ws[i];
 }
 
 // Upper triangle of a Gram matrix less an identity matrix times unit, half of the diagonal. Sets a flag if an element is larger
@@ -335,11 +352,4 @@ extern "C" __global__ void corrected(
 extern "C" __global__ void subtract(float* a, const float* b, long long count) {
     for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
         a[i] -= b[i];
-}
-
-// Takes a value over, unless the step went wrong.
-extern "C" __global__ void take_over(float* target, const float* value, const double* cells, long long count) {
-    if (cells[WRONG] != 0) return;
-    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
-        target[i] = value[i];
 }

@@ -273,4 +273,39 @@ class CudaGraphOptimizerTest {
                 .map(tensor -> DoubleBuffer.wrap(tensor.toDoubles()))
                 .toList();
     }
+
+    /** A row is right if its class has the largest score, and is the first of those that do. */
+    @Test
+    void rightRowsOfABatchAreCounted() {
+        Device gpu = Gpu.required();
+        int rows = 70;
+        int classes = 45;
+        SplittableRandom random = new SplittableRandom(3);
+        double[] scores = random.ints((long) rows * classes, 0, 12)
+                .mapToDouble(score -> score)
+                .toArray(); // ties are frequent
+        long[] labels = new long[rows];
+        int right = 0;
+        for (int row = 0; row < rows; row++) {
+            int top = row * classes;
+            for (int i = top; i < (row + 1) * classes; i++) {
+                top = scores[i] > scores[top] ? i : top;
+            }
+            labels[row] = random.nextBoolean() ? top - row * classes : random.nextInt(classes);
+            right += labels[row] == top - row * classes ? 1 : 0;
+        }
+        try (Scope _ = Scope.open();
+                Optimizer optimizer = new Optimizer(SGD);
+                GpuStepState cells = new GpuStepState(gpu);
+                CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells)) {
+            cells.begin(0);
+            graph.prepare(0.1, 0);
+            cells.observe(
+                    Tensors.to(Tensors.of(scores, Shape.of(rows, classes), DType.F32), gpu),
+                    Tensors.to(Tensors.ofLongs(labels, Shape.of(rows)), gpu),
+                    Tensors.full(2, Shape.of(1), DType.F32, gpu));
+            graph.step(List.of(), Map.of());
+            assertThat(cells.read()).isEqualTo(new GpuStepState.Outcome(1, 2.0 * rows, right, false, 2.0 * rows));
+        }
+    }
 }

@@ -241,22 +241,20 @@ public final class Optimizer implements AutoCloseable {
         replace(parameter, name, value);
     }
 
-    /** Keeps a new state tensor; null removes it. Copies in place on a GPU, where captured steps refer to the address. */
-    void remember(Parameter parameter, String name, @Nullable Tensor value) {
+    /** Keeps a new state tensor. Copies in place on a GPU, where captured steps refer to the address. */
+    void remember(Parameter parameter, String name, Tensor value) {
         Tensor present = state(parameter, name);
-        if (present != null && value != null && present.device().kind() == Device.Kind.CUDA) {
+        if (present != null && present.device().kind() == Device.Kind.CUDA) {
             present.copyFrom(value);
         } else {
             replace(parameter, name, value);
         }
     }
 
-    private void replace(Parameter parameter, String name, @Nullable Tensor value) {
-        SequencedMap<String, Tensor> state = states.computeIfAbsent(parameter, _ -> new LinkedHashMap<>());
-        Tensor former = value == null ? state.remove(name) : state.put(name, value);
-        if (value != null) {
-            Scope.detach(value);
-        }
+    private void replace(Parameter parameter, String name, Tensor value) {
+        Tensor former =
+                states.computeIfAbsent(parameter, _ -> new LinkedHashMap<>()).put(name, value);
+        Scope.detach(value);
         if (former != null) {
             former.close();
         }

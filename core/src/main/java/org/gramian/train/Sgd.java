@@ -25,12 +25,16 @@ final class Sgd implements Optimizer.Rule {
         Tensor velocity = optimizer.state(parameter, VELOCITY);
         if (parameter.spec().role() == Role.STIEFEL) {
             StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, options);
-            optimizer.remember(parameter, VELOCITY, step.velocity());
+            if (step.velocity() != null) {
+                optimizer.remember(parameter, VELOCITY, step.velocity());
+            }
             Optimizer.assign(parameter, step.point());
         } else {
             Tensor direction = direction(parameter, gradient, velocity, options);
             Tensor moved = Elementwise.addScaled(parameter.value(), direction, -options.learningRate());
-            optimizer.remember(parameter, VELOCITY, options.momentum() == 0 ? null : direction);
+            if (options.momentum() != 0) {
+                optimizer.remember(parameter, VELOCITY, direction);
+            }
             Optimizer.assign(parameter, moved);
         }
     }

@@ -72,6 +72,24 @@ class SgdTest {
         }
     }
 
+    /** Captured steps write to it, also without momentum. */
+    @Test
+    void aStepWithoutMomentumLeavesAVelocityOpen() {
+        SplittableRandom random = new SplittableRandom(1);
+        try (Scope _ = Scope.open();
+                Parameter weight = parameter("weight", Role.WEIGHT, random);
+                Parameter stiefel = stiefel(random);
+                Optimizer sgd = new Optimizer(new SgdOptions(0.5, 0, 0, StiefelOptions.defaults()))) {
+            for (Parameter parameter : List.of(weight, stiefel)) {
+                Tensor velocity = zeros(parameter);
+                sgd.setState(parameter, Sgd.VELOCITY, velocity);
+                sgd.step(parameter, zeros(parameter));
+                assertThat(sgd.state(parameter, Sgd.VELOCITY)).isSameAs(velocity);
+                assertThat(velocity.toDoubles()).containsOnly(0);
+            }
+        }
+    }
+
     @Test
     void weightDecayAppliesToWeightsOnly() {
         SgdOptions strong = new SgdOptions(0.1, 0.9, 0.5, StiefelOptions.defaults());

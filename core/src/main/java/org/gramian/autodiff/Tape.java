@@ -185,9 +185,9 @@ public final class Tape implements AutoCloseable {
 
     /**
      * Registers work that needs the gradient of one variable only, such as a part of an optimizer's step. It runs on the {@linkplain
-     * #onSideStream side stream} right after the gradient, if that is computed there, or the adjoint {@linkplain #runHook says} that
-     * it is computed, and if it is final, which it is if the variable is used once. Otherwise the work does not run. Its results can
-     * be read after the backward pass.
+     * #onSideStream side stream} after the gradient was computed there, or when the adjoint calls {@link #runHook}, if the gradient
+     * is final, which it is if the variable is used once. Otherwise the work does not run. Its results can be read after the
+     * backward pass.
      *
      * @param variable variable without a hook
      * @param work receives the gradient, which is freed like those of other variables

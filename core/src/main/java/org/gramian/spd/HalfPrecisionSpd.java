@@ -57,7 +57,7 @@ public final class HalfPrecisionSpd {
     /** With a smaller ε the bound of gradients is so loose that they would lose digits. */
     private static final double SMALLEST_EPSILON = 1e-8;
 
-    /** Blocks that share an image, each with rows of it; as in {@code half.cu}. */
+    /** Blocks, or warps for small matrices, that share an image, each with rows of it; as in {@code half.cu}. */
     private static final int PARTS = 32;
 
     /** Largest matrix whose vector one block computes. */

@@ -322,7 +322,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      * @param wanted which of the gradients of input, weight and bias to compute
      */
     public Gradients backward(Upstream upstream, Inputs inputs, boolean[] wanted) {
-        Tensor sums = wanted[2] && upstream.partial != null ? FeatureMapKernels.sumRows(upstream.partial) : null;
+        Tensor sums = wanted[2] && upstream.partial != null ? FeatureMapKernels.sumOverRows(upstream.partial) : null;
         boolean[] others = {wanted[0], wanted[1], wanted[2] && sums == null};
         Gradients gradients = backward(upstream.gradient, inputs.maps, inputs.weight, others);
         return new Gradients(gradients.input, gradients.weight, sums == null ? gradients.bias : sums);

@@ -171,7 +171,8 @@ final class DepthwiseKernels {
                         (int) gradient.size(2),
                         (int) gradient.size(3),
                         (int) maps.size(1) / PAIR);
-        return Views.reshape(FeatureMapKernels.sumRows(partial), weight.shape().sizes());
+        return Views.reshape(
+                FeatureMapKernels.sumOverRows(partial), weight.shape().sizes());
     }
 
     private static Variant variant(Tensor weight, Convolution convolution) {

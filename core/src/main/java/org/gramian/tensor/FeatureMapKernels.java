@@ -26,8 +26,8 @@ final class FeatureMapKernels {
     /** Rows of a thread, if enough blocks are left. */
     private static final long ROWS = 8;
 
-    /** Rows above which libtorch's operator sums columns faster. */
-    private static final long MOST_SUMMED = 1024;
+    /** Most rows that one block sums. */
+    private static final long MAX_ROWS = 1024;
 
     private static final class Program {
         static final CudaProgram MAPS = CudaProgram.of("maps.cu");
@@ -115,7 +115,7 @@ final class FeatureMapKernels {
     record GradientWithSums(Tensor input, Tensor partial) {
         /** Computes the sums per channel or column {@code [c]}. */
         Tensor sums() {
-            return sumRows(partial);
+            return sumOverRows(partial);
         }
     }
 
@@ -163,7 +163,7 @@ final class FeatureMapKernels {
 
     /** Sums the columns of a matrix {@code [m, c]} in float32. */
     static Tensor columnSums(Tensor matrix) {
-        return sumRows(partialSums("column_sums", matrix.shape(), matrix));
+        return sumOverRows(partialSums("column_sums", matrix.shape(), matrix));
     }
 
     /**
@@ -212,16 +212,16 @@ final class FeatureMapKernels {
         return (int) Math.min(perThread, Math.clamp(Math.ceilDiv(perThread, ROWS), FEWEST_BLOCKS, BLOCKS));
     }
 
-    /** Returns whether {@link #sumRows} suits a matrix. */
-    static boolean suitSumRows(Tensor matrix) {
+    /** Returns whether {@link #sumOverRows} suits a matrix. */
+    static boolean suitSumOverRows(Tensor matrix) {
         return CudaProgram.suits(matrix)
                 && matrix.shape().rank() == 2
-                && matrix.size(0) <= MOST_SUMMED
+                && matrix.size(0) <= MAX_ROWS
                 && matrix.shape().elements() > 0;
     }
 
-    /** Sums the rows of a float32 matrix; faster than libtorch's operator for small matrices. */
-    static Tensor sumRows(Tensor matrix) {
+    /** Sums over the rows of a float32 matrix, {@code [m, c]} to {@code [c]}; faster than libtorch's operator for small matrices. */
+    static Tensor sumOverRows(Tensor matrix) {
         int columns = Math.toIntExact(matrix.size(1));
         Tensor sums = Tensors.empty(Shape.of(columns), DType.F32, matrix.device());
         Program.MAPS.launch(

@@ -241,7 +241,7 @@ public record LayerNorm(double epsilon) {
             if (partial == null) {
                 return new Gradients(dx, null, null);
             }
-            Tensor both = FeatureMapKernels.sumRows(partial);
+            Tensor both = FeatureMapKernels.sumOverRows(partial);
             return new Gradients(
                     dx,
                     wanted[1] ? Views.slice(both, 0, 0, size) : null,

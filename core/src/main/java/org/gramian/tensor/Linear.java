@@ -79,7 +79,7 @@ public final class Linear {
 
     private static Tensor sums(Upstream g) {
         if (g.partial != null) {
-            return FeatureMapKernels.sumRows(g.partial);
+            return FeatureMapKernels.sumOverRows(g.partial);
         }
         return FeatureMapKernels.suitColumns(g.rows)
                 ? FeatureMapKernels.columnSums(g.rows)

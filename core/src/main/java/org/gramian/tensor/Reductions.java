@@ -52,8 +52,8 @@ public final class Reductions {
 
     /** Sums the columns of a matrix {@code [m, c]}; returns {@code [c]}. */
     public static Tensor columnSums(Tensor matrix) {
-        return FeatureMapKernels.suitSumRows(matrix)
-                ? FeatureMapKernels.sumRows(matrix)
+        return FeatureMapKernels.suitSumOverRows(matrix)
+                ? FeatureMapKernels.sumOverRows(matrix)
                 : Views.reshape(sum(matrix, 0), matrix.size(1));
     }
 

@@ -148,7 +148,7 @@ final class StemKernels {
                         (int) gradient.size(2),
                         (int) gradient.size(3),
                         activation.highBits());
-        Tensor sums = FeatureMapKernels.sumRows(partial);
+        Tensor sums = FeatureMapKernels.sumOverRows(partial);
         Tensor rows = Views.reshape(
                 Views.slice(sums, 0, 0, count), filters.at(0), filters.at(2), filters.at(3), filters.at(1));
         return new Convolution.Gradients(

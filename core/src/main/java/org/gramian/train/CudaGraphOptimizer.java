@@ -104,13 +104,12 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         for (ParameterGroup group : groups) {
             for (Parameter parameter : group.parameters().all()) {
                 Var variable = variables.get(parameter);
-                if (variable == null) {
+                if (variable == null || !variable.wantsGradient()) {
                     continue;
                 }
                 if (parameter.spec().role() == Role.STIEFEL) {
                     results.awaited.add(parameter);
-                    tape.beforeHooks(
-                            () -> results.transported.put(parameter, detached(stiefel.transported(parameter))));
+                    tape.beforeHooks(() -> transportInHook(parameter));
                     tape.hook(variable, gradient -> stepInHook(new Move(parameter, gradient, group)));
                 } else if (variable.shape().elements() >= LARGE) {
                     tape.hook(variable, gradient -> checkInHook(new Move(parameter, gradient, group)));
@@ -119,19 +118,34 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         }
     }
 
+    private void transportInHook(Parameter parameter) {
+        if (!optimizer.state(parameter).isEmpty()) { // else it has no gradient, or no momentum
+            results.transported.put(parameter, detached(stiefel.transported(parameter)));
+        }
+    }
+
     private void stepInHook(Move move) {
-        GpuStiefelStep.Target target = stiefel.of(
-                move.parameter, Views.contiguous(move.gradient), move.group, results.transported.get(move.parameter));
+        GpuStiefelStep.Target target = target(move.parameter, Views.contiguous(move.gradient), move.group);
         target.tensors().forEach(Scope::detach);
         results.targets.put(move.parameter, target);
         results.awaited.remove(move.parameter);
         checkInHook(move);
     }
 
-    /** Checks a gradient, after the steps on the manifold: these take long, and the checks are needed only at the end. */
+    private GpuStiefelStep.Target target(Parameter parameter, Tensor gradient, ParameterGroup group) {
+        Tensor transported = results.transported.containsKey(parameter)
+                ? results.transported.get(parameter)
+                : stiefel.transported(parameter);
+        return stiefel.of(parameter, gradient, group, transported);
+    }
+
+    /**
+     * Checks a gradient. One may wait for steps on the manifold, which take longest; not more, since the hooks of these may never
+     * run.
+     */
     private void checkInHook(Move move) {
         results.unchecked.add(move);
-        if (results.awaited.isEmpty()) {
+        if (results.awaited.isEmpty() || results.unchecked.size() > 1) {
             check(results.unchecked);
             results.unchecked.forEach(each -> results.checked.add(each.parameter));
             results.unchecked.clear();
@@ -145,7 +159,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         return tensor;
     }
 
-    /** What hooks have computed for the step. */
+    /** Results of hooks, which the step uses. */
     private static final class HookResults {
         /** Parameters on the Stiefel manifold whose hooks did not run yet. */
         final Set<Parameter> awaited = new HashSet<>();
@@ -156,13 +170,13 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         /** Ends of steps on the Stiefel manifold. */
         final Map<Parameter, GpuStiefelStep.Target> targets = new HashMap<>();
 
-        /** Gradients to check when no parameter is awaited. */
+        /** Gradients that are still to be checked. */
         final List<Move> unchecked = new ArrayList<>();
 
         /** Parameters whose gradients are checked. */
         final Set<Parameter> checked = new HashSet<>();
 
-        /** Frees all. */
+        /** Frees the tensors and forgets the rest. */
         void clear() {
             targets.values().forEach(target -> target.tensors().forEach(Tensor::close));
             transported.values().stream().filter(Objects::nonNull).forEach(Tensor::close);
@@ -267,9 +281,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
     private void addTarget(Launches updates, Move move) {
         Parameter parameter = move.parameter;
         GpuStiefelStep.Target present = results.targets.get(parameter);
-        GpuStiefelStep.Target target = present != null
-                ? present
-                : stiefel.of(parameter, move.gradient, move.group, stiefel.transported(parameter));
+        GpuStiefelStep.Target target = present != null ? present : target(parameter, move.gradient, move.group);
         updates.add(Entry.copying(Views.contiguous(target.point()), parameter.value())
                 .withAverage(optimizer.state(parameter, Optimizer.AVERAGE)));
         target.state()
@@ -307,7 +319,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
      * @param first velocity or first moment; null if the source is the next value of the target
      * @param second second moment
      * @param average averaged weights, or null
-     * @param source gradient
+     * @param source gradient, or the next value of the target
      * @param rate factor on the learning rate
      * @param decay weight decay
      */

@@ -60,10 +60,11 @@ final class GpuStiefelStep {
     }
 
     /**
-     * Computes what a step needs of the optimizer's state, without the gradient: {@code VᵀW} of the velocity, or the first moment
-     * projected onto the tangent space. Null without momentum.
+     * Computes what a step needs of the optimizer's state, without the gradient.
      *
      * @param parameter W {@code [rows, columns]}
+     * @return for SGD {@code VᵀW [columns, columns]} of the velocity, for AdamW the first moment, projected onto the tangent space
+     *     {@code [rows, columns]}; null with a constant rate, and for SGD without momentum
      */
     @Nullable
     Tensor transported(Parameter parameter) {

@@ -291,7 +291,7 @@ extern "C" __global__ void unit_vectors(
     }
 }
 
-// Both of a small matrix: one block of PARTS warps to an image; parts has the sums of the warps.
+// Norm and unit vector of a small matrix. A block of PARTS warps to an image; parts gets the sums of the warps.
 extern "C" __global__ void small_unit_vectors(
         const half_t* __restrict__ y, float* parts, float* __restrict__ u, int size, long long length, float epsilon,
         float root_epsilon, float smallest) {

@@ -28,7 +28,7 @@ struct Entry {
     float* m;        // velocity or first moment, null if g is the next value of w
     float* v;        // second moment
     float* a;        // averaged weights, null for none
-    const float* g;  // gradient
+    const float* g;  // gradient, or the next value of w
     long long count;
     float factor;    // on the learning rate
     float decay;     // weight decay

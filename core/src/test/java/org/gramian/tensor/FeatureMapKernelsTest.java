@@ -135,11 +135,17 @@ class FeatureMapKernelsTest {
     void rowsAreSummed(Seed seed) {
         Gpu.required();
         SplittableRandom random = seed.random();
-        Tensor matrix = single(integers(random, Shape.of(1 + random.nextInt(600), 1 + random.nextInt(200))));
+        Tensor matrix = single(integers(random, Shape.of(1 + random.nextInt(1024), 1 + random.nextInt(200))));
         double[] expected = Reductions.sum(matrix, 0).toDoubles();
-        assertThat(FeatureMapKernels.suitSumRows(matrix)).isTrue();
-        assertThat(FeatureMapKernels.sumRows(matrix).toDoubles()).containsExactly(expected);
+        assertThat(FeatureMapKernels.suitSumOverRows(matrix)).isTrue();
+        assertThat(FeatureMapKernels.sumOverRows(matrix).toDoubles()).containsExactly(expected);
         assertThat(Reductions.columnSums(matrix).toDoubles()).containsExactly(expected);
+        Tensor transposed = Views.transpose(matrix);
+        assertThat(Reductions.columnSums(transposed).toDoubles())
+                .containsExactly(Reductions.sum(transposed, 0).toDoubles());
+        Tensor tall = single(integers(random, Shape.of(1025, 3)));
+        assertThat(Reductions.columnSums(tall).toDoubles())
+                .containsExactly(Reductions.sum(tall, 0).toDoubles());
     }
 
     private static Tensor single(Tensor tensor) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
@@ -40,6 +41,9 @@ class CudaGraphOptimizerTest {
     private static final AdamWOptions ADAMW =
             new AdamWOptions(0.01, 0.9, 0.99, 0.1, new StiefelOptions(5, Stiefel.Metric.CANONICAL, Retraction.QR));
 
+    private static final SgdOptions CONSTANT = new SgdOptions(
+            0.1, 0.9, 0.01, new StiefelOptions(1, Stiefel.Metric.CANONICAL, Retraction.QR, OptionalDouble.of(0.02)));
+
     private static final Shape TURNED = Shape.of(136, 72);
 
     /** More parameters than one launch takes, small and large ones, of sizes that are no multiples of anything. */
@@ -58,7 +62,7 @@ class CudaGraphOptimizerTest {
     }
 
     static Stream<Arguments> optimizers() {
-        return Stream.of(SGD, ADAMW)
+        return Stream.of(SGD, CONSTANT, ADAMW)
                 .flatMap(rule -> Stream.of(0.0, 0.5)
                         .flatMap(clip -> Stream.of(0.0, 0.9).map(ema -> Arguments.of(rule, clip, ema))));
     }
@@ -274,9 +278,9 @@ class CudaGraphOptimizerTest {
                 .toList();
     }
 
-    /** A row is right if its class has the largest score, and is the first of those that do. */
+    /** A prediction is correct if its class has the largest score, and is the first of those that do. */
     @Test
-    void rightRowsOfABatchAreCounted() {
+    void correctPredictionsAreCounted() {
         Device gpu = Gpu.required();
         int rows = 70;
         int classes = 45;
@@ -285,14 +289,14 @@ class CudaGraphOptimizerTest {
                 .mapToDouble(score -> score)
                 .toArray(); // ties are frequent
         long[] labels = new long[rows];
-        int right = 0;
+        int correct = 0;
         for (int row = 0; row < rows; row++) {
             int top = row * classes;
             for (int i = top; i < (row + 1) * classes; i++) {
                 top = scores[i] > scores[top] ? i : top;
             }
             labels[row] = random.nextBoolean() ? top - row * classes : random.nextInt(classes);
-            right += labels[row] == top - row * classes ? 1 : 0;
+            correct += labels[row] == top - row * classes ? 1 : 0;
         }
         try (Scope _ = Scope.open();
                 Optimizer optimizer = new Optimizer(SGD);
@@ -305,7 +309,7 @@ class CudaGraphOptimizerTest {
                     Tensors.to(Tensors.ofLongs(labels, Shape.of(rows)), gpu),
                     Tensors.full(2, Shape.of(1), DType.F32, gpu));
             graph.step(List.of(), Map.of());
-            assertThat(cells.read()).isEqualTo(new GpuStepState.Outcome(1, 2.0 * rows, right, false, 2.0 * rows));
+            assertThat(cells.read()).isEqualTo(new GpuStepState.Outcome(1, 2.0 * rows, correct, false, 2.0 * rows));
         }
     }
 }

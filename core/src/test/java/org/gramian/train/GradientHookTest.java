@@ -14,6 +14,7 @@ import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Work that follows a gradient on the side stream. */
 class GradientHookTest {
@@ -205,14 +207,20 @@ class GradientHookTest {
         return cells.read().wrong();
     }
 
-    /** The layer is large enough for a check of its own; its gradient is the only one that is not finite. */
-    @Test
-    void aLargeGradientThatIsNotFiniteIsFoundInAHook() {
+    /**
+     * The layer is large enough for a check of its own; its gradient is the only one that is not finite. The check waits for the step
+     * of a parameter on the manifold, whose hook runs only if it is used once.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void aLargeGradientThatIsNotFiniteIsFound(int uses) {
         Device gpu = Gpu.required();
         int side = 1024;
+        Shape turned = Shape.of(64, 32);
         List<ParameterSpec> specs = List.of(
                 new ParameterSpec("weight", Shape.of(side, side), Role.WEIGHT, Tensors::gaussian),
-                new ParameterSpec("bias", Shape.of(side), Role.BIAS, Tensors::gaussian));
+                new ParameterSpec("bias", Shape.of(side), Role.BIAS, Tensors::gaussian),
+                new ParameterSpec("turned", turned, Role.STIEFEL, Stiefel::random));
         try (Scope _ = Scope.open();
                 CudaStream _ = CudaStream.open(gpu);
                 ParameterSet parameters = ParameterSet.initialize(specs, new SplittableRandom(2), DType.F32, gpu);
@@ -221,19 +229,26 @@ class GradientHookTest {
                 CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells)) {
             ParameterGroup group = ParameterGroup.of(parameters);
             Tensor rows = Tensors.full(1, Shape.of(2, side), DType.F32, gpu);
-            Tensor upstream = Tensors.full(0.01, Shape.of(2, side), DType.F32, gpu);
+            Tensor small = Tensors.full(1, Shape.of(2, turned.at(1)), DType.F32, gpu);
+            Tensor zero = Tensors.zeros(Shape.of(turned.at(0)), DType.F32, gpu);
             Tensor loss = Tensors.full(1, Shape.of(1), DType.F32, gpu);
             Tensor labels = Tensors.to(Tensors.ofLongs(new long[] {0, 0}, Shape.of(2)), gpu);
             try (CapturedWork work = new CapturedWork(gpu, () -> {
-                cells.observe(upstream, labels, loss);
+                cells.observe(small, labels, loss);
                 try (Tape tape = Tape.recording()) {
                     SequencedMap<String, Var> variables = parameters.variables(tape);
+                    List<Var> means = new ArrayList<>();
+                    for (int i = 0; i < uses; i++) {
+                        Var w = Objects.requireNonNull(variables.get("turned"));
+                        means.add(Arithmetic.mean(Matrices.linear(tape.variable(small), w, tape.constant(zero))));
+                    }
                     Var y = Matrices.linear(
                             tape.variable(rows),
                             Objects.requireNonNull(variables.get("weight")),
                             Objects.requireNonNull(variables.get("bias")));
+                    Var sum = means.stream().reduce(Arithmetic.mean(y), Arithmetic::add);
                     Hooks.OF_OPTIMIZER.register(graph, tape, group, variables);
-                    try (Gradients gradients = tape.backward(y, upstream)) {
+                    try (Gradients gradients = tape.backward(sum)) {
                         graph.step(List.of(group), group.reached(variables, gradients));
                     }
                 }

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * Captured GPU work that is replayed as a whole, with one call for any number of operators.
  *
  * <p>Captured work reads and writes the same memory at every replay. Inputs must be written to tensors that existed at
- * capture, and results must be copied to such tensors; temporaries live in memory of the graph. The work must not wait
- * for the GPU or read from it, as most decompositions do.
+ * capture. Results are copied to such tensors, or are kept open: then every replay overwrites them in the memory of the graph,
+ * where temporaries are too. The work must not wait for the GPU or read from it, as most decompositions do.
  *
  * <p>The work is captured twice. The first capture is a trial with CUDA's own functions, which return an error code if
  * an operator cannot be captured. libtorch's functions, which manage the memory, would abort the process in that case.

@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import org.gramian.autodiff.Parameter;
@@ -32,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * by the optimizer itself.
  *
  * <p>One launch handles up to {@value Launches#ENTRIES} parameters: it carries a table of their addresses, sizes, rates and decays by
- * value. The finite check, with the norm for clipping, and the update are each one pass over memory; sums have a fixed order, so that the same
- * gradients give the same bits.
+ * value. The finite check, with the norm for clipping, and the update are each one pass over memory; sums have a fixed order, so that
+ * the same gradients give the same bits.
  */
 public final class CudaGraphOptimizer implements AutoCloseable {
     /** Blocks of a kernel that goes over all elements: enough for any GPU to be busy. */
@@ -109,7 +108,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
                 }
                 if (parameter.spec().role() == Role.STIEFEL) {
                     results.awaited.add(parameter);
-                    tape.beforeHooks(() -> transportInHook(parameter));
+                    tape.beforeHooks(() -> transport(parameter));
                     tape.hook(variable, gradient -> stepInHook(new Move(parameter, gradient, group)));
                 } else if (variable.shape().elements() >= LARGE) {
                     tape.hook(variable, gradient -> checkInHook(new Move(parameter, gradient, group)));
@@ -118,9 +117,14 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         }
     }
 
-    private void transportInHook(Parameter parameter) {
-        if (!optimizer.state(parameter).isEmpty()) { // else it has no gradient, or no momentum
-            results.transported.put(parameter, detached(stiefel.transported(parameter)));
+    private void transport(Parameter parameter) {
+        if (optimizer.state(parameter).isEmpty()) {
+            return; // it has no gradient, or no momentum
+        }
+        Tensor transported = stiefel.transported(parameter);
+        if (transported != null) {
+            Scope.detach(transported);
+            results.transported.put(parameter, transported);
         }
     }
 
@@ -133,10 +137,8 @@ public final class CudaGraphOptimizer implements AutoCloseable {
     }
 
     private GpuStiefelStep.Target target(Parameter parameter, Tensor gradient, ParameterGroup group) {
-        Tensor transported = results.transported.containsKey(parameter)
-                ? results.transported.get(parameter)
-                : stiefel.transported(parameter);
-        return stiefel.of(parameter, gradient, group, transported);
+        Tensor present = results.transported.get(parameter);
+        return stiefel.of(parameter, gradient, group, present == null ? stiefel.transported(parameter) : present);
     }
 
     /**
@@ -152,20 +154,13 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         }
     }
 
-    private static @Nullable Tensor detached(@Nullable Tensor tensor) {
-        if (tensor != null) {
-            Scope.detach(tensor);
-        }
-        return tensor;
-    }
-
     /** Results of hooks, which the step uses. */
     private static final class HookResults {
         /** Parameters on the Stiefel manifold whose hooks did not run yet. */
         final Set<Parameter> awaited = new HashSet<>();
 
         /** Results of {@link GpuStiefelStep#transported}. */
-        final Map<Parameter, @Nullable Tensor> transported = new HashMap<>();
+        final Map<Parameter, Tensor> transported = new HashMap<>();
 
         /** Ends of steps on the Stiefel manifold. */
         final Map<Parameter, GpuStiefelStep.Target> targets = new HashMap<>();
@@ -179,7 +174,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         /** Frees the tensors and forgets the rest. */
         void clear() {
             targets.values().forEach(target -> target.tensors().forEach(Tensor::close));
-            transported.values().stream().filter(Objects::nonNull).forEach(Tensor::close);
+            transported.values().forEach(Tensor::close);
             targets.clear();
             transported.clear();
             awaited.clear();

@@ -37,9 +37,8 @@ class HalfPrecisionSpdTest {
     private static final List<String> NAMES = List.of("value", "gradient of features", "gradient of W");
 
     /**
-     * Sizes that are multiples of 8 and others, which are computed in TF32; matrices above 128 have two kernels for their
-     * vectors. All elements of Y are far from 0, where the root
-     * is so steep that rounding decides about gradients.
+     * Sizes that are multiples of 8 and others, which are computed in TF32; above 128 two kernels compute the vectors. All elements of
+     * Y are far from 0, where the root is so steep that rounding decides about gradients.
      */
     @RandomTest(times = 4)
     void valuesAndGradientsAreWithinTheRoundingOfFloat16(Seed seed) {

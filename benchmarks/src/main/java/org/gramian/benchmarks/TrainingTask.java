@@ -14,11 +14,13 @@ import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
+import org.gramian.tensor.cuda.SideStream;
 import org.gramian.train.CudaGraphOptimizer;
 import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
@@ -197,7 +199,8 @@ final class TrainingTask implements Task {
         }
 
         private void step() {
-            try (Tape tape = Tape.recording()) {
+            try (Scheduler scheduler = SideStream.openInCapture(subject.labels().device());
+                    Tape tape = Tape.recording(scheduler)) {
                 BenchModel.Forward forward = subject.forward(tape);
                 Var loss = subject.loss(forward.output());
                 state.observe(forward.output().value(), subject.labels(), loss.value());

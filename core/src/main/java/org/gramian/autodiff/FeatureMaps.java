@@ -75,19 +75,19 @@ public final class FeatureMaps {
                     residual == null ? null : residual.value(),
                     split ? Activation.NONE : activation);
             Window.Maxima maxima = pool == null ? null : pool.max(saved);
-            Backward backward = (g, other, wanted) -> {
+            Result.Adjoint backward = (g, wanted) -> {
                 boolean[] all = filters.wanted(wanted);
                 Convolution.Inputs of = new Convolution.Inputs(x, prepared.weight());
                 if (!wanted[0] && maxima == null && residual == null) {
                     Optional<Convolution.Gradients> found =
-                            convolution.backwardOfFilters(g, other, saved, of, activation);
+                            convolution.backwardOfFilters(g, null, saved, of, activation);
                     if (found.isPresent()) {
                         return filters.listed(found.get());
                     }
                 }
                 Convolution.Upstream upstream = maxima == null || pool == null
-                        ? Convolution.Upstream.of(g, other, saved, activation, all[2])
-                        : Convolution.Upstream.ofPooled(g, other, maxima, pool, saved, activation, all[2]);
+                        ? Convolution.Upstream.of(g, null, saved, activation, all[2])
+                        : Convolution.Upstream.ofPooled(g, null, maxima, pool, saved, activation, all[2]);
                 List<@Nullable Tensor> gradients = filters.gradients(convolution, upstream, of, all);
                 if (residual != null) {
                     gradients.add(upstream.gradient());
@@ -104,27 +104,6 @@ public final class FeatureMaps {
             Tensor value = maxima != null ? maxima.values() : split ? activation.apply(saved) : saved;
             return new Result(value, kept, backward);
         });
-    }
-
-    /** Adjoint that adds a second upstream gradient in the pass of the activation. */
-    @FunctionalInterface
-    private interface Backward extends Result.Adjoint {
-        List<@Nullable Tensor> all(Tensor upstream, @Nullable Tensor other, boolean[] wanted);
-
-        @Override
-        default boolean addsUpstream() {
-            return true;
-        }
-
-        @Override
-        default List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted) {
-            return all(upstream, null, wanted);
-        }
-
-        @Override
-        default List<@Nullable Tensor> gradients(Tensor upstream, Tensor other, boolean[] wanted) {
-            return all(upstream, other, wanted);
-        }
     }
 
     private static void requireFit(Shape shape, Tensor maps, Epilogue epilogue) {
@@ -244,18 +223,15 @@ public final class FeatureMaps {
         private List<@Nullable Tensor> gradients(
                 Convolution convolution, Convolution.Upstream g, Convolution.Inputs of, boolean[] wanted) {
             List<@Nullable Tensor> all = new ArrayList<>();
-            Optional<List<@Nullable Tensor>> aside = Optional.empty();
             if (wanted[0] && wanted[1]) {
                 List<Tensor> reads = new ArrayList<>(List.of(of.maps(), of.weight()));
                 reads.addAll(g.tensors());
                 boolean[] ofFilters = {false, true, wanted[2]};
-                aside = weight.tape()
-                        .onSideStream(variables(), reads, () -> ofFilters(convolution.backward(g, of, ofFilters)));
-            }
-            if (aside.isPresent()) {
+                List<@Nullable Tensor> parameters = weight.tape()
+                        .parameterGradients(variables(), reads, () -> ofFilters(convolution.backward(g, of, ofFilters)));
                 boolean[] ofMaps = {true, false, false};
                 all.add(convolution.backward(g, of, ofMaps).input());
-                all.addAll(aside.get());
+                all.addAll(parameters);
             } else {
                 all.addAll(listed(onOneStream(convolution, g, of, wanted)));
             }

@@ -3,8 +3,6 @@ package org.gramian.autodiff;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
-import java.util.Optional;
-import java.util.function.Supplier;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
@@ -61,15 +59,17 @@ public final class Matrices {
             // not Products.linear: cuBLAS splits long sums of small results only in a product without bias
             Tensor product = Products.matmul(x.value(), Views.transpose(weight.value()));
             return Result.of(Elementwise.add(product, bias.value()), (g, wanted) -> {
-                Supplier<List<@Nullable Tensor>> ofParameters = () -> list(
-                        wanted[1] ? Products.matmul(Views.transpose(g), x.value()) : null,
-                        wanted[2] ? Reductions.columnSums(g) : null);
-                Optional<List<@Nullable Tensor>> aside = wanted[0] && (wanted[1] || wanted[2])
-                        ? x.tape().onSideStream(List.of(weight, bias), List.of(g, x.value()), ofParameters)
-                        : Optional.empty();
-                Tensor ofRows = wanted[0] ? Products.matmul(g, weight.value()) : null;
-                List<@Nullable Tensor> others = aside.orElseGet(ofParameters);
-                return list(ofRows, others.get(0), others.get(1));
+                List<@Nullable Tensor> ofParameters = x.tape()
+                        .parameterGradients(
+                                List.of(weight, bias),
+                                List.of(g, x.value()),
+                                () -> list(
+                                        wanted[1] ? Products.matmul(Views.transpose(g), x.value()) : null,
+                                        wanted[2] ? Reductions.columnSums(g) : null));
+                return list(
+                        wanted[0] ? Products.matmul(g, weight.value()) : null,
+                        ofParameters.get(0),
+                        ofParameters.get(1));
             });
         });
     }

@@ -2,7 +2,6 @@ package org.gramian.autodiff;
 
 import java.util.Arrays;
 import java.util.List;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -25,17 +24,6 @@ public record Result(Tensor value, List<Tensor> saved, Adjoint adjoint) {
         return new Result(value, List.of(saved), adjoint);
     }
 
-    /**
-     * Creates a result whose adjoint adds to the gradient of its first input.
-     *
-     * @param value value of the function
-     * @param adjoint maps the gradient of the value to the gradients of the inputs
-     * @param saved tensors that the adjoint uses besides inputs and value
-     */
-    public static Result accumulating(Tensor value, Accumulating adjoint, Tensor... saved) {
-        return new Result(value, List.of(saved), adjoint);
-    }
-
     /** Backward pass of a function: from the gradient of its value to the gradients of its inputs. */
     @FunctionalInterface
     public interface Adjoint {
@@ -47,46 +35,9 @@ public record Result(Tensor value, List<Tensor> saved, Adjoint adjoint) {
          */
         List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted);
 
-        /**
-         * Returns whether {@link #gradients(Tensor, Tensor, boolean[])} adds two upstream gradients in a pass that it makes
-         * anyway, so that the tape need not add them.
-         */
-        default boolean addsUpstream() {
-            return false;
-        }
-
-        /**
-         * Computes the gradients of the inputs for the sum of two upstream gradients.
-         *
-         * @param upstream first summand
-         * @param other second summand, of the same shape
-         * @param wanted which inputs need a gradient
-         */
-        default List<@Nullable Tensor> gradients(Tensor upstream, Tensor other, boolean[] wanted) {
-            return gradients(Elementwise.add(upstream, other), wanted);
-        }
-
         /** Returns a list of gradients, some of which may be null. */
         static List<@Nullable Tensor> list(@Nullable Tensor... gradients) {
             return Arrays.asList(gradients);
-        }
-    }
-
-    /** Backward pass that adds the gradient of its first input to the one from other functions, in one pass over memory. */
-    @FunctionalInterface
-    public interface Accumulating extends Adjoint {
-        /**
-         * Computes the gradients of the inputs, in their order.
-         *
-         * @param upstream gradient of the loss with respect to the value, of its shape
-         * @param wanted which inputs need a gradient; others are ignored and may be null
-         * @param present gradient of the first input from other functions, which is added to the first result, or null
-         */
-        List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted, @Nullable Tensor present);
-
-        @Override
-        default List<@Nullable Tensor> gradients(Tensor upstream, boolean[] wanted) {
-            return gradients(upstream, wanted, null);
         }
     }
 }

@@ -49,7 +49,11 @@ public final class Shapes {
 
     /** Returns the elements from {@code start} (inclusive) to {@code end} (exclusive) along one dimension. */
     public static Var slice(Var x, int dimension, long start, long end) {
-        return x.tape().part(x, v -> Views.slice(v, dimension, start, end));
+        return Arithmetic.unary(x, v -> Views.slice(v, dimension, start, end), (g, y) -> {
+            Tensor gradient = Tensors.zeros(x.shape(), g.type(), g.device());
+            Views.slice(gradient, dimension, start, end).copyFrom(g);
+            return gradient;
+        });
     }
 
     /** Pads with zeros before the elements along one dimension. */

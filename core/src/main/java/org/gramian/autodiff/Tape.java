@@ -1,27 +1,20 @@
 package org.gramian.autodiff;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
-import org.gramian.autodiff.Result.Accumulating;
 import org.gramian.autodiff.Result.Adjoint;
-import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
-import org.gramian.tensor.cuda.SideStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,38 +26,47 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Tape implements AutoCloseable {
     /** Application of one function; {@code owned} is freed with it. */
-    private record Node(
-            Var output,
-            List<Var> inputs,
-            Adjoint adjoint,
-            List<Tensor> owned,
-            @Nullable UnaryOperator<Tensor> part) {}
+    private record Node(Var output, List<Var> inputs, Adjoint adjoint, List<Tensor> owned) {}
+
+    /** Work that waits for a gradient, and the number of nodes that still contribute to it. */
+    private static final class Hook {
+        final Consumer<@Nullable Tensor> work;
+        int uses;
+        boolean done;
+
+        Hook(Consumer<@Nullable Tensor> work) {
+            this.work = work;
+        }
+    }
 
     private final boolean recording;
+    private final Scheduler scheduler;
     private final List<Node> nodes = new ArrayList<>();
     private final List<Tensor> unrecorded = new ArrayList<>();
-    private final Map<Var, Tensor> rounded = new HashMap<>();
-    /** Variables whose gradients the side stream computes. */
-    private final Set<Var> aside = new HashSet<>();
+    private final Map<Var, Hook> hooks = new HashMap<>();
+    /** Variables whose gradients the scheduler computes: they can be read after it has joined. */
+    private final Set<Var> scheduled = new HashSet<>();
 
-    private final Map<Var, Consumer<Tensor>> hooks = new HashMap<>();
-    private final List<Runnable> early = new ArrayList<>();
-
-    private @Nullable SideStream side;
     private boolean used;
 
-    private Tape(boolean recording) {
+    private Tape(boolean recording, Scheduler scheduler) {
         this.recording = recording;
+        this.scheduler = scheduler;
     }
 
     /** Creates a tape for training, which records for the backward pass. */
     public static Tape recording() {
-        return new Tape(true);
+        return recording(Scheduler.SEQUENTIAL);
+    }
+
+    /** Creates a tape for training. The scheduler, which outlives the backward pass, runs {@link #parameterGradients} and hooks. */
+    public static Tape recording(Scheduler scheduler) {
+        return new Tape(true, scheduler);
     }
 
     /** Creates a tape for inference, which keeps nothing for a backward pass. */
     public static Tape inference() {
-        return new Tape(false);
+        return new Tape(false, Scheduler.SEQUENTIAL);
     }
 
     /**
@@ -92,21 +94,6 @@ public final class Tape implements AutoCloseable {
      * @return the value, which has a gradient if an input has one
      */
     public Var apply(List<Var> inputs, Supplier<Result> function) {
-        return apply(inputs, function, null);
-    }
-
-    /**
-     * Views a part of a value. Gradients of several parts are added into one tensor of the size of the whole, where an
-     * adjoint of each would make one of its own.
-     *
-     * @param view returns the part of the value, and of its gradient
-     */
-    Var part(Var x, UnaryOperator<Tensor> view) {
-        Adjoint none = (_, _) -> Adjoint.list((Tensor) null);
-        return apply(List.of(x), () -> Result.of(view.apply(x.value()), none), view);
-    }
-
-    private Var apply(List<Var> inputs, Supplier<Result> function, @Nullable UnaryOperator<Tensor> part) {
         boolean wanted = false;
         for (Var input : inputs) {
             if (input.tape() != this) {
@@ -126,34 +113,14 @@ public final class Tape implements AutoCloseable {
                 return output;
             }
             result.saved().stream().filter(scope::release).forEach(owned::add);
-            nodes.add(new Node(output, inputs, result.adjoint(), owned, part));
+            nodes.add(new Node(output, inputs, result.adjoint(), owned));
             return output;
         }
     }
 
-    /**
-     * Converts the values of parameters to a type, on a GPU in one pass over memory, for {@link #rounded}.
-     *
-     * @param parameters variables; constants, of which nothing is kept, and those of the type are ignored
-     */
-    public void round(List<Var> parameters, DType type) {
-        List<Var> others = parameters.stream()
-                .filter(each -> each.wantsGradient() && each.value().type() != type && !rounded.containsKey(each))
-                .distinct()
-                .toList();
-        try (Scope scope = Scope.open()) {
-            List<Tensor> values = Tensors.to(others.stream().map(Var::value).toList(), type);
-            for (int i = 0; i < values.size(); i++) {
-                scope.release(values.get(i));
-                rounded.put(others.get(i), values.get(i));
-            }
-        }
-    }
-
-    /** Returns the value of a parameter in a type: that of {@link #round} or a new tensor. */
-    public Tensor rounded(Var parameter, DType type) {
-        Tensor present = rounded.get(parameter);
-        return present != null && present.type() == type ? present : Tensors.to(parameter.value(), type);
+    /** Returns what runs {@link #parameterGradients} and hooks. */
+    public Scheduler scheduler() {
+        return scheduler;
     }
 
     /** Returns the current position of the computation, for {@link #keepOnly}. */
@@ -184,28 +151,16 @@ public final class Tape implements AutoCloseable {
     }
 
     /**
-     * Registers work that needs the gradient of one variable only, such as a part of an optimizer's step. It runs on the {@linkplain
-     * #onSideStream side stream} after the gradient was computed there, or when the adjoint calls {@link #runHook}, if the gradient
-     * is final, which it is if the variable is used once. Otherwise the work does not run. Its results can be read after the
-     * backward pass.
+     * Registers work on the gradient of a variable, such as a part of an optimizer's step. The backward pass runs it once, as soon
+     * as the gradient is final. Its results can be read after the backward pass.
      *
      * @param variable variable without a hook
-     * @param work receives the gradient, which is freed like those of other variables
+     * @param work receives the gradient, or null if the differentiated value does not depend on the variable
      */
-    public void hook(Var variable, Consumer<Tensor> work) {
-        if (hooks.putIfAbsent(variable, work) != null) {
+    public void hook(Var variable, Consumer<@Nullable Tensor> work) {
+        if (hooks.putIfAbsent(variable, new Hook(work)) != null) {
             throw new IllegalStateException(variable + " already has a hook");
         }
-    }
-
-    /**
-     * Registers work that needs no gradient, for hooks to use its results. It runs on the {@linkplain #onSideStream side stream}
-     * at the start of the backward pass. Without such a stream it does not run.
-     *
-     * @param work reads only tensors that outlive the backward pass
-     */
-    public void beforeHooks(Runnable work) {
-        early.add(work);
     }
 
     /**
@@ -230,7 +185,13 @@ public final class Tape implements AutoCloseable {
      * @throws IllegalStateException if called a second time
      */
     public Gradients backward(Var root, Tensor upstream) {
-        requireFit(root, upstream);
+        Tensor value = root.value();
+        if (!upstream.shape().equals(value.shape())
+                || upstream.type() != value.type()
+                || !upstream.device().equals(value.device())) {
+            throw new IllegalArgumentException(
+                    "the upstream gradient must be " + value + " as the result is, found " + upstream);
+        }
         return gradients(root, () -> Tensors.copy(upstream));
     }
 
@@ -242,147 +203,38 @@ public final class Tape implements AutoCloseable {
             throw new IllegalStateException("backward can be called only once per tape");
         }
         used = true;
-        try (SideStream opened = SideStream.openInCapture(root.value().device())) {
-            side = opened;
-            if (opened != null && !early.isEmpty()) {
-                opened.run(List.of(), () -> {
-                    early.forEach(Runnable::run);
-                    return List.of();
-                });
-            }
-            return propagate(root, own(upstream));
-        } finally {
-            side = null;
+        for (Node node : nodes) {
+            node.inputs().stream().filter(hooks::containsKey).forEach(input -> hooks.get(input).uses++);
         }
-    }
-
-    /** @param upstream gradient of the root, freed here */
-    private Gradients propagate(Var root, Tensor upstream) {
         Map<Var, Tensor> gradients = new HashMap<>();
-        gradients.put(root, upstream);
-        Map<Var, Tensor> others = new HashMap<>(); // second summands of gradients whose nodes add them
-        Set<Var> adding = new HashSet<>();
-        nodes.stream().filter(node -> node.adjoint().addsUpstream()).forEach(node -> adding.add(node.output()));
-        Set<Tensor> ofParts = Collections.newSetFromMap(new IdentityHashMap<>());
         try {
-            for (int i = nodes.size() - 1; i >= 0; i--) {
-                Node node = nodes.get(i);
-                Tensor gradient = gradients.remove(node.output());
-                if (gradient != null) {
-                    try (gradient;
-                            Tensor other = others.remove(node.output())) {
-                        if (node.part() == null) {
-                            propagate(node, gradient, other, new Sums(gradients, others, adding));
-                        } else {
-                            addPart(node, gradient, gradients, ofParts);
-                        }
+            try (Scope scope = Scope.open()) {
+                Tensor start = upstream.get();
+                scope.release(start);
+                gradients.put(root, start);
+            }
+            for (Node node : nodes.reversed()) {
+                try (Tensor gradient = gradients.remove(node.output())) {
+                    if (gradient != null) {
+                        propagate(node, gradient, gradients);
                     }
                 }
+                node.inputs().forEach(input -> release(input, gradients.get(input)));
                 if (node.output() != root) {
                     node.owned().forEach(Tensor::close);
                 }
             }
-            join();
+            hooks.forEach((variable, hook) -> run(hook, gradients.get(variable)));
+            scheduler.join();
             return new Gradients(gradients);
         } catch (RuntimeException failed) {
             gradients.values().forEach(Tensor::close);
-            others.values().forEach(Tensor::close);
             throw failed;
         }
     }
 
-    /**
-     * Computes gradients of parameters beside the rest of the backward pass, on a second CUDA stream, while a step is captured
-     * as a CUDA graph. Called by adjoints, before they compute the gradients of their other inputs.
-     *
-     * @param parameters inputs of the function whose gradients the work computes
-     * @param reads tensors that the work reads, except the values of the parameters
-     * @param work computes the gradients, in the order of the parameters
-     * @return gradients that the adjoint must return without reading them; or empty if there is no such stream, if the work is
-     *     large, or if a parameter is the value of another function: then the adjoint computes them itself
-     */
-    public Optional<List<@Nullable Tensor>> onSideStream(
-            List<Var> parameters, List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
-        SideStream stream = side;
-        if (stream == null || !stream.suits(reads) || !parameters.stream().allMatch(Var::isLeaf)) {
-            return Optional.empty();
-        }
-        aside.addAll(parameters);
-        return Optional.of(stream.run(reads, () -> {
-            List<@Nullable Tensor> gradients = work.get();
-            for (int i = 0; i < gradients.size(); i++) {
-                callHook(parameters.get(i), gradients.get(i));
-            }
-            return gradients;
-        }));
-    }
-
-    /**
-     * Runs the hook of a variable, if it has one, on the side stream. For adjoints that compute the gradient of a parameter
-     * themselves, before those of their other inputs.
-     *
-     * @param variable input of the function
-     * @param gradient its gradient, which the adjoint returns
-     */
-    public void runHook(Var variable, Tensor gradient) {
-        SideStream stream = side;
-        if (stream != null && hooks.containsKey(variable)) {
-            stream.run(List.of(gradient), () -> {
-                callHook(variable, gradient);
-                return List.of();
-            });
-        }
-    }
-
-    private void callHook(Var variable, @Nullable Tensor gradient) {
-        Consumer<Tensor> hook = hooks.get(variable);
-        if (hook == null || gradient == null) {
-            return;
-        }
-        long uses = nodes.stream()
-                .flatMap(node -> node.inputs().stream())
-                .filter(input -> input == variable)
-                .count();
-        if (uses == 1) {
-            hook.accept(gradient);
-        }
-    }
-
-    /** Makes the backward pass wait for the gradients that are computed beside it. */
-    private void join() {
-        if (side != null) {
-            side.join();
-        }
-        aside.clear();
-    }
-
-    private static void requireFit(Var root, Tensor upstream) {
-        Tensor value = root.value();
-        if (!upstream.shape().equals(value.shape())
-                || upstream.type() != value.type()
-                || !upstream.device().equals(value.device())) {
-            throw new IllegalArgumentException(
-                    "the upstream gradient must be " + value + " as the result is, found " + upstream);
-        }
-    }
-
-    /**
-     * Gradients of a backward pass so far.
-     *
-     * @param gradients gradient, or first summand of it, by variable
-     * @param others second summand by variable
-     * @param adding variables whose nodes add the two summands themselves
-     */
-    private record Sums(Map<Var, Tensor> gradients, Map<Var, Tensor> others, Set<Var> adding) {
-        /** Returns where the next gradient of a variable belongs: beside the first if its node adds the two. */
-        Map<Var, Tensor> of(Var input) {
-            return adding.contains(input) && gradients.containsKey(input) && !others.containsKey(input)
-                    ? others
-                    : gradients;
-        }
-    }
-
-    private void propagate(Node node, Tensor upstream, @Nullable Tensor other, Sums sums) {
+    /** Adds the gradients of a node's inputs to those of other nodes. */
+    private void propagate(Node node, Tensor upstream, Map<Var, Tensor> gradients) {
         List<Var> inputs = node.inputs();
         boolean[] wanted = new boolean[inputs.size()];
         for (int i = 0; i < wanted.length; i++) {
@@ -390,26 +242,14 @@ public final class Tape implements AutoCloseable {
         }
         List<Tensor> replaced = new ArrayList<>();
         try (Scope scope = Scope.open()) {
-            Tensor added = null;
-            List<@Nullable Tensor> answers;
-            if (other != null) {
-                answers = node.adjoint().gradients(upstream, other, wanted);
-            } else if (node.adjoint() instanceof Accumulating adjoint) {
-                added = wanted[0] ? readable(inputs.getFirst(), sums.gradients) : null;
-                answers = adjoint.gradients(upstream, wanted, added);
-            } else {
-                answers = node.adjoint().gradients(upstream, wanted);
-            }
+            List<@Nullable Tensor> answers = node.adjoint().gradients(upstream, wanted);
             for (int i = 0; i < wanted.length; i++) {
                 Tensor answer = answers.get(i);
                 if (wanted[i] && answer != null) {
-                    boolean included = i == 0 && added != null;
-                    Map<Var, Tensor> into = included ? sums.gradients : sums.of(inputs.get(i));
-                    Tensor present = included ? null : readable(inputs.get(i), into);
-                    Tensor total = total(inputs.get(i), answer, present, scope);
-                    Tensor former = into.put(inputs.get(i), total);
-                    if (former != null) {
-                        replaced.add(former);
+                    Tensor present = gradients.get(inputs.get(i));
+                    gradients.put(inputs.get(i), total(inputs.get(i), answer, present, scope));
+                    if (present != null) {
+                        replaced.add(present);
                     }
                 }
             }
@@ -417,53 +257,14 @@ public final class Tape implements AutoCloseable {
         replaced.forEach(Tensor::close); // only now: an adjoint may return one tensor for several inputs
     }
 
-    /** Returns the gradient of a variable so far, or null; both it and the one to be added can be read then. */
-    private @Nullable Tensor readable(Var variable, Map<Var, Tensor> gradients) {
-        Tensor present = gradients.get(variable);
-        if (present != null && aside.contains(variable)) {
-            join();
-        }
-        return present;
-    }
-
-    /**
-     * Adds the gradient of a part to that of the whole.
-     *
-     * @param own gradients that this method made, which nothing else refers to
-     */
-    private void addPart(Node node, Tensor upstream, Map<Var, Tensor> gradients, Set<Tensor> own) {
-        Var whole = node.inputs().getFirst();
-        UnaryOperator<Tensor> view = Objects.requireNonNull(node.part());
-        Tensor present = readable(whole, gradients);
-        try (Scope scope = Scope.open()) {
-            if (present != null && own.contains(present)) {
-                Tensor part = view.apply(present);
-                part.copyFrom(Elementwise.add(part, upstream));
-                return;
-            }
-            Tensor total = present == null
-                    ? Tensors.zeros(whole.shape(), upstream.type(), upstream.device())
-                    : Tensors.copy(present);
-            Tensor part = view.apply(total);
-            part.copyFrom(present == null ? upstream : Elementwise.add(part, upstream));
-            scope.release(total);
-            gradients.put(whole, total);
-            own.add(total);
-        }
-        if (present != null) {
-            present.close();
-        }
-    }
-
-    /**
-     * Adds a gradient to that of an input; the sum belongs to no scope.
-     *
-     * @param present gradient of the input, or null if there is none or the answer includes it
-     */
-    private static Tensor total(Var input, Tensor answer, @Nullable Tensor present, Scope scope) {
+    /** Adds a gradient to that of an input; the sum belongs to no scope. */
+    private Tensor total(Var input, Tensor answer, @Nullable Tensor present, Scope scope) {
         if (!answer.shape().equals(input.shape())) {
             throw new IllegalStateException(
                     "an adjoint gave a gradient " + answer + " for an input of shape " + input.shape());
+        }
+        if (present != null && scheduled.contains(input)) {
+            scheduler.join();
         }
         Tensor total = present == null ? answer : Elementwise.add(present, answer);
         if (!scope.release(total)) {
@@ -473,12 +274,61 @@ public final class Tape implements AutoCloseable {
         return total;
     }
 
-    /** Creates a tensor that belongs to no scope. */
-    private static Tensor own(Supplier<Tensor> making) {
-        try (Scope scope = Scope.open()) {
-            Tensor made = making.get();
-            scope.release(made);
-            return made;
+    /**
+     * Computes gradients of parameters, which the backward pass needs late: the scheduler may run the work beside the rest of the
+     * pass. Called by adjoints before they compute the gradients of other inputs.
+     *
+     * @param parameters inputs of the function
+     * @param reads tensors that the work reads, except the values of the parameters
+     * @param work computes the gradients, in the order of the parameters
+     * @return gradients that the adjoint returns without reading them
+     */
+    public List<@Nullable Tensor> parameterGradients(
+            List<Var> parameters, List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
+        if (!parameters.stream().allMatch(Var::isLeaf)) {
+            return work.get(); // the adjoint of the function that computed the parameter reads the gradient next
+        }
+        scheduled.addAll(parameters);
+        return scheduler.run(reads, () -> {
+            List<@Nullable Tensor> gradients = work.get();
+            for (int i = 0; i < gradients.size(); i++) {
+                Hook hook = hooks.get(parameters.get(i));
+                if (hook != null && hook.uses == 1 && !hook.done) {
+                    hook.done = true;
+                    hook.work.accept(gradients.get(i));
+                }
+            }
+            return gradients;
+        });
+    }
+
+    /**
+     * Runs the hook of a parameter before the adjoint that computed its gradient returns, if no other function uses the parameter.
+     *
+     * @param gradient gradient, which the adjoint returns
+     */
+    public void finished(Var parameter, Tensor gradient) {
+        Hook hook = hooks.get(parameter);
+        if (hook != null && hook.uses == 1) {
+            run(hook, gradient);
+        }
+    }
+
+    /** Counts a use of a variable as processed; after the last one its gradient is final. */
+    private void release(Var input, @Nullable Tensor gradient) {
+        Hook hook = hooks.get(input);
+        if (hook != null && --hook.uses == 0 && gradient != null) {
+            run(hook, gradient);
+        }
+    }
+
+    private void run(Hook hook, @Nullable Tensor gradient) {
+        if (!hook.done) {
+            hook.done = true;
+            scheduler.run(gradient == null ? List.of() : List.of(gradient), () -> {
+                hook.work.accept(gradient);
+                return List.of();
+            });
         }
     }
 
@@ -488,7 +338,5 @@ public final class Tape implements AutoCloseable {
         nodes.clear();
         unrecorded.forEach(Tensor::close);
         unrecorded.clear();
-        rounded.values().forEach(Tensor::close);
-        rounded.clear();
     }
 }

@@ -320,7 +320,7 @@ public final class HalfPrecisionSpd {
                     boolean ofMapsWanted = wanted[0] || (hasBias && wanted[2]);
                     @Nullable Tensor ofWeight = wanted[1] ? weightGradient(wk, e, scale) : null;
                     if (ofWeight != null) {
-                        weight.tape().runHook(weight, ofWeight); // beside the gradient of the maps
+                        weight.tape().finished(weight, ofWeight); // beside the gradient of the maps
                     }
                     if (!ofMapsWanted) {
                         return hasBias ? list(null, ofWeight, null) : list(null, ofWeight);

@@ -108,10 +108,13 @@ public final class CudaGraphOptimizer implements AutoCloseable {
                 }
                 if (parameter.spec().role() == Role.STIEFEL) {
                     results.awaited.add(parameter);
-                    tape.beforeHooks(() -> transport(parameter));
-                    tape.hook(variable, gradient -> stepInHook(new Move(parameter, gradient, group)));
+                    tape.scheduler().run(List.of(), () -> {
+                        transport(parameter);
+                        return List.of();
+                    });
+                    tape.hook(variable, gradient -> stepInHook(parameter, gradient, group));
                 } else if (variable.shape().elements() >= LARGE) {
-                    tape.hook(variable, gradient -> checkInHook(new Move(parameter, gradient, group)));
+                    tape.hook(variable, gradient -> checkInHook(parameter, gradient, group));
                 }
             }
         }
@@ -128,12 +131,14 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         }
     }
 
-    private void stepInHook(Move move) {
-        GpuStiefelStep.Target target = target(move.parameter, Views.contiguous(move.gradient), move.group);
-        target.tensors().forEach(Scope::detach);
-        results.targets.put(move.parameter, target);
-        results.awaited.remove(move.parameter);
-        checkInHook(move);
+    private void stepInHook(Parameter parameter, @Nullable Tensor gradient, ParameterGroup group) {
+        results.awaited.remove(parameter);
+        if (gradient != null) {
+            GpuStiefelStep.Target target = target(parameter, Views.contiguous(gradient), group);
+            target.tensors().forEach(Scope::detach);
+            results.targets.put(parameter, target);
+        }
+        checkInHook(parameter, gradient, group);
     }
 
     private GpuStiefelStep.Target target(Parameter parameter, Tensor gradient, ParameterGroup group) {
@@ -141,13 +146,12 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         return stiefel.of(parameter, gradient, group, present == null ? stiefel.transported(parameter) : present);
     }
 
-    /**
-     * Checks a gradient. One may wait for steps on the manifold, which take longest; not more, since the hooks of these may never
-     * run.
-     */
-    private void checkInHook(Move move) {
-        results.unchecked.add(move);
-        if (results.awaited.isEmpty() || results.unchecked.size() > 1) {
+    /** Checks gradients, after the steps on the manifold, which take longest. */
+    private void checkInHook(Parameter parameter, @Nullable Tensor gradient, ParameterGroup group) {
+        if (gradient != null) {
+            results.unchecked.add(new Move(parameter, gradient, group));
+        }
+        if (results.awaited.isEmpty()) {
             check(results.unchecked);
             results.unchecked.forEach(each -> results.checked.add(each.parameter));
             results.unchecked.clear();

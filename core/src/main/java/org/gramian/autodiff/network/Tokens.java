@@ -4,7 +4,6 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -23,6 +22,7 @@ import org.gramian.tensor.Linear;
 import org.gramian.tensor.Linear.Upstream;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
@@ -81,9 +81,9 @@ public final class Tokens {
     private record Projection(Var x, List<Var> parameters, Tensor weight, DType exact, Tensor rows) {
         static Projection of(Var x, Var weight, Var bias) {
             DType type = x.value().type();
-            Tensor w = x.tape().rounded(weight, type);
+            Tensor w = Tensors.to(weight.value(), type);
             // rows: of a view with permuted dimensions libtorch would make one product per index of the first
-            Tensor y = Products.linear(Tokens.rows(x.value()), w, x.tape().rounded(bias, type));
+            Tensor y = Products.linear(Tokens.rows(x.value()), w, Tensors.to(bias.value(), type));
             return new Projection(x, List.of(weight, bias), w, weight.value().type(), y);
         }
 
@@ -99,16 +99,13 @@ public final class Tokens {
                 List<Tensor> reads = new ArrayList<>(List.of(input));
                 reads.addAll(g.tensors());
                 boolean[] ofParameters = {false, true, wanted[2]};
-                Optional<List<@Nullable Tensor>> aside = x.tape().onSideStream(parameters, reads, () -> {
+                List<@Nullable Tensor> aside = x.tape().parameterGradients(parameters, reads, () -> {
                     Linear.Gradients found = Linear.backward(g, input, weight, exact, ofParameters);
                     return list(found.weight(), found.bias());
                 });
-                if (aside.isPresent()) {
-                    boolean[] ofRows = {true, false, false};
-                    Tensor rows =
-                            Linear.backward(g, input, weight, exact, ofRows).rows();
-                    return list(like(x, rows), aside.get().get(0), aside.get().get(1));
-                }
+                boolean[] ofRows = {true, false, false};
+                Tensor rows = Linear.backward(g, input, weight, exact, ofRows).rows();
+                return list(like(x, rows), aside.get(0), aside.get(1));
             }
             Linear.Gradients found = Linear.backward(g, input, weight, exact, wanted);
             return list(like(x, found.rows()), found.weight(), found.bias());
@@ -140,12 +137,11 @@ public final class Tokens {
     private static Var layerNorm(Var x, Var gamma, Var beta, Supplier<Normalized> function) {
         return x.tape().apply(List.of(x, gamma, beta), () -> {
             Normalized normalized = function.get();
-            return Result.accumulating(
+            return Result.of(
                     Views.reshape(normalized.value(), x.shape().sizes()),
-                    (g, wanted, present) -> {
-                        Tensor other = present == null ? null : rows(present);
+                    (g, wanted) -> {
                         LayerNorm.Gradients gradients =
-                                LayerNorm.backward(rows(g), rows(x.value()), gamma.value(), normalized, wanted, other);
+                                LayerNorm.backward(rows(g), rows(x.value()), gamma.value(), normalized, wanted, null);
                         return list(like(x, gradients.rows()), gradients.gamma(), gradients.beta());
                     },
                     normalized.mean(),

@@ -221,7 +221,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         @Override
         public Var apply(Var tokens, Bindings parameters) {
             Bindings own = parameters.under(name);
-            round(tokens, own);
             Bindings joint = own.under("attn.qkv");
             Var values = Tokens.selfAttention(
                     norm(tokens, own.under("norm1")), joint.get("weight"), joint.get("bias"), heads);
@@ -231,15 +230,6 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
             Bindings first = own.under("mlp.fc1");
             Var hidden = Tokens.linearGelu(attended.normalized(), first.get("weight"), first.get("bias"), Gelu.ERF);
             return Arithmetic.add(attended.sum(), branch(hidden, own, "mlp.fc2", "ls2"));
-        }
-
-        /** Rounds the parameters of all products at once; a layer scale changes those of the branches. */
-        private void round(Var tokens, Bindings own) {
-            List<Var> all = Stream.of("attn.qkv", "mlp.fc1", "attn.proj", "mlp.fc2")
-                    .limit(layerScale ? 2 : 4)
-                    .flatMap(part -> Stream.of(own.get(part + ".weight"), own.get(part + ".bias")))
-                    .toList();
-            tokens.tape().round(all, tokens.value().type());
         }
 
         private Var branch(Var x, Bindings own, String part, String scale) {

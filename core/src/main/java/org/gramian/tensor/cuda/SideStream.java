@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The environment variable {@value #SWITCH} disables the stream if it is {@code off}.
  */
-public final class SideStream implements AutoCloseable {
+public final class SideStream implements Scheduler {
     /** Environment variable; {@code off} disables the stream. */
     public static final String SWITCH = "GRAMIAN_SIDE_STREAM";
 
@@ -120,12 +121,13 @@ public final class SideStream implements AutoCloseable {
      * Opens the stream of a GPU on this thread if its work is being captured. Otherwise there is nothing to gain: the host
      * submits kernels no faster than one stream runs them, and trials of cuDNN would disturb each other.
      *
-     * @return null if no capture is under way, or if {@link #open} returns it
+     * @return {@link Scheduler#SEQUENTIAL} if no capture is under way or the stream cannot be opened
      */
-    public static @Nullable SideStream openInCapture(Device device) {
-        return device.kind() == Device.Kind.CUDA && isCapturing(Cuda.currentStream(device.index()))
+    public static Scheduler openInCapture(Device device) {
+        SideStream opened = device.kind() == Device.Kind.CUDA && isCapturing(Cuda.currentStream(device.index()))
                 ? open(device)
                 : null;
+        return opened == null ? Scheduler.SEQUENTIAL : opened;
     }
 
     private static boolean isCapturing(MemorySegment stream) {
@@ -141,11 +143,6 @@ public final class SideStream implements AutoCloseable {
         }
     }
 
-    /** Returns whether work that reads these tensors should run as a section. */
-    public boolean suits(List<Tensor> reads) {
-        return bytes(reads) <= LARGEST;
-    }
-
     private static long bytes(List<Tensor> tensors) {
         return tensors.stream()
                 .mapToLong(tensor -> tensor.shape().elements() * tensor.type().bytes())
@@ -157,15 +154,13 @@ public final class SideStream implements AutoCloseable {
         return SECTIONS.get();
     }
 
-    /**
-     * Runs work as a section; returns when it is submitted.
-     *
-     * @param reads tensors that the work reads, except those that outlive this object
-     * @param work computes tensors; others that it creates are freed
-     * @return the results, owned by the current scope
-     */
+    /** Runs work as a section, or on the current stream if it reads much; returns when it is submitted. */
+    @Override
     public List<@Nullable Tensor> run(List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
         long size = bytes(reads);
+        if (size > LARGEST) {
+            return SEQUENTIAL.run(reads, work);
+        }
         while (sections.size() == MOST_SECTIONS || (bytes + size > MOST_BYTES && !sections.isEmpty())) {
             join(sections.size() / 2);
         }
@@ -215,6 +210,7 @@ public final class SideStream implements AutoCloseable {
     }
 
     /** Makes the current stream wait for all sections, so that it can read their results. */
+    @Override
     public void join() {
         join(0);
     }

@@ -10,6 +10,7 @@ import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.CudaGraphOptimizer;
@@ -22,7 +23,7 @@ import org.gramian.train.ParameterGroup;
  */
 final class BatchGradient implements AutoCloseable {
     private final TrainableModel model;
-    private final Tape tape = Tape.recording();
+    private final Tape tape;
     private final TrainableModel.Forward forward;
     private final Var loss;
 
@@ -34,7 +35,14 @@ final class BatchGradient implements AutoCloseable {
      * @param dropout of descriptors {@code [n, d]}
      */
     BatchGradient(TrainableModel model, Tensor input, Tensor targets, Dropout.OfBatch dropout) {
+        this(Scheduler.SEQUENTIAL, model, input, targets, dropout);
+    }
+
+    /** Computes scores and loss; the scheduler runs parts of the backward pass. */
+    BatchGradient(
+            Scheduler scheduler, TrainableModel model, Tensor input, Tensor targets, Dropout.OfBatch dropout) {
         this.model = model;
+        this.tape = Tape.recording(scheduler);
         try {
             this.forward = model.forward(tape, input, dropout);
             this.loss = Classification.crossEntropy(forward.scores(), targets);

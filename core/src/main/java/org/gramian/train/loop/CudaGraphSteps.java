@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -18,6 +19,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
+import org.gramian.tensor.cuda.SideStream;
 import org.gramian.tensor.library.CudaGraph;
 import org.gramian.train.CudaGraphOptimizer;
 import org.gramian.train.GpuStepState;
@@ -183,7 +185,9 @@ final class CudaGraphSteps implements Steps {
                 BatchMixing.Rows plain =
                         new BatchMixing.Rows(batches.input(places), Views.select(targets, 0, batchLabels), batchLabels);
                 BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
-                try (BatchGradient gradient = new BatchGradient(
+                try (Scheduler scheduler = SideStream.openInCapture(order.device());
+                        BatchGradient gradient = new BatchGradient(
+                        scheduler,
                         stage.model(),
                         rows.input(),
                         rows.targets(),

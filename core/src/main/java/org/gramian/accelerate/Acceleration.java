@@ -1,0 +1,30 @@
+package org.gramian.accelerate;
+
+import org.gramian.autodiff.Layer;
+import org.gramian.backbone.Backbone;
+import org.gramian.pooling.Pooling;
+
+/** Rewrites models by the enabled {@linkplain Rule rules}. */
+public final class Acceleration {
+    private Acceleration() {}
+
+    /**
+     * Returns a layer that computes the descriptors of a pooling.
+     *
+     * @param pooling plain definition
+     * @return layer with the parameters, values and gradients of the pooling
+     */
+    public static Layer rewrite(Pooling pooling) {
+        return FusedDescriptor.match(pooling).<Layer>map(fused -> fused).orElse(pooling);
+    }
+
+    /**
+     * Returns a backbone whose layers are fused where rules apply.
+     *
+     * @param backbone plain definition
+     * @return backbone with the same parameters, values and gradients
+     */
+    public static Backbone rewrite(Backbone backbone) {
+        return backbone;
+    }
+}

@@ -1,0 +1,107 @@
+package org.gramian.accelerate;
+
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Rule that replaces a pattern of stages or layers by a fused layer. Values and gradients are those of the plain layers up to
+ * rounding.
+ *
+ * <p>All rules are enabled by default. {@link #use} and the environment variable {@value #SWITCH} select others: {@code off} for
+ * none, or names of rules to leave out, such as {@code -stem,-attention}.
+ */
+public enum Rule {
+    /** The paper's descriptor image by image, one triangle of its symmetric products: {@link CpuDescriptor}. */
+    CPU_DESCRIPTOR("rbf/spd[/relu]/triu/root/l2", "CPU, float32 or float64, at least 256 maps"),
+
+    /** The paper's descriptor with products in float16: {@link GpuDescriptor}. */
+    GPU_DESCRIPTOR("[conv/]rbf/spd/relu/triu/root/l2", "GPU, TF32 allowed, C and C' multiples of 8"),
+
+    /** Convolution, fixed batch norm, residual, activation and max pooling in one node: {@link FusedConvolution}. */
+    CONVOLUTION("conv[, norm][, add][, activation][, max pool]", "any device; kernels on a GPU in bfloat16"),
+
+    /** First convolution of a network on tensor cores. */
+    STEM("conv of few channels, activation", "GPU with bfloat16 tensor cores, bfloat16"),
+
+    /** Depthwise convolution. */
+    DEPTHWISE("depthwise conv[, norm], activation", "GPU, bfloat16, channels a multiple of 8"),
+
+    /** Blocks of a vision transformer: {@link FusedTokens}. */
+    TOKENS("layer norm, linear, gelu, add", "GPU, bfloat16 or float32"),
+
+    /** Self-attention by libtorch's flash kernels. */
+    ATTENTION("softmax(QKᵀ)V", "GPU with bfloat16 tensor cores, bfloat16"),
+
+    /** Cross-entropy with its gradient in one kernel: {@link FusedLoss}. */
+    LOSS("log softmax, cross-entropy", "GPU, float32, at most 65536 scores"),
+
+    /** Update of all parameters in one kernel, and the step on the Stiefel manifold beside the backward pass. */
+    OPTIMIZER("SGD or AdamW, Stiefel step with QR", "GPU, captured steps"),
+
+    /** Gradients of parameters beside those of features, on a second stream. */
+    SIDE_STREAM("gradients of parameters", "GPU, captured steps");
+
+    /** Environment variable that selects rules. */
+    public static final String SWITCH = "GRAMIAN_ACCELERATE";
+
+    private static volatile Set<Rule> enabled = parse(System.getenv().getOrDefault(SWITCH, "on"));
+
+    private final String pattern;
+    private final String condition;
+
+    Rule(String pattern, String condition) {
+        this.pattern = pattern;
+        this.condition = condition;
+    }
+
+    /**
+     * Selects the rules for models that are put on a device from now on.
+     *
+     * @param selection {@code on}, {@code off}, or names of rules to leave out, each after a minus
+     * @throws IllegalArgumentException if the text is none of these
+     */
+    public static void use(String selection) {
+        enabled = parse(selection);
+    }
+
+    private static Set<Rule> parse(String selection) {
+        String text = selection.toLowerCase(Locale.ROOT);
+        if (text.equals("on") || text.equals("off")) {
+            return text.equals("on") ? EnumSet.allOf(Rule.class) : EnumSet.noneOf(Rule.class);
+        }
+        Set<Rule> rules = EnumSet.allOf(Rule.class);
+        for (String name : text.split(",", -1)) {
+            rules.remove(Arrays.stream(values())
+                    .filter(rule -> name.equals("-" + rule))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("accelerate: expected on, off or names after a minus such as"
+                            + " -stem, found '" + name + "'; rules: "
+                            + Arrays.stream(values()).map(Rule::toString).collect(Collectors.joining(", ")))));
+        }
+        return rules;
+    }
+
+    /** Returns whether the rule is used. */
+    public boolean isEnabled() {
+        return enabled.contains(this);
+    }
+
+    /** Returns the stages or layers that the rule replaces. */
+    public String pattern() {
+        return pattern;
+    }
+
+    /** Returns the device, types and shapes that the rule needs. */
+    public String condition() {
+        return condition;
+    }
+
+    /** Returns the name, such as {@code side-stream}. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

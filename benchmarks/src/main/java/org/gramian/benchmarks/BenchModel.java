@@ -6,9 +6,11 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
+import org.gramian.accelerate.Acceleration;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
@@ -39,6 +41,7 @@ final class BenchModel implements AutoCloseable {
 
     private final Optional<Backbone> backbone;
     private final Optional<Head> head;
+    private final Optional<Layer> pooling;
     private final ParameterSet parameters;
     /** Batch norms folded into convolutions, as prediction does; none where parameters are trained. */
     private final ParameterSet folded;
@@ -49,8 +52,9 @@ final class BenchModel implements AutoCloseable {
     private final Tensor targets;
 
     private BenchModel(Optional<Backbone> backbone, Optional<Head> head, boolean trained, TaskSpec spec) {
-        this.backbone = backbone;
+        this.backbone = backbone.map(Acceleration::rewrite);
         this.head = head;
+        this.pooling = head.map(Head::pooling).map(Acceleration::rewrite);
         this.precision = spec.precision();
         Device device = spec.device();
         parameters = ParameterSet.initialize(
@@ -108,8 +112,13 @@ final class BenchModel implements AutoCloseable {
             maps = tape.variable(input);
             variables.put(FEATURES, maps);
         }
-        Var output =
-                head.map(each -> each.apply(maps, bindings, Head.Mode.TRAINING)).orElse(maps);
+        Var output = head.isEmpty()
+                ? maps
+                : head.get()
+                        .classify(
+                                pooling.orElseThrow().apply(maps, bindings.under(Head.POOLING)),
+                                bindings,
+                                Head.Mode.TRAINING);
         return new Forward(output, variables);
     }
 

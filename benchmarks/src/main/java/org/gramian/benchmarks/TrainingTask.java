@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import org.gramian.accelerate.Acceleration;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -20,7 +21,6 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
-import org.gramian.tensor.cuda.SideStream;
 import org.gramian.train.CudaGraphOptimizer;
 import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
@@ -199,7 +199,7 @@ final class TrainingTask implements Task {
         }
 
         private void step() {
-            try (Scheduler scheduler = SideStream.openInCapture(subject.labels().device());
+            try (Scheduler scheduler = Acceleration.scheduler(subject.labels().device());
                     Tape tape = Tape.recording(scheduler)) {
                 BenchModel.Forward forward = subject.forward(tape);
                 Var loss = subject.loss(forward.output());

@@ -3,6 +3,9 @@ package org.gramian.accelerate;
 import org.gramian.autodiff.Layer;
 import org.gramian.backbone.Backbone;
 import org.gramian.pooling.Pooling;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scheduler;
+import org.gramian.tensor.cuda.SideStream;
 
 /** Rewrites models by the enabled {@linkplain Rule rules}. */
 public final class Acceleration {
@@ -26,5 +29,10 @@ public final class Acceleration {
      */
     public static Backbone rewrite(Backbone backbone) {
         return backbone;
+    }
+
+    /** Returns what orders the backward pass of a step on a device: a second stream while the step is captured. */
+    public static Scheduler scheduler(Device device) {
+        return Rule.SIDE_STREAM.isEnabled() ? SideStream.openInCapture(device) : Scheduler.SEQUENTIAL;
     }
 }

@@ -20,7 +20,7 @@ public enum Rule {
     /** The paper's descriptor with products in float16: {@link GpuDescriptor}. */
     GPU_DESCRIPTOR("[conv/]rbf/spd/relu/triu/root/l2", "GPU, TF32 allowed, C and C' multiples of 8"),
 
-    /** Convolution, fixed batch norm, residual, activation and max pooling in one node: {@link FusedConvolution}. */
+    /** Convolution, fixed batch norm, residual, activation and max pooling in one node: {@code FusedConvolution}. */
     CONVOLUTION("conv[, norm][, add][, activation][, max pool]", "any device; kernels on a GPU in bfloat16"),
 
     /** First convolution of a network on tensor cores. */
@@ -29,13 +29,13 @@ public enum Rule {
     /** Depthwise convolution. */
     DEPTHWISE("depthwise conv[, norm], activation", "GPU, bfloat16, channels a multiple of 8"),
 
-    /** Blocks of a vision transformer: {@link FusedTokens}. */
+    /** Blocks of a vision transformer: {@code FusedTokens}. */
     TOKENS("layer norm, linear, gelu, add", "GPU, bfloat16 or float32"),
 
     /** Self-attention by libtorch's flash kernels. */
     ATTENTION("softmax(QKᵀ)V", "GPU with bfloat16 tensor cores, bfloat16"),
 
-    /** Cross-entropy with its gradient in one kernel: {@link FusedLoss}. */
+    /** Cross-entropy with its gradient in one kernel: {@code FusedLoss}. */
     LOSS("log softmax, cross-entropy", "GPU, float32, at most 65536 scores"),
 
     /** Update of all parameters in one kernel, and the step on the Stiefel manifold beside the backward pass. */
@@ -77,9 +77,12 @@ public enum Rule {
             rules.remove(Arrays.stream(values())
                     .filter(rule -> name.equals("-" + rule))
                     .findFirst()
-                    .orElseThrow(() -> new IllegalArgumentException("accelerate: expected on, off or names after a minus such as"
-                            + " -stem, found '" + name + "'; rules: "
-                            + Arrays.stream(values()).map(Rule::toString).collect(Collectors.joining(", ")))));
+                    .orElseThrow(() ->
+                            new IllegalArgumentException("accelerate: expected on, off or names after a minus such as"
+                                    + " -stem, found '" + name + "'; rules: "
+                                    + Arrays.stream(values())
+                                            .map(Rule::toString)
+                                            .collect(Collectors.joining(", ")))));
         }
         return rules;
     }

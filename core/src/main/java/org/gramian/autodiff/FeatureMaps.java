@@ -228,7 +228,8 @@ public final class FeatureMaps {
                 reads.addAll(g.tensors());
                 boolean[] ofFilters = {false, true, wanted[2]};
                 List<@Nullable Tensor> parameters = weight.tape()
-                        .parameterGradients(variables(), reads, () -> ofFilters(convolution.backward(g, of, ofFilters)));
+                        .parameterGradients(
+                                variables(), reads, () -> ofFilters(convolution.backward(g, of, ofFilters)));
                 boolean[] ofMaps = {true, false, false};
                 all.add(convolution.backward(g, of, ofMaps).input());
                 all.addAll(parameters);

@@ -37,6 +37,11 @@ public final class Tape implements AutoCloseable {
         Hook(Consumer<@Nullable Tensor> work) {
             this.work = work;
         }
+
+        Hook used() {
+            uses++;
+            return this;
+        }
     }
 
     private final boolean recording;
@@ -203,9 +208,7 @@ public final class Tape implements AutoCloseable {
             throw new IllegalStateException("backward can be called only once per tape");
         }
         used = true;
-        for (Node node : nodes) {
-            node.inputs().stream().filter(hooks::containsKey).forEach(input -> hooks.get(input).uses++);
-        }
+        nodes.forEach(node -> node.inputs().forEach(input -> hooks.computeIfPresent(input, (_, hook) -> hook.used())));
         Map<Var, Tensor> gradients = new HashMap<>();
         try {
             try (Scope scope = Scope.open()) {

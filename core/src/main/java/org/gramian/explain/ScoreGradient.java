@@ -59,7 +59,7 @@ record ScoreGradient(Model model, String layer) {
     int predict(Tensor features) {
         try (Tape tape = Tape.inference()) {
             Var last = model.backbone().after(layer, tape.constant(features), frozen(model.backboneParameters(), tape));
-            Var scores = model.head().apply(last, frozen(model.headParameters(), tape), Head.Mode.PREDICTING);
+            Var scores = model.scores(last, frozen(model.headParameters(), tape), Head.Mode.PREDICTING);
             return Logits.ofCrops(Engine.toRows(scores.value())).top();
         }
     }

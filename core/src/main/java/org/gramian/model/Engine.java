@@ -92,9 +92,9 @@ public interface Engine {
                 Tensor images = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
                 SequencedMap<String, Var> bound = model.backboneParameters().variables(tape);
                 bound.putAll(folded.variables(tape));
-                Var features = model.backbone().apply(tape.constant(images), Bindings.of(bound));
+                Var features = model.features(tape.constant(images), Bindings.of(bound));
                 Bindings head = Bindings.of(model.headParameters().variables(tape));
-                Var descriptors = model.head().describe(features, head);
+                Var descriptors = model.describe(features, head);
                 Map<Rows, float[][]> rows = new EnumMap<>(Rows.class);
                 for (Rows each : wanted) {
                     Var found = switch (each) {

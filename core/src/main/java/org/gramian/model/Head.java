@@ -28,6 +28,9 @@ import org.gramian.tensor.Shape;
  * @param normalized whether scores are batch-normalized
  */
 public record Head(Pooling pooling, int classes, boolean normalized) {
+    /** Prefix of the pooling's parameters. */
+    public static final String POOLING = "pooling";
+
     /** Prefix of the classifier's parameters. */
     public static final String CLASSIFIER = "classifier";
 
@@ -49,7 +52,7 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
     /** Returns all parameters for a number of feature channels. */
     public List<ParameterSpec> parameters(long channels) {
         List<ParameterSpec> all = new ArrayList<>();
-        pooling.parameters(channels).forEach(spec -> all.add(spec.under("pooling")));
+        pooling.parameters(channels).forEach(spec -> all.add(spec.under(POOLING)));
         Shape weight = Shape.of(classes, pooling.descriptorSize(channels));
         Shape one = Shape.of(classes);
         all.add(new ParameterSpec(CLASSIFIER + ".weight", weight, Role.WEIGHT, Initializer.gaussian(SPREAD)));
@@ -69,7 +72,7 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
      */
     public Map<String, String> pretrained() {
         Map<String, String> all = new LinkedHashMap<>();
-        pooling.pretrained().forEach((own, networks) -> all.put("pooling." + own, networks));
+        pooling.pretrained().forEach((own, networks) -> all.put(POOLING + "." + own, networks));
         return all;
     }
 
@@ -79,7 +82,7 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
 
     /** Computes descriptors {@code [n, d]} of features {@code [n, c, h, w]}. */
     public Var describe(Var features, Bindings parameters) {
-        return pooling.apply(features, parameters.under("pooling"));
+        return pooling.apply(features, parameters.under(POOLING));
     }
 
     /** Computes scores {@code [n, k]} of descriptors {@code [n, d]}. */

@@ -19,6 +19,11 @@ public sealed interface Aggregation extends PoolingStage
                 Cross,
                 CrossCovariance,
                 CustomAggregation {
+    @Override
+    default String kind() {
+        return "aggregation";
+    }
+
     /** Returns whether positions matter: the input is then {@code [n, c, h, w]}. */
     default boolean isSpatial() {
         return false;

@@ -11,12 +11,12 @@ import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EvenSample;
+import org.gramian.tensor.CachedCheck;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
-import org.gramian.tensor.cuda.CachedCheck;
 
 /** Fits principal axes, kernel widths and codebooks of a pooling to features before training. */
 public final class Fitting {
@@ -66,7 +66,7 @@ public final class Fitting {
                 if (i == pooling.reductions().size() && pooling.aggregation().isSpatial()) {
                     x = inPlaceOf(x, Views.reshape(x, x.size(0), x.size(1), features.size(2), features.size(3)));
                 }
-                ParameterSet own = pooling.own(parameters, i);
+                ParameterSet own = pooling.stageParameters(parameters, i);
                 if (stage.fittedTo() > 0 && isUnset(own)) {
                     try (Scope _ = Scope.open()) {
                         stage.fit(sample(x, stage.fittedTo()), own, random);

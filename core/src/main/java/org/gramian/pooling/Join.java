@@ -130,14 +130,17 @@ public record Join(List<Pooling> branches) implements Aggregation {
         return trace(maps, parameters, (_, _) -> {});
     }
 
-    /** As {@link Pooling#trace}; stage names start with the number of the branch. */
-    Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
+    /** Reports the stages of the branches; their names start with the number of the branch. */
+    @Override
+    public Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
         List<Var> parts = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {
             String branch = "branch " + (i + 1) + ", ";
             parts.add(branches.get(i)
                     .trace(maps, parameters.under(name(i)), (stage, value) -> listener.accept(branch + stage, value)));
         }
-        return Pooling.reported(listener, "join of " + branches.size() + " branches", Shapes.concat(parts, 1));
+        Var joined = Shapes.concat(parts, 1);
+        listener.accept("join of " + branches.size() + " branches", joined);
+        return joined;
     }
 }

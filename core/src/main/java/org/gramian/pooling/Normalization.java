@@ -27,6 +27,11 @@ import org.gramian.tensor.Tensor;
 public sealed interface Normalization extends PoolingStage
         permits Normalization.Root, Normalization.L2, Normalization.Scale, Normalization.Pca {
     @Override
+    default String kind() {
+        return "normalization";
+    }
+
+    @Override
     default long outputs(long channels) {
         return channels;
     }

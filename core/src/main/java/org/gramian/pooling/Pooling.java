@@ -11,6 +11,7 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
@@ -18,7 +19,6 @@ import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.pooling.Reduction.LayerChannels;
-import org.gramian.spd.layer.UpperTriangle.Kernels;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -32,10 +32,8 @@ import org.gramian.tensor.Tensor;
  * @param aggregation aggregation of all positions to one vector
  * @param normalizations normalizations of the vector, in order
  */
-public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<Normalization> normalizations) {
-    /** Normalizations that {@link Kernels#unitRoots} fuses with triu: root and l2. */
-    private static final int UNIT_ROOTS = 2;
-
+public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<Normalization> normalizations)
+        implements Layer {
     public Pooling {
         reductions = List.copyOf(reductions);
         normalizations = List.copyOf(normalizations);
@@ -129,6 +127,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      *
      * @param channels number of channels c of the features
      */
+    @Override
     public List<ParameterSpec> parameters(long channels) {
         List<ParameterSpec> all = new ArrayList<>();
         List<PoolingStage> stages = stages();
@@ -206,11 +205,12 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      *
      * @param index index in {@link #stages}
      */
-    public ParameterSet own(ParameterSet parameters, int index) {
+    public ParameterSet stageParameters(ParameterSet parameters, int index) {
         return prefix(index).map(parameters::under).orElse(parameters);
     }
 
-    private Bindings own(Bindings parameters, int index) {
+    /** Returns the variables of one stage under their own names. */
+    public Bindings stageParameters(Bindings parameters, int index) {
         return prefix(index).map(parameters::under).orElse(parameters);
     }
 
@@ -288,53 +288,9 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param parameters a variable for each of {@link #parameters}
      * @return {@code [n, d]}
      */
+    @Override
     public Var apply(Var features, Bindings parameters) {
-        return aggregation instanceof SecondOrder secondOrder && hasUnitRoots()
-                ? unitRoots(secondOrder, features, parameters)
-                : trace(features, parameters, (_, _) -> {});
-    }
-
-    /** Returns whether the vector is {@code triu/root/l2}, optionally scaled, with a root that is smooth at 0. */
-    private boolean hasUnitRoots() {
-        return aggregation instanceof SecondOrder secondOrder
-                && secondOrder.vectorization().equals(new Vectorization.Triu())
-                && normalizations.size() >= UNIT_ROOTS
-                && normalizations.getFirst() instanceof Normalization.Root(double epsilon, Normalization.Slope slope)
-                && epsilon > 0
-                && slope == Normalization.Slope.EXACT
-                && normalizations.get(1) instanceof Normalization.L2
-                && normalizations.stream().skip(UNIT_ROOTS).allMatch(Normalization.Scale.class::isInstance);
-    }
-
-    /** Computes triu, root and l2 in one fused node where kernels are available, and the matrices too if possible. */
-    private Var unitRoots(SecondOrder secondOrder, Var features, Bindings parameters) {
-        double epsilon = ((Normalization.Root) normalizations.getFirst()).epsilon();
-        Var flat = flat(features);
-        if (reductions.size() == 1 && reductions.getFirst() instanceof Reduction.Conv conv) {
-            Optional<Var> fused = secondOrder.unitRoots(conv, flat, own(parameters, 0), parameters, epsilon);
-            if (fused.isPresent()) {
-                return normalizeFrom(UNIT_ROOTS, fused.get(), parameters);
-            }
-        }
-        Var maps = reduceFlat(flat, parameters, (_, _) -> {});
-        Optional<Var> fused = secondOrder.unitRoots(maps, parameters, epsilon);
-        if (fused.isPresent()) {
-            return normalizeFrom(UNIT_ROOTS, fused.get(), parameters);
-        }
-        Var transformed = secondOrder.transform(secondOrder.matrices(maps, parameters), parameters);
-        if (Kernels.suit(transformed)) {
-            Var unit = Kernels.unitRoots(transformed, epsilon, Normalization.L2.SMALLEST_NORM);
-            return normalizeFrom(UNIT_ROOTS, unit, parameters);
-        }
-        return normalizeFrom(0, secondOrder.vectorize(transformed, parameters), parameters);
-    }
-
-    private Var normalizeFrom(int first, Var vectors, Bindings parameters) {
-        Var x = vectors;
-        for (int i = first; i < normalizations.size(); i++) {
-            x = normalize(i, x, parameters);
-        }
-        return x;
+        return trace(features, parameters, (_, _) -> {});
     }
 
     /**
@@ -344,14 +300,11 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param listener called with the name and the value of each stage as soon as it is computed
      */
     public Var trace(Var features, Bindings parameters, BiConsumer<String, Var> listener) {
-        Var maps = reduce(features, parameters, listener);
-        Var x = switch (aggregation) {
-            case SecondOrder secondOrder -> secondOrder.trace(maps, parameters, listener);
-            case Join join -> join.trace(maps, own(parameters, reductions.size()), listener);
-            default -> reported(listener, "aggregation " + aggregation.text(), aggregate(maps, parameters));
-        };
-        for (int i = 0; i < normalizations.size(); i++) {
-            x = reported(listener, "normalization " + normalizations.get(i).text(), normalize(i, x, parameters));
+        List<PoolingStage> stages = stages();
+        Var x = maps(features);
+        for (int i = 0; i < stages.size(); i++) {
+            Var input = i == reductions.size() ? positions(x, features.shape()) : x;
+            x = stages.get(i).trace(input, stageParameters(parameters, i), listener);
         }
         return x;
     }
@@ -362,7 +315,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param maps result of {@link #reduce}
      */
     public Var aggregate(Var maps, Bindings parameters) {
-        return aggregation.apply(maps, own(parameters, reductions.size()));
+        return aggregation.apply(maps, stageParameters(parameters, reductions.size()));
     }
 
     /**
@@ -371,7 +324,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param index index in {@link #normalizations}
      */
     public Var normalize(int index, Var vectors, Bindings parameters) {
-        return normalizations.get(index).apply(vectors, own(parameters, reductions.size() + 1 + index));
+        return normalizations.get(index).apply(vectors, stageParameters(parameters, reductions.size() + 1 + index));
     }
 
     /**
@@ -381,33 +334,23 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @return {@code [n, C, N]}, or {@code [n, C, h, w]} for a spatial aggregation
      */
     public Var reduce(Var features, Bindings parameters) {
-        return reduce(features, parameters, (stage, value) -> {});
+        Var x = maps(features);
+        for (int i = 0; i < reductions.size(); i++) {
+            x = reductions.get(i).apply(x, stageParameters(parameters, i));
+        }
+        return positions(x, features.shape());
     }
 
-    private Var reduce(Var features, Bindings parameters, BiConsumer<String, Var> listener) {
-        Var x = reduceFlat(flat(features), parameters, listener);
-        Shape shape = features.shape();
-        return aggregation.isSpatial()
-                ? Shapes.reshape(x, shape.at(0), x.shape().at(1), shape.at(2), shape.at(3))
-                : x;
-    }
-
-    private static Var flat(Var features) {
+    /** Flattens features {@code [n, c, h, w]} to maps {@code [n, c, N]}. */
+    private static Var maps(Var features) {
         return Shapes.reshape(features, mapSizes("pooling", features.value()));
     }
 
-    private Var reduceFlat(Var flat, Bindings parameters, BiConsumer<String, Var> listener) {
-        Var x = flat;
-        for (int i = 0; i < reductions.size(); i++) {
-            Reduction reduction = reductions.get(i);
-            x = reported(listener, "reduction " + reduction.text(), reduction.apply(x, own(parameters, i)));
-        }
-        return x;
-    }
-
-    static Var reported(BiConsumer<String, Var> listener, String stage, Var value) {
-        listener.accept(stage, value);
-        return value;
+    /** Restores the positions {@code [n, C, h, w]} of maps {@code [n, C, N]} for a spatial aggregation. */
+    private Var positions(Var maps, Shape features) {
+        return aggregation.isSpatial()
+                ? Shapes.reshape(maps, features.at(0), maps.shape().at(1), features.at(2), features.at(3))
+                : maps;
     }
 
     /** Returns the sizes {@code [n, c, N]} of features {@code [n, c, h, w]} flattened to maps. */

@@ -3,9 +3,12 @@ package org.gramian.pooling;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
+import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.tensor.Tensor;
 
@@ -68,6 +71,20 @@ public interface PoolingStage extends Layer {
      */
     default Map<String, Long> draws(long channels) {
         return Map.of();
+    }
+
+    /** Returns what kind of stage it is, for messages, such as {@code reduction}. */
+    String kind();
+
+    /**
+     * Applies the stage and reports its value, or those of its parts, as soon as they are computed.
+     *
+     * @param listener called with the kind and text of the stage and its value
+     */
+    default Var trace(Var input, Bindings parameters, BiConsumer<String, Var> listener) {
+        Var output = apply(input, parameters);
+        listener.accept(kind() + " " + text(), output);
+        return output;
     }
 
     /** Returns whether gradients reach the input; hard assignment to a vocabulary has none. */

@@ -18,8 +18,6 @@ import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.NearestWord;
 import org.gramian.pooling.PoolingStage.Context;
-import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -29,11 +27,15 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
-import org.jspecify.annotations.Nullable;
 
 /** Channel reduction at each position: {@code [n, c, N]} to {@code [n, k, N]}. */
 public sealed interface Reduction extends PoolingStage
         permits Reduction.Conv, Reduction.Pca, Reduction.LayerChannels, DropCov {
+    @Override
+    default String kind() {
+        return "reduction";
+    }
+
     @Override
     default Reduction settled(Context place) {
         return this;
@@ -116,10 +118,6 @@ public sealed interface Reduction extends PoolingStage
                 Tensor x = maps.value();
                 Tensor w = Views.reshape(weight.value(), leaving, x.size(1));
                 Tensor product = Products.matmul(w, x);
-                if (Kernels.suit(product, bias.value())) {
-                    Tensor y = Kernels.addBias(product, bias.value());
-                    return Result.of(y, (g, wanted) -> Kernels.backward(g, y, x, w, wanted), w);
-                }
                 Tensor y = Elementwise.reluInPlace(Elementwise.add(product, Views.reshape(bias.value(), leaving, 1)));
                 return Result.of(
                         y,
@@ -148,90 +146,6 @@ public sealed interface Reduction extends PoolingStage
                                 + leaving + ", " + maps.shape().at(1) + ", 1, 1]");
             }
             return weight;
-        }
-
-        /** Computes {@code W f} at each position of maps {@code [n, c, N]}, without bias and ReLU. */
-        Var product(Var maps, Bindings parameters) {
-            Var weight = weight(maps, parameters);
-            return maps.tape().apply(List.of(maps, weight), () -> {
-                Tensor x = maps.value();
-                Tensor w = Views.reshape(weight.value(), outputs(x.size(1)), x.size(1));
-                return Result.of(
-                        Products.matmul(w, x),
-                        (g, wanted) -> list(
-                                wanted[0] ? Products.matmul(Views.transpose(w), g) : null,
-                                wanted[1] ? weightGradient(Views.transpose(g, 0, 1), x) : null),
-                        w);
-            });
-        }
-
-        /**
-         * Computes the gradient of the weight as one product over all positions.
-         *
-         * @param ofProduct gradient of the product {@code [k, n, N]}; it is not copied if it is contiguous
-         * @param x input {@code [n, c, N]}
-         */
-        private static Tensor weightGradient(Tensor ofProduct, Tensor x) {
-            long channels = ofProduct.size(0);
-            long entering = x.size(1);
-            long positions = x.size(0) * x.size(2);
-            Tensor left = Views.reshape(ofProduct, channels, positions);
-            Tensor right = Views.reshape(Views.transpose(x, 0, 1), entering, positions);
-            return Views.reshape(Products.matmul(left, Views.transpose(right)), channels, entering, 1, 1);
-        }
-
-        /** CUDA kernels that add the bias with the ReLU, and sum its gradient with that of the ReLU, in one pass each. */
-        private static final class Kernels {
-            private static final class Program {
-                static final CudaProgram CONV = CudaProgram.beside(Reduction.class, "conv.cu");
-            }
-
-            private static final int MAPS = 8; // of a block, one for each warp
-
-            private Kernels() {}
-
-            static boolean suit(Tensor product, Tensor bias) {
-                return CudaProgram.suits(product) && CudaProgram.suits(bias);
-            }
-
-            private static LaunchConfig over(Tensor maps) {
-                return new LaunchConfig(
-                        Math.toIntExact(Math.ceilDiv(maps.size(0) * maps.size(1), (long) MAPS)), 1, 1, 32 * MAPS, 1);
-            }
-
-            /** Computes {@code y ← max(y + b, 0)} and returns y. */
-            static Tensor addBias(Tensor y, Tensor bias) {
-                int channels = Math.toIntExact(y.size(1));
-                int maps = Math.toIntExact(y.size(0) * channels);
-                Program.CONV.launch("bias_relu", over(y), y, bias, channels, Math.toIntExact(y.size(2)), maps);
-                return y;
-            }
-
-            /**
-             * Computes the gradients of input, weight and bias. That of the product is {@code [C, n, N]} in memory: so it is a
-             * matrix of all positions for the weight's gradient, and still a batch for the input's.
-             */
-            static List<@Nullable Tensor> backward(Tensor g, Tensor y, Tensor x, Tensor w, boolean[] wanted) {
-                long n = y.size(0);
-                long channels = y.size(1);
-                long positions = y.size(2);
-                Tensor ofProduct = Tensors.empty(Shape.of(channels, n, positions), y);
-                Tensor sums = Tensors.empty(Shape.of(n, channels), y);
-                Program.CONV.launch(
-                        "relu_backward",
-                        over(y),
-                        Views.contiguous(g),
-                        y,
-                        ofProduct,
-                        sums,
-                        Math.toIntExact(n),
-                        Math.toIntExact(channels),
-                        Math.toIntExact(positions));
-                return list(
-                        wanted[0] ? Products.matmul(Views.transpose(w), Views.transpose(ofProduct, 0, 1)) : null,
-                        wanted[1] ? weightGradient(ofProduct, x) : null,
-                        wanted[2] ? Reductions.columnSums(sums) : null);
-            }
         }
     }
 

@@ -1,10 +1,7 @@
 package org.gramian.pooling;
 
-import static org.gramian.pooling.Pooling.reported;
-
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -17,7 +14,6 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Democratic;
-import org.gramian.spd.HalfPrecisionSpd;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Kernel.Bilinear;
 import org.gramian.spd.Kernel.Covariance;
@@ -27,8 +23,6 @@ import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
-import org.gramian.spd.layer.SpdDescriptors;
-import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -172,80 +166,20 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return vectorization.apply(matrices, parameters.under(vectorization.word()));
     }
 
-    /**
-     * Computes the vectors with root and l2 in one node: {@code rbf/spd/triu}, optionally with relu, if {@link
-     * SpdDescriptors} suit on the CPU, {@code rbf/spd/relu/triu} if {@link HalfPrecisionSpd} does on a GPU.
-     *
-     * @param epsilon ε of the root
-     */
-    Optional<Var> unitRoots(Var maps, Bindings parameters, double epsilon) {
-        boolean relu = transforms.size() == 2 && transforms.getLast() instanceof Transform.Relu;
-        if (!(kernel instanceof Rbf rbf)
-                || transforms.size() != (relu ? 2 : 1)
-                || !(transforms.getFirst() instanceof Transform.Spd)) {
-            return Optional.empty();
-        }
-        Var weight = parameters.under(name(0)).get("weight");
-        if (relu && HalfPrecisionSpd.suits(rbf, maps.value(), maps.shape().at(1), weight.value(), epsilon)) {
-            return Optional.of(HalfPrecisionSpd.unitRoots(
-                    rbf, ofKernel(parameters), maps, null, weight, epsilon, Normalization.L2.SMALLEST_NORM));
-        }
-        return SpdDescriptors.suit(maps, weight, kernel)
-                ? Optional.of(SpdDescriptors.apply(
-                        maps,
-                        weight,
-                        new SpdDescriptors.Form(rbf, relu, epsilon, Normalization.L2.SMALLEST_NORM),
-                        ofKernel(parameters)))
-                : Optional.empty();
-    }
-
-    /**
-     * Computes {@code conv/rbf/spd/relu/triu/root/l2} with bias and ReLU of the convolution in the node of {@link
-     * HalfPrecisionSpd}, if that suits.
-     *
-     * @param features input of the convolution {@code [n, c, N]}
-     * @param ofConv parameters of the convolution
-     * @param epsilon ε of the root
-     */
-    Optional<Var> unitRoots(Reduction.Conv conv, Var features, Bindings ofConv, Bindings parameters, double epsilon) {
-        if (!(kernel instanceof Rbf rbf)
-                || transforms.size() != 2
-                || !(transforms.getFirst() instanceof Transform.Spd)
-                || !(transforms.getLast() instanceof Transform.Relu)) {
-            return Optional.empty();
-        }
-        Var weight = parameters.under(name(0)).get("weight");
-        Var bias = ofConv.get("bias");
-        long channels = conv.outputs(features.shape().at(1));
-        if (!HalfPrecisionSpd.suits(rbf, features.value(), channels, weight.value(), epsilon)
-                || !CudaProgram.suits(bias.value())) {
-            return Optional.empty();
-        }
-        return Optional.of(HalfPrecisionSpd.unitRoots(
-                rbf,
-                ofKernel(parameters),
-                conv.product(features, ofConv),
-                bias,
-                weight,
-                epsilon,
-                Normalization.L2.SMALLEST_NORM));
-    }
-
-    /** As {@link Pooling#trace}. */
-    Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
-        Var matrices = reported(listener, "kernel " + KernelText.of(kernel), matrices(maps, parameters));
+    /** Reports the values of kernel, transforms and vectorization. */
+    @Override
+    public Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
+        Var matrices = matrices(maps, parameters);
+        listener.accept("kernel " + KernelText.of(kernel), matrices);
         Var transformed = transform(matrices, parameters, listener);
-        return reported(listener, "vectorization " + vectorization.text(), vectorize(transformed, parameters));
+        return vectorization.trace(transformed, parameters.under(vectorization.word()), listener);
     }
 
     private Var transform(Var kernelMatrices, Bindings parameters, BiConsumer<String, Var> listener) {
         Var matrices = kernelMatrices;
         for (int i = 0; i < transforms.size(); i++) {
-            Transform transform = transforms.get(i);
-            matrices = reported(
-                    listener,
-                    "transform " + (i + 1) + ", " + transform.text(),
-                    transform.apply(matrices, parameters.under(name(i))));
+            matrices = transforms.get(i).apply(matrices, parameters.under(name(i)));
+            listener.accept("transform " + (i + 1) + ", " + transforms.get(i).text(), matrices);
         }
         return matrices;
     }

@@ -29,6 +29,11 @@ public sealed interface Transform extends PoolingStage
                 Transform.RiemannianNorm,
                 Transform.Free {
     @Override
+    default String kind() {
+        return "transform";
+    }
+
+    @Override
     default long outputs(long channels) {
         return channels;
     }

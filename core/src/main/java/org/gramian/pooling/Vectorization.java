@@ -25,6 +25,11 @@ public sealed interface Vectorization extends PoolingStage
                 Vectorization.TensorSketch,
                 Vectorization.RandomMaclaurin,
                 Vectorization.Parametric {
+    @Override
+    default String kind() {
+        return "vectorization";
+    }
+
     /**
      * Upper triangle with off-diagonal elements times √2: {@code d = C(C+1)/2}.
      *

@@ -10,17 +10,14 @@ import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.LaunchConfig;
+import org.gramian.tensor.CachedCheck;
 import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
-import org.gramian.tensor.cuda.CachedCheck;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -139,8 +136,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     }
 
     /** Returns a constant σ that does not depend on the image as {@code −1/2σ²}, or null for {@link Sigma.Mean}. */
-    @Nullable
-    Tensor constantFactor(Tensor maps, Bindings parameters) {
+    public @Nullable Tensor constantFactor(Tensor maps, Bindings parameters) {
         return switch (sigma) {
             case Sigma.Fixed fixed -> factor(floored(number(maps, fixed.value())));
             case Sigma.Estimate _ -> factor(floored(fitted(parameters.get("sigma"))));
@@ -150,9 +146,6 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
 
     /** Uses a given σ, or the mean distance if it is null; constant for the gradient in both cases. */
     private Result constantWidth(Tensor maps, @Nullable Tensor given) {
-        if (backward == Backward.EXACT && Kernels.suit(maps)) {
-            return Kernels.apply(maps, given == null ? null : factor(floored(given)), 1 + jitter);
-        }
         Tensor x = SquaredDistances.centred(maps);
         Tensor d = given == null ? SquaredDistances.squaredAboveRounding(x) : SquaredDistances.squared(x);
         Tensor width = floored(given == null ? SquaredDistances.meanOverPairs(Elementwise.sqrt(d)) : given);
@@ -234,106 +227,6 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     /** Computes {@code dL/dD = factor·g∘K}; the diagonal cancels in {@code SquaredDistances.backward}. */
     private static Tensor scaled(Tensor g, Tensor k, Tensor factor) {
         return Elementwise.mulInPlace(Elementwise.mul(g, k), factor);
-    }
-
-    /**
-     * CUDA kernels for a width without gradient: two passes over the {@code C×C} matrices forward and one backward
-     * besides the products, where operators make a dozen.
-     *
-     * <p>The squared norms are the diagonal of the Gram matrix, so {@code D_ij = G_ii + G_jj − 2G_ij} is a sum of
-     * squares of the rounded inputs of the product: with TF32, equal maps still have distance 0 and small distances
-     * keep their digits, which norms in full precision beside rounded products would lose.
-     */
-    private static final class Kernels {
-        private static final class Program {
-            static final CudaProgram RBF = CudaProgram.beside(Kernels.class, "rbf.cu");
-        }
-
-        private static final int ROWS = 8; // of a block that adds up distances
-        private static final int TILE = 32;
-
-        private Kernels() {}
-
-        /** Returns whether the kernels can process the maps. */
-        static boolean suit(Tensor maps) {
-            return CudaProgram.suits(maps);
-        }
-
-        /**
-         * Computes the kernel matrices.
-         *
-         * @param maps M {@code [n, C, N]}
-         * @param given {@code −1/2σ²} for all images, or null for the mean distance of each
-         * @param diagonal value on the diagonal of K
-         * @return K {@code [n, C, C]}
-         */
-        static Result apply(Tensor maps, @Nullable Tensor given, double diagonal) {
-            int n = Math.toIntExact(maps.size(0));
-            int channels = Math.toIntExact(maps.size(1));
-            int positions = Math.toIntExact(maps.size(2));
-            Tensor x = Tensors.empty(maps.shape(), maps);
-            Program.RBF.launch(
-                    "centre",
-                    new LaunchConfig(Math.ceilDiv(positions, TILE), n, 1, TILE, 16),
-                    maps,
-                    x,
-                    channels,
-                    positions);
-            Tensor k = Products.matmul(x, Views.transpose(x));
-            Tensor norms = Tensors.empty(Shape.of(n, channels), maps);
-            Program.RBF.launch("diagonal", LaunchConfig.over((long) n * channels), k, norms, channels, n * channels);
-            float keep =
-                    given == null ? (float) (1 - EQUALITY_MARGIN * maps.type().epsilon()) : 1;
-            Tensor factor = given == null
-                    ? meanWidths(k, norms, keep)
-                    : Views.contiguous(Views.expand(Views.reshape(given, 1, 1, 1), n, 1, 1));
-            Program.RBF.launch(
-                    "gaussian", new LaunchConfig(channels, n, 1, 256, 1), k, norms, factor, channels, keep, (float)
-                            diagonal);
-            return Result.of(k, (g, wanted) -> list(backward(Views.contiguous(g), k, factor, x)), x, factor);
-        }
-
-        private static Tensor meanWidths(Tensor gram, Tensor norms, float keep) {
-            int n = Math.toIntExact(gram.size(0));
-            int channels = Math.toIntExact(gram.size(1));
-            int blocks = Math.ceilDiv(channels, ROWS);
-            Tensor parts = Tensors.empty(Shape.of(n, blocks), gram);
-            Program.RBF.launch(
-                    "distances", new LaunchConfig(blocks, n, 1, 32 * ROWS, 1), gram, norms, parts, channels, keep);
-            Tensor factor = Tensors.empty(Shape.of(n, 1, 1), gram);
-            float pairs = (float) ((double) channels * (channels - 1) / 2);
-            Program.RBF.launch(
-                    "widths", new LaunchConfig(n, 1, 1, 32, 1), parts, factor, blocks, pairs, (float) Sigma.SMALLEST);
-            return factor;
-        }
-
-        private static Tensor backward(Tensor g, Tensor k, Tensor factor, Tensor x) {
-            int n = Math.toIntExact(x.size(0));
-            int channels = Math.toIntExact(x.size(1));
-            int tiles = Math.ceilDiv(channels, TILE);
-            Tensor t = Tensors.empty(k.shape(), k);
-            Tensor rowSums = Tensors.empty(Shape.of(n, tiles, channels), k);
-            Program.RBF.launch(
-                    "symmetric_gradient",
-                    new LaunchConfig(tiles, tiles, n, TILE, 8),
-                    g,
-                    k,
-                    factor,
-                    t,
-                    rowSums,
-                    channels);
-            Tensor tx = Products.matmul(t, x);
-            Program.RBF.launch(
-                    "maps_gradient",
-                    new LaunchConfig(channels, n, 1, 256, 1),
-                    tx,
-                    x,
-                    rowSums,
-                    channels,
-                    Math.toIntExact(x.size(2)),
-                    tiles);
-            return tx;
-        }
     }
 
     /** Choice of the width σ of the {@link Rbf} kernel. */

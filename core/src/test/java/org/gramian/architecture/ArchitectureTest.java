@@ -50,6 +50,7 @@ class ArchitectureTest {
             "image",
             "backbone",
             "pooling",
+            "accelerate",
             "model",
             "explain",
             "inspect",
@@ -78,6 +79,22 @@ class ArchitectureTest {
                     : rule.whereLayer(LAYERS.get(i)).mayOnlyBeAccessedByLayers(users.toArray(String[]::new));
         }
         rule.whereLayer("check").mayNotBeAccessedByAnyLayer().check(CORE);
+    }
+
+    @Test
+    void definitionsKnowNoFusedLayersAndNoGpu() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(
+                        "org.gramian.autodiff..",
+                        "org.gramian.spd..",
+                        "org.gramian.pooling..",
+                        "org.gramian.linear..",
+                        "org.gramian.cluster..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.gramian.accelerate..", "org.gramian.tensor.cuda..")
+                .check(CORE);
     }
 
     @Test

@@ -323,24 +323,48 @@ class TapeTest {
     }
 
     @Test
-    void withoutASideStreamHooksDoNotRun() {
+    void runsAHookOnceWhenTheGradientIsFinal() {
         List<String> calls = new ArrayList<>();
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(Tensors.full(2, Shape.of(3), DType.F64, Device.CPU));
-            tape.beforeHooks(() -> calls.add("before"));
-            tape.hook(x, _ -> calls.add("hook"));
+            Var unused = tape.variable(Tensors.full(2, Shape.of(3), DType.F64, Device.CPU));
+            tape.hook(x, gradient -> calls.add(gradient == null ? "none" : "x " + gradient.toDoubles()[0]));
+            tape.hook(unused, gradient -> calls.add(gradient == null ? "unused" : "wrong"));
+            Var first = Arithmetic.mul(x, x);
             Var y = tape.apply(
                     List.of(x),
                     () -> Result.of(Elementwise.mul(x.value(), 5), (g, _) -> {
                         Tensor gradient = Elementwise.mul(g, 5);
-                        tape.runHook(x, gradient);
+                        tape.finished(x, gradient); // not yet: two more uses
                         calls.add("adjoint");
                         return Adjoint.list(gradient);
                     }));
-            try (Gradients gradients = tape.backward(y, Tensors.full(1, Shape.of(3), DType.F64, Device.CPU))) {
-                assertThat(gradients.of(x).toDoubles()).containsExactly(5, 5, 5);
+            Var sum = Arithmetic.add(first, y);
+            try (Gradients gradients = tape.backward(sum, Tensors.full(1, Shape.of(3), DType.F64, Device.CPU))) {
+                assertThat(gradients.of(x).toDoubles()).containsExactly(9, 9, 9);
+                assertThat(gradients.has(unused)).isFalse();
             }
         }
-        assertThat(calls).containsExactly("adjoint");
+        assertThat(calls).containsExactly("adjoint", "x 9.0", "unused");
+    }
+
+    @Test
+    void runsTheHookOfAFinishedGradientInsideTheAdjoint() {
+        List<String> calls = new ArrayList<>();
+        try (Tape tape = Tape.recording()) {
+            Var x = tape.variable(Tensors.full(2, Shape.of(3), DType.F64, Device.CPU));
+            tape.hook(x, gradient -> calls.add("hook"));
+            Var y = tape.apply(
+                    List.of(x),
+                    () -> Result.of(Elementwise.mul(x.value(), 5), (g, _) -> {
+                        Tensor gradient = Elementwise.mul(g, 5);
+                        tape.finished(x, gradient);
+                        calls.add("adjoint");
+                        return Adjoint.list(gradient);
+                    }));
+            tape.backward(y, Tensors.full(1, Shape.of(3), DType.F64, Device.CPU))
+                    .close();
+        }
+        assertThat(calls).containsExactly("hook", "adjoint");
     }
 }

@@ -38,13 +38,13 @@ record PoolingLowering(Algebra algebra) {
         int index = 0;
         Value maps = algebra.reshape(features, features.at(1), features.at(2) * features.at(3));
         for (Reduction reduction : pooling.reductions()) {
-            maps = at(reduction.word()).reduce(reduction, pooling.own(parameters, index++), maps);
+            maps = at(reduction.word()).reduce(reduction, pooling.stageParameters(parameters, index++), maps);
         }
         Aggregation aggregation = pooling.aggregation();
         Value seen = aggregation.isSpatial() ? algebra.reshape(maps, maps.at(1), features.at(2), features.at(3)) : maps;
-        Value x = at(aggregation.word()).aggregate(aggregation, pooling.own(parameters, index++), seen);
+        Value x = at(aggregation.word()).aggregate(aggregation, pooling.stageParameters(parameters, index++), seen);
         for (Normalization normalization : pooling.normalizations()) {
-            x = at(normalization.word()).normalize(normalization, pooling.own(parameters, index++), x);
+            x = at(normalization.word()).normalize(normalization, pooling.stageParameters(parameters, index++), x);
         }
         return x;
     }

@@ -3,7 +3,6 @@ package org.gramian.backbone.network;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;

@@ -97,7 +97,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Bindings bindings = Bindings.of(model.headParameters().variables(tape));
-            model.head().apply(tape.constant(maps), bindings, Head.Mode.PREDICTING);
+            model.scores(tape.constant(maps), bindings, Head.Mode.PREDICTING);
         }
     }
 
@@ -137,8 +137,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
     }
 
     private Var features(Tape tape, Var inputs) {
-        return model.backbone()
-                .apply(inputs, Bindings.of(model.backboneParameters().variables(tape)));
+        return model.features(inputs, Bindings.of(model.backboneParameters().variables(tape)));
     }
 
     /** Runs forward and backward pass; prediction mode leaves batch-norm statistics unchanged. */
@@ -149,7 +148,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
             Var maps = all ? features(tape, input) : input;
             Set<String> frozen = all ? Set.of() : model.head().pretrained().keySet();
             Bindings bindings = Bindings.of(model.headParameters().variables(tape, frozen::contains));
-            Var scores = model.head().apply(maps, bindings, Head.Mode.PREDICTING);
+            Var scores = model.scores(maps, bindings, Head.Mode.PREDICTING);
             Tensor targets = Classification.oneHot(
                     new long[Math.toIntExact(inputs.size(0))], model.head().classes(), DType.F32);
             Var loss = Classification.crossEntropy(scores, Tensors.to(targets, model.device()));

@@ -8,8 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Backward;
-import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -30,7 +28,7 @@ public final class UpperTriangle {
     private record Key(long size, DType type, Device device, Backward backward) {}
 
     /** Indices from vector to flattened matrix and back, and the factors of both directions. */
-    record Layout(Tensor toVector, Tensor toMatrix, Tensor factors, Tensor gradientFactors) {}
+    public record Layout(Tensor toVector, Tensor toMatrix, Tensor factors, Tensor gradientFactors) {}
 
     /** Layouts by size; a process uses few sizes. */
     private static final Map<Key, Layout> LAYOUTS = new ConcurrentHashMap<>();
@@ -76,7 +74,7 @@ public final class UpperTriangle {
     }
 
     /** Returns the indices and factors for matrices of a size, of the type and device of a tensor. */
-    static Layout layout(long size, Tensor like, Backward backward) {
+    public static Layout layout(long size, Tensor like, Backward backward) {
         return LAYOUTS.computeIfAbsent(new Key(size, like.type(), like.device(), backward), UpperTriangle::layout);
     }
 
@@ -112,75 +110,5 @@ public final class UpperTriangle {
         Tensor there = Tensors.to(made, device);
         Scope.detach(there);
         return there;
-    }
-
-    /**
-     * CUDA kernels that fuse {@link UpperTriangle}, the smoothed root {@code v/(√(|v|+ε) + √ε)} and L2 normalization,
-     * reading the triangle in place and writing the vector once.
-     */
-    public static final class Kernels {
-        private static final class Program {
-            static final CudaProgram TRIANGLE = CudaProgram.beside(Kernels.class, "triangle.cu");
-        }
-
-        private static final int TILE = 32;
-
-        private Kernels() {}
-
-        /** Returns whether the kernels can process the matrices. */
-        public static boolean suit(Var matrices) {
-            return CudaProgram.suits(matrices.value());
-        }
-
-        /**
-         * Computes unit vectors {@code [n, C(C+1)/2]} of symmetric matrices {@code [n, C, C]}.
-         *
-         * @param epsilon ε > 0
-         * @param smallest lower bound of the norm
-         */
-        public static Var unitRoots(Var matrices, double epsilon, double smallest) {
-            return matrices.tape().apply(List.of(matrices), () -> apply(matrices.value(), epsilon, smallest));
-        }
-
-        private static Result apply(Tensor y, double epsilon, double smallest) {
-            int n = Math.toIntExact(y.size(0));
-            int size = Math.toIntExact(y.size(1));
-            long length = UpperTriangle.length(size);
-            float margin = (float) epsilon;
-            float rootOfMargin = (float) Math.sqrt(epsilon);
-            LaunchConfig rows = new LaunchConfig(size, n, 1, 256, 1);
-            LaunchConfig images = new LaunchConfig(n, 1, 1, 256, 1);
-            Tensor parts = Tensors.empty(Shape.of(n, size), y);
-            Program.TRIANGLE.launch("squares", rows, y, parts, size, margin, rootOfMargin);
-            Tensor norms = Tensors.empty(Shape.of(n, 1), y);
-            Program.TRIANGLE.launch("totals", images, parts, norms, size, 1, (float) smallest);
-            Tensor u = Tensors.empty(Shape.of(n, length), y);
-            Program.TRIANGLE.launch("unit_vectors", rows, y, norms, u, size, length, margin, rootOfMargin);
-            return Result.of(
-                    u,
-                    (upstream, wanted) -> {
-                        Tensor g = Views.contiguous(upstream);
-                        Program.TRIANGLE.launch("along", rows, u, g, parts, size, length);
-                        Tensor dots = Tensors.empty(Shape.of(n, 1), y);
-                        Program.TRIANGLE.launch("totals", images, parts, dots, size, 0, 0f);
-                        Tensor e = Tensors.empty(y.shape(), y);
-                        int tiles = Math.ceilDiv(size, TILE);
-                        Program.TRIANGLE.launch(
-                                "matrix_gradient",
-                                new LaunchConfig(tiles, tiles, n, TILE, 8),
-                                y,
-                                u,
-                                g,
-                                norms,
-                                dots,
-                                e,
-                                size,
-                                length,
-                                margin);
-                        return list(e);
-                    },
-                    norms,
-                    parts);
-        }
     }
 }

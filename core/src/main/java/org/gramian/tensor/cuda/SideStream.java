@@ -33,26 +33,19 @@ import org.jspecify.annotations.Nullable;
  * once to the next tensor of the same stream. Therefore a section holds the tensors that it reads until the current
  * stream has waited for it. Its results may be freed at any time: their memory returns to later sections only, which
  * start after their readers.
- *
- * <p>The environment variable {@value #SWITCH} disables the stream if it is {@code off}.
  */
 public final class SideStream implements Scheduler {
-    /** Environment variable; {@code off} disables the stream. */
-    public static final String SWITCH = "GRAMIAN_SIDE_STREAM";
-
-    private static final boolean ENABLED = !"off".equalsIgnoreCase(System.getenv(SWITCH));
-
     private static final int LOWEST_PRIORITY = 0;
     private static final int NO_TIMING = 2; // cudaEventDisableTiming
 
     /** Most sections that the current stream has not waited for. */
-    private static final int MOST_SECTIONS = 8;
+    private static final int MAX_SECTIONS = 8;
 
     /** Bytes held by sections from which on the current stream waits for the older half of them. */
-    private static final long MOST_BYTES = 256L << 20;
+    private static final long MAX_BYTES = 256L << 20;
 
     /** Bytes that a section may read: kernels that read more fill the GPU alone, and holding the tensors would cost memory. */
-    private static final long LARGEST = MOST_BYTES / 2;
+    private static final long MAX_READ_BYTES = MAX_BYTES / 2;
 
     private static final int ACTIVE = 1; // cudaStreamCaptureStatusActive
 
@@ -68,7 +61,7 @@ public final class SideStream implements Scheduler {
             return new Shared(
                     CudaStream.create(LOWEST_PRIORITY),
                     event(),
-                    Stream.generate(Shared::event).limit(MOST_SECTIONS).toList(),
+                    Stream.generate(Shared::event).limit(MAX_SECTIONS).toList(),
                     new AtomicBoolean());
         }
 
@@ -103,10 +96,10 @@ public final class SideStream implements Scheduler {
     /**
      * Opens the stream of a GPU on this thread.
      *
-     * @return null on the CPU, outside of a {@link CudaStream}, if the stream is open already, or if it is disabled
+     * @return null on the CPU, outside of a {@link CudaStream}, or if the stream is open already
      */
     public static @Nullable SideStream open(Device device) {
-        if (!ENABLED || device.kind() != Device.Kind.CUDA) {
+        if (device.kind() != Device.Kind.CUDA) {
             return null;
         }
         MemorySegment current = Cuda.currentStream(device.index());
@@ -158,16 +151,16 @@ public final class SideStream implements Scheduler {
     @Override
     public List<@Nullable Tensor> run(List<Tensor> reads, Supplier<List<@Nullable Tensor>> work) {
         long size = bytes(reads);
-        if (size > LARGEST) {
+        if (size > MAX_READ_BYTES) {
             return SEQUENTIAL.run(reads, work);
         }
-        while (sections.size() == MOST_SECTIONS || (bytes + size > MOST_BYTES && !sections.isEmpty())) {
+        while (sections.size() == MAX_SECTIONS || (bytes + size > MAX_BYTES && !sections.isEmpty())) {
             join(sections.size() / 2);
         }
         record(shared.begin, current);
         await(shared.stream, shared.begin);
         Section section = new Section(shared.ends.get(next), aliases(reads), size);
-        next = (next + 1) % MOST_SECTIONS;
+        next = (next + 1) % MAX_SECTIONS;
         sections.addLast(section);
         bytes += size;
         SECTIONS.incrementAndGet();

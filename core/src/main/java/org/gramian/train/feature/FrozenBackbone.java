@@ -3,6 +3,7 @@ package org.gramian.train.feature;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
+import org.gramian.accelerate.Acceleration;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
@@ -32,6 +33,10 @@ public record FrozenBackbone(
         String fingerprint,
         Device device)
         implements AutoCloseable {
+    public FrozenBackbone {
+        backbone = Acceleration.rewrite(backbone);
+    }
+
     /** Creates a backbone without tail. */
     public FrozenBackbone(
             Backbone backbone,

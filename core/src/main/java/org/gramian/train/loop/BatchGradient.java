@@ -39,8 +39,7 @@ final class BatchGradient implements AutoCloseable {
     }
 
     /** Computes scores and loss; the scheduler runs parts of the backward pass. */
-    BatchGradient(
-            Scheduler scheduler, TrainableModel model, Tensor input, Tensor targets, Dropout.OfBatch dropout) {
+    BatchGradient(Scheduler scheduler, TrainableModel model, Tensor input, Tensor targets, Dropout.OfBatch dropout) {
         this.model = model;
         this.tape = Tape.recording(scheduler);
         try {

@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
+import org.gramian.accelerate.Acceleration;
+import org.gramian.accelerate.Rule;
 import org.gramian.autodiff.Parameter;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -19,7 +21,6 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
-import org.gramian.tensor.cuda.SideStream;
 import org.gramian.tensor.library.CudaGraph;
 import org.gramian.train.CudaGraphOptimizer;
 import org.gramian.train.GpuStepState;
@@ -78,7 +79,8 @@ final class CudaGraphSteps implements Steps {
 
     /** Whether the steps of a stage can be captured. */
     static boolean suits(TrainingStage stage, Source source, HeadRates rates) {
-        return batchSource(stage, source).isPresent()
+        return Rule.OPTIMIZER.isEnabled()
+                && batchSource(stage, source).isPresent()
                 && stage.recipe().batching().accumulate() == 1
                 && !stage.model().model().head().normalized()
                 && !stage.model().drawsAtRandom()
@@ -185,13 +187,14 @@ final class CudaGraphSteps implements Steps {
                 BatchMixing.Rows plain =
                         new BatchMixing.Rows(batches.input(places), Views.select(targets, 0, batchLabels), batchLabels);
                 BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
-                try (Scheduler scheduler = SideStream.openInCapture(order.device());
+                try (Scheduler scheduler = Acceleration.scheduler(order.device());
                         BatchGradient gradient = new BatchGradient(
-                        scheduler,
-                        stage.model(),
-                        rows.input(),
-                        rows.targets(),
-                        descriptors -> stage.dropout(0).apply(descriptors, places, cells))) { // key in the cells
+                                scheduler,
+                                stage.model(),
+                                rows.input(),
+                                rows.targets(),
+                                descriptors ->
+                                        stage.dropout(0).apply(descriptors, places, cells))) { // key in the cells
                     cells.observe(gradient.scores(), rows.labels(), gradient.loss());
                     gradient.registerHooks(optimizer, groups);
                     gradient.backward(1, (reached, gradients) -> {

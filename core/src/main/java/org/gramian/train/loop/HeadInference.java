@@ -27,12 +27,12 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
 
     /** Computes scores {@code [n, k]} and returns the result of {@code use}, after which they are freed. */
     <T> T scores(int[] places, Function<Tensor, T> use) {
-        return run(places, (features, head) -> model.head().apply(features, head, Head.Mode.PREDICTING), use);
+        return run(places, (features, head) -> model.scores(features, head, Head.Mode.PREDICTING), use);
     }
 
     /** Computes descriptors {@code [n, d]} and returns the result of {@code use}, after which they are freed. */
     <T> T descriptors(int[] places, Function<Tensor, T> use) {
-        return run(places, model.head()::describe, use);
+        return run(places, model::describe, use);
     }
 
     /** Computes descriptors as in a training step, with channels that stages of the pooling drop. */
@@ -43,7 +43,7 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
                     Map<String, Var> bound =
                             new HashMap<>(model.headParameters().variables(features.tape()));
                     bound.putAll(TrainableModel.draws(model, features, Dropout.NONE.of(places)));
-                    return model.head().describe(features, Bindings.of(bound));
+                    return model.describe(features, Bindings.of(bound));
                 },
                 use);
     }

@@ -15,7 +15,9 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.gramian.accelerate.Acceleration;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.backbone.Backbone;
@@ -323,13 +325,14 @@ public final class PoolingSelection {
                 Fitting.fit(pooling, table.rows(fitted), parameters, new SplittableRandom(seed));
             }
             Tensor rows = Tensors.empty(Shape.of(table.count(), size), DType.F32, device);
+            Layer layer = Acceleration.rewrite(pooling);
             for (int start = 0; start < table.count(); start += BATCH) {
                 context.throwIfInterrupted();
                 int[] places = IntStream.range(start, Math.min(table.count(), start + BATCH))
                         .toArray();
                 try (Scope _ = Scope.open();
                         Tape tape = Tape.inference()) {
-                    Tensor made = pooling.apply(
+                    Tensor made = layer.apply(
                                     tape.constant(table.rows(places)), Bindings.of(parameters.variables(tape)))
                             .value();
                     Views.slice(rows, 0, start, start + places.length).copyFrom(made);

@@ -139,7 +139,7 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
             Map<String, Var> backbone = model.backboneParameters().variables(tape);
             variables.put(BACKBONE, backbone);
             Var images = precision == Precision.BF16 ? Arithmetic.cast(features, DType.BF16) : features;
-            Var maps = model.backbone().apply(images, Bindings.of(backbone));
+            Var maps = model.features(images, Bindings.of(backbone));
             features = Arithmetic.cast(maps, DType.F32);
         }
         Set<String> tail = stage == 1 ? model.head().pretrained().keySet() : Set.of();
@@ -149,7 +149,7 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
         Map<String, Var> bindings = new LinkedHashMap<>(head);
         bindings.putAll(draws(model, features, dropout));
         Bindings bound = Bindings.of(bindings);
-        Var descriptors = dropout.apply(model.head().describe(features, bound));
+        Var descriptors = dropout.apply(model.describe(features, bound));
         Var scores = model.head().classify(descriptors, bound, Head.Mode.TRAINING);
         return new Forward(scores, variables);
     }

@@ -1,4 +1,4 @@
-package org.gramian.spd;
+package org.gramian.accelerate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,6 +13,7 @@ import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Pooling;
+import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
@@ -31,7 +32,7 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 /** The descriptor with float16 products on a GPU against the operators on the CPU in float64. */
-class HalfPrecisionSpdTest {
+class GpuDescriptorTest {
     private static final long CHANNELS = 264;
 
     private static final List<String> NAMES = List.of("value", "gradient of features", "gradient of W");
@@ -119,9 +120,7 @@ class HalfPrecisionSpdTest {
                         Tensors.gaussian(seed.random(), Shape.of(sizes[0], sizes[1] * (sizes[1] + 1) / 2), DType.F64);
                 List<double[]> exact = withConvolution(pooling, inputs, upstream);
                 List<double[]> found = inTf32(() -> withConvolution(
-                        pooling,
-                        inputs.stream().map(HalfPrecisionSpdTest::onGpu).toList(),
-                        onGpu(upstream)));
+                        pooling, inputs.stream().map(GpuDescriptorTest::onGpu).toList(), onGpu(upstream)));
                 for (int k = 0; k < exact.size(); k++) {
                     assertThat(RelativeError.ofNorm(found.get(k), exact.get(k)))
                             .as("%s of %s, features %s", k == 0 ? "value" : "gradient " + k, pooling.text(), shape)
@@ -136,15 +135,16 @@ class HalfPrecisionSpdTest {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.recording()) {
             List<Var> variables = inputs.stream().map(tape::variable).toList();
-            Var output = pooling.apply(
-                    variables.getFirst(),
-                    Bindings.of(Map.of(
-                            "conv.weight",
-                            variables.get(1),
-                            "conv.bias",
-                            variables.get(2),
-                            "spd0.weight",
-                            variables.get(3))));
+            Var output = Acceleration.rewrite(pooling)
+                    .apply(
+                            variables.getFirst(),
+                            Bindings.of(Map.of(
+                                    "conv.weight",
+                                    variables.get(1),
+                                    "conv.bias",
+                                    variables.get(2),
+                                    "spd0.weight",
+                                    variables.get(3))));
             List<double[]> all = new ArrayList<>(List.of(output.value().toDoubles()));
             try (Gradients gradients = tape.backward(output, upstream)) {
                 variables.forEach(each -> all.add(gradients.of(each).toDoubles()));
@@ -165,20 +165,17 @@ class HalfPrecisionSpdTest {
     }
 
     @Test
-    void isUsedForSizesThatAreMultiplesOf8() {
+    void needsSizesThatAreMultiplesOf8() {
         Gpu.required();
         try (Scope _ = Scope.open()) {
-            Tensor maps = onGpu(Tensors.zeros(Shape.of(1, CHANNELS, 5), DType.F32, Device.CPU));
-            Rbf mean = new Rbf(new Sigma.Mean(), 1e-4);
-            assertThat(inTf32(() -> HalfPrecisionSpd.suits(mean, maps, CHANNELS, onGpu(positive(64)), 1e-5)))
-                    .isTrue();
-            assertThat(inTf32(() -> HalfPrecisionSpd.suits(mean, maps, CHANNELS, onGpu(positive(17)), 1e-5)))
-                    .isFalse();
-            assertThat(HalfPrecisionSpd.suits(mean, maps, CHANNELS, onGpu(positive(64)), 1e-5))
+            Tensor features = onGpu(Tensors.zeros(Shape.of(1, CHANNELS, 5, 1), DType.F32, Device.CPU));
+            FusedDescriptor.Form form = new FusedDescriptor.Form(new Rbf(new Sigma.Mean(), 1e-4), true, 1e-5);
+            boolean fits = inTf32(() -> GpuDescriptor.isSupported(form, features, onGpu(positive(64))));
+            boolean odd = inTf32(() -> GpuDescriptor.isSupported(form, features, onGpu(positive(17))));
+            assertThat(fits).isTrue();
+            assertThat(odd).isFalse();
+            assertThat(GpuDescriptor.isSupported(form, features, onGpu(positive(64))))
                     .as("without TF32")
-                    .isFalse();
-            Rbf learned = new Rbf(new Sigma.Learned(), 1e-4);
-            assertThat(inTf32(() -> HalfPrecisionSpd.suits(learned, maps, CHANNELS, onGpu(positive(64)), 1e-5)))
                     .isFalse();
         }
     }
@@ -344,7 +341,7 @@ class HalfPrecisionSpdTest {
                 Tape tape = Tape.recording()) {
             Var x = tape.variable(features);
             Var w = tape.variable(weight);
-            Var output = pooling.apply(x, Bindings.of(Map.of("spd0.weight", w)));
+            Var output = Acceleration.rewrite(pooling).apply(x, Bindings.of(Map.of("spd0.weight", w)));
             List<double[]> all = new ArrayList<>(List.of(output.value().toDoubles()));
             try (Gradients gradients = tape.backward(output, upstream)) {
                 all.add(gradients.of(x).toDoubles());

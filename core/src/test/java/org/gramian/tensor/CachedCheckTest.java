@@ -1,13 +1,8 @@
-package org.gramian.tensor.cuda;
+package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.atomic.AtomicInteger;
-import org.gramian.tensor.DType;
-import org.gramian.tensor.Scope;
-import org.gramian.tensor.Shape;
-import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.junit.jupiter.api.Test;
 
 class CachedCheckTest {

@@ -1,10 +1,9 @@
-package org.gramian.tensor.cuda;
+package org.gramian.tensor;
 
 import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.function.Predicate;
-import org.gramian.tensor.Tensor;
 
 /**
  * Condition on the values of tensors that is evaluated once per tensor: evaluation makes the caller wait for the GPU.

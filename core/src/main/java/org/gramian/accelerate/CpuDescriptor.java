@@ -1,9 +1,10 @@
-package org.gramian.spd.layer;
+package org.gramian.accelerate;
 
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import java.util.stream.IntStream;
+import org.gramian.accelerate.FusedDescriptor.Form;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
@@ -11,6 +12,8 @@ import org.gramian.spd.Backward;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
+import org.gramian.spd.layer.SpdTransform;
+import org.gramian.spd.layer.UpperTriangle;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -38,17 +41,7 @@ import org.jspecify.annotations.Nullable;
  *       of the batch. So the descriptor of an image does not depend on the others.
  * </ul>
  */
-public final class SpdDescriptors {
-    /**
-     * Form of the descriptor.
-     *
-     * @param kernel with a width that is constant for the gradient
-     * @param relu whether {@code max(Y, 0)} follows the transform
-     * @param epsilon ε > 0 of the root {@code v/(√(|v|+ε) + √ε)}
-     * @param smallestNorm lower bound of the norm
-     */
-    public record Form(Rbf kernel, boolean relu, double epsilon, double smallestNorm) {}
-
+final class CpuDescriptor {
     /** Rows of a block; 4 by 4 blocks take 10/16 of the operations, smaller ones run below the rate of products. */
     private static final long BLOCK = 128;
 
@@ -70,7 +63,7 @@ public final class SpdDescriptors {
     private final double[] factors;
     private final double[] norms;
 
-    private SpdDescriptors(Form form, double width, Tensor maps, Tensor weight) {
+    private CpuDescriptor(Form form, double width, Tensor maps, Tensor weight) {
         this.form = form;
         this.width = width;
         this.maps = maps;
@@ -85,49 +78,44 @@ public final class SpdDescriptors {
         this.norms = new double[n];
     }
 
-    /** Returns whether {@link #apply} can compute the descriptors and is the fastest way to do so. */
-    public static boolean suit(Var maps, Var weight, Kernel kernel) {
-        boolean trained = maps.wantsGradient() || weight.wantsGradient();
-        return maps.shape().rank() == 3
-                && maps.shape().at(1) >= (trained ? FEWEST_IN_TRAINING : FEWEST_IN_INFERENCE)
-                && canCompute(maps, weight, kernel);
-    }
-
-    private static boolean canCompute(Var maps, Var weight, Kernel kernel) {
-        Tensor m = maps.value();
+    /**
+     * Returns whether the descriptors can be computed here and this is the fastest way to do so.
+     *
+     * @param input features on the device, and of the type, of M
+     * @param weight W {@code [C, C']}
+     */
+    static boolean isSupported(Var input, Var weight) {
+        Tensor features = input.value();
         Tensor w = weight.value();
-        return kernel instanceof Rbf rbf
-                && rbf.backward() == Backward.EXACT
-                && rbf.hasConstantWidth()
-                && m.device().kind() == Device.Kind.CPU
-                && (m.type() == DType.F32 || m.type() == DType.F64)
-                && w.type() == m.type()
+        boolean trained = input.wantsGradient() || weight.wantsGradient();
+        return features.device().kind() == Device.Kind.CPU
+                && (features.type() == DType.F32 || features.type() == DType.F64)
+                && w.type() == features.type()
                 && w.shape().rank() == 2
-                && w.size(0) == m.size(1)
+                && w.size(0) >= (trained ? FEWEST_IN_TRAINING : FEWEST_IN_INFERENCE)
                 && w.size(1) <= w.size(0);
     }
 
     /**
      * Computes the descriptors.
      *
+     * @param ofKernel parameters of the kernel
      * @param maps M {@code [n, C, N]}
      * @param weight W {@code [C, C']} with {@code C' ≤ C}
-     * @param ofKernel parameters of the kernel
      * @return {@code [n, C'(C'+1)/2]}
      */
-    public static Var apply(Var maps, Var weight, Form form, Bindings ofKernel) {
+    static Var apply(Form form, Bindings ofKernel, Var maps, Var weight) {
         Kernel.requireMaps("rbf", maps);
-        if (!canCompute(maps, weight, form.kernel)) {
+        if (maps.shape().at(1) != weight.shape().at(0)) {
             throw new IllegalArgumentException(
-                    "descriptors: expected maps [n, C, N] and a weight [C, C'] on the CPU, found " + maps + " and "
-                            + weight);
+                    "descriptor: expected maps [n, C, N] and a weight [C, C'], found " + maps + " and " + weight);
         }
         boolean trained = maps.wantsGradient() || weight.wantsGradient();
-        double width = form.kernel.width(ofKernel);
+        double width = form.kernel().width(ofKernel);
         return maps.tape()
                 .apply(
                         List.of(maps, weight),
-                        () -> new SpdDescriptors(form, width, maps.value(), weight.value()).forward(trained));
+                        () -> new CpuDescriptor(form, width, maps.value(), weight.value()).forward(trained));
     }
 
     /**
@@ -203,7 +191,7 @@ public final class SpdDescriptors {
         for (int row = 0; row < rows.size(); row++) {
             rows.get(row).copyFrom(Elementwise.expInPlace(Elementwise.mulInPlace(squares.get(row), factors[i])));
         }
-        Tensors.fill(Views.diagonal(k), 1 + form.kernel.jitter());
+        Tensors.fill(Views.diagonal(k), 1 + form.kernel().jitter());
         mirror(k);
     }
 
@@ -221,10 +209,10 @@ public final class SpdDescriptors {
     /** Computes the unit vector from the upper blocks of {@code Y = WᵀKW}. */
     private void vector(int i, @Nullable Saved saved, Tensor y, Tensor target) {
         Tensor elements = Views.select(Views.reshape(y, 1, size * size), 1, layout.toVector());
-        Tensor v = Elementwise.mulInPlace(form.relu ? Elementwise.relu(elements) : elements, layout.factors());
-        Tensor root = Elementwise.sqrtInPlace(Elementwise.add(form.relu ? v : Elementwise.abs(v), form.epsilon));
-        Tensor value = Elementwise.div(v, Elementwise.add(root, Math.sqrt(form.epsilon)));
-        norms[i] = Math.max(Math.sqrt(inner(value, value)), form.smallestNorm);
+        Tensor v = Elementwise.mulInPlace(form.relu() ? Elementwise.relu(elements) : elements, layout.factors());
+        Tensor root = Elementwise.sqrtInPlace(Elementwise.add(form.relu() ? v : Elementwise.abs(v), form.epsilon()));
+        Tensor value = Elementwise.div(v, Elementwise.add(root, Math.sqrt(form.epsilon())));
+        norms[i] = Math.max(Math.sqrt(inner(value, value)), form.smallestNorm());
         target.copyFrom(Elementwise.mulInPlace(value, 1 / norms[i]));
         if (saved != null) {
             image(saved.roots, i).copyFrom(root);
@@ -262,7 +250,7 @@ public final class SpdDescriptors {
     private Tensor gradientOfMatrix(Tensor g, Tensor u, Tensor root) {
         Tensor across = Elementwise.addScaled(g, u, -inner(u, g));
         Tensor ofVector = Elementwise.mulInPlace(Elementwise.div(across, root), layout.gradientFactors());
-        if (form.relu) {
+        if (form.relu()) {
             Elementwise.mulInPlace(ofVector, Elementwise.sign(u));
         }
         return Views.reshape(Views.select(ofVector, 1, layout.toMatrix()), 1, size, size);

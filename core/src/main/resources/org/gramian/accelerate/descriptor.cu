@@ -1,4 +1,4 @@
-// rbf/spd/relu/triu/root/l2 with float16 matrices; org.gramian.spd.HalfPrecisionSpd launches these. Centred maps, their
+// rbf/spd/relu/triu/root/l2 with float16 matrices; org.gramian.accelerate.GpuDescriptor launches these. Centred maps, their
 // squared distances, K, Y, E = dL/dY and dL/dK are float16 and stored as 16-bit words: NVRTC has no header for the type.
 // Sums are float32. Rows of matrices are multiples of 8, so that a thread reads 8 elements in one access.
 

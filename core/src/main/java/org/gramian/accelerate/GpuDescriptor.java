@@ -1,11 +1,13 @@
-package org.gramian.spd;
+package org.gramian.accelerate;
 
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
+import org.gramian.accelerate.FusedDescriptor.Form;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
+import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
@@ -37,9 +39,9 @@ import org.jspecify.annotations.Nullable;
  *       own.
  * </ul>
  */
-public final class HalfPrecisionSpd {
+final class GpuDescriptor {
     private static final class Program {
-        static final CudaProgram HALF = CudaProgram.beside(HalfPrecisionSpd.class, "half.cu");
+        static final CudaProgram DESCRIPTOR = CudaProgram.beside(GpuDescriptor.class, "descriptor.cu");
     }
 
     /** cuBLAS needs rows of a multiple of 16 bytes for its fast kernels. */
@@ -57,7 +59,7 @@ public final class HalfPrecisionSpd {
     /** With a smaller ε the bound of gradients is so loose that they would lose digits. */
     private static final double SMALLEST_EPSILON = 1e-8;
 
-    /** Blocks, or warps for small matrices, that share an image, each with rows of it; as in {@code half.cu}. */
+    /** Blocks, or warps for small matrices, that share an image, each with rows of it; as in {@code descriptor.cu}. */
     private static final int PARTS = 32;
 
     /** Largest matrix whose vector one block computes. */
@@ -69,24 +71,19 @@ public final class HalfPrecisionSpd {
     /** Rows and columns of a tile of a matrix. */
     private static final int TILE = 32;
 
-    private HalfPrecisionSpd() {}
+    private GpuDescriptor() {}
 
     /**
-     * Returns whether this computation is available: TF32 is allowed, σ is constant, and sizes are multiples of 8.
+     * Returns whether the descriptors can be computed here: TF32 is allowed and sizes are multiples of 8.
      *
-     * @param rbf kernel
-     * @param maps M, or the input of the convolution that computes M
-     * @param channels number of maps C
+     * @param features features on the device, and of the type, of M
      * @param weight W {@code [C, C']}
-     * @param epsilon ε of the root
      */
-    public static boolean suits(Rbf rbf, Tensor maps, long channels, Tensor weight, double epsilon) {
-        return CudaProgram.suits(maps)
+    static boolean isSupported(Form form, Tensor features, Tensor weight) {
+        return CudaProgram.suits(features)
+                && CudaProgram.suits(weight)
                 && Libtorch.load().math().tf32()
-                && rbf.backward() == Backward.EXACT
-                && rbf.hasConstantWidth()
-                && epsilon >= SMALLEST_EPSILON
-                && weight.size(0) == channels
+                && form.epsilon() >= SMALLEST_EPSILON
                 && weight.size(0) % ALIGNMENT == 0
                 && weight.size(1) % ALIGNMENT == 0;
     }
@@ -94,16 +91,13 @@ public final class HalfPrecisionSpd {
     /**
      * Computes unit vectors {@code [n, C'(C'+1)/2]} of maps.
      *
-     * @param rbf kernel
-     * @param ofKernel its parameters
+     * @param ofKernel parameters of the kernel
      * @param maps M {@code [n, C, N]}; with a bias, the maps are {@code max(M + b, 0)}
      * @param bias b {@code [C]}, or null
      * @param weight W {@code [C, C']}
-     * @param epsilon ε of the root
-     * @param smallest lower bound of the norm
      */
-    public static Var unitRoots(
-            Rbf rbf, Bindings ofKernel, Var maps, @Nullable Var bias, Var weight, double epsilon, double smallest) {
+    static Var apply(Form form, Bindings ofKernel, Var maps, @Nullable Var bias, Var weight) {
+        Rbf rbf = form.kernel();
         List<Var> inputs = bias == null ? List.of(maps, weight) : List.of(maps, weight, bias);
         return maps.tape()
                 .apply(
@@ -115,8 +109,8 @@ public final class HalfPrecisionSpd {
                                         rbf.constantFactor(maps.value(), ofKernel),
                                         1 + rbf.jitter()),
                                 weight,
-                                (float) epsilon,
-                                (float) smallest));
+                                (float) form.epsilon(),
+                                (float) form.smallestNorm()));
     }
 
     /**
@@ -148,7 +142,7 @@ public final class HalfPrecisionSpd {
             int blocks = Math.ceilDiv(positions, 32);
             Tensor means = Tensors.empty(Shape.of(n, positions), maps);
             Tensor ranges = Tensors.empty(Shape.of(n, blocks), maps);
-            Program.HALF.launch(
+            Program.DESCRIPTOR.launch(
                     "means", new LaunchConfig(blocks, n, 1, 32, 32), maps, bias, means, ranges, channels, positions);
             Tensor left = half(Shape.of(n, channels, padded), maps);
             Tensor right = half(left.shape(), maps);
@@ -156,7 +150,7 @@ public final class HalfPrecisionSpd {
             Tensor positive =
                     bias == null ? null : Tensors.empty(Shape.of(n, channels, padded / 8), DType.U8, maps.device());
             Tensor scales = Tensors.empty(Shape.of(n), maps);
-            Program.HALF.launch(
+            Program.DESCRIPTOR.launch(
                     "centred",
                     overMaps(n, channels),
                     maps,
@@ -178,10 +172,10 @@ public final class HalfPrecisionSpd {
             LaunchConfig rows = rows(d);
             @Nullable Tensor parts = given == null ? Tensors.empty(Shape.of(n, rows.x()), maps) : null;
             if (parts != null) {
-                Program.HALF.launch("distances", rows, d, parts, channels);
+                Program.DESCRIPTOR.launch("distances", rows, d, parts, channels);
             }
             Tensor factor = Tensors.empty(Shape.of(n), maps);
-            Program.HALF.launch(
+            Program.DESCRIPTOR.launch(
                     "gaussian",
                     rows,
                     d,
@@ -213,7 +207,7 @@ public final class HalfPrecisionSpd {
             int channels = Math.toIntExact(k.size(1));
             Tensor laplacian = half(k.shape(), k);
             Tensor multipliers = Tensors.empty(Shape.of(n, channels), scale);
-            Program.HALF.launch(
+            Program.DESCRIPTOR.launch(
                     "laplacian",
                     rows(k),
                     g,
@@ -230,7 +224,7 @@ public final class HalfPrecisionSpd {
             Tensor gradient = Tensors.empty(
                     byChannel ? Shape.of(channels, n, positions) : Shape.of(n, channels, positions), scale);
             @Nullable Tensor sums = byChannel ? Tensors.empty(Shape.of(n, channels), scale) : null;
-            Program.HALF.launch(
+            Program.DESCRIPTOR.launch(
                     "maps_gradient",
                     overMaps(n, channels),
                     lx,
@@ -264,7 +258,7 @@ public final class HalfPrecisionSpd {
         Tensor parts = Tensors.empty(Shape.of(n, PARTS), kernel.scales);
         Tensor u = Tensors.empty(Shape.of(n, length), kernel.scales);
         if (size <= SMALL) {
-            Program.HALF.launch(
+            Program.DESCRIPTOR.launch(
                     "small_unit_vectors",
                     new LaunchConfig(n, 1, 1, 32 * PARTS, 1),
                     y,
@@ -276,8 +270,9 @@ public final class HalfPrecisionSpd {
                     rootOfEpsilon,
                     smallest);
         } else {
-            Program.HALF.launch("squares", shares, y, parts, size, epsilon, rootOfEpsilon);
-            Program.HALF.launch("unit_vectors", shares, y, parts, u, size, length, epsilon, rootOfEpsilon, smallest);
+            Program.DESCRIPTOR.launch("squares", shares, y, parts, size, epsilon, rootOfEpsilon);
+            Program.DESCRIPTOR.launch(
+                    "unit_vectors", shares, y, parts, u, size, length, epsilon, rootOfEpsilon, smallest);
         }
         return Result.of(
                 u,
@@ -285,10 +280,11 @@ public final class HalfPrecisionSpd {
                     Tensor g = Views.contiguous(upstream);
                     Tensor sums = Tensors.empty(Shape.of(n, PARTS), g);
                     Tensor maxima = Tensors.empty(Shape.of(n, PARTS), g);
-                    Program.HALF.launch("along", shares, y, g, sums, maxima, size, length, epsilon, rootOfEpsilon);
+                    Program.DESCRIPTOR.launch(
+                            "along", shares, y, g, sums, maxima, size, length, epsilon, rootOfEpsilon);
                     Tensor dots = Tensors.empty(Shape.of(n), g);
                     Tensor scale = Tensors.empty(Shape.of(1), g);
-                    Program.HALF.launch(
+                    Program.DESCRIPTOR.launch(
                             "scale_of_gradient",
                             new LaunchConfig(1, 1, 1, 1024, 1),
                             parts,
@@ -302,7 +298,7 @@ public final class HalfPrecisionSpd {
                             (float) (LARGEST / size));
                     Tensor e = half(y.shape(), g);
                     int tiles = Math.ceilDiv(size, TILE);
-                    Program.HALF.launch(
+                    Program.DESCRIPTOR.launch(
                             "matrix_gradient",
                             new LaunchConfig(tiles, tiles, n, TILE, 8),
                             y,
@@ -370,7 +366,7 @@ public final class HalfPrecisionSpd {
         Products.addProducts(product, 0, 1.0 / divisor, left, right);
         int count = Math.toIntExact(wk.size(2) * e.size(2));
         Tensor gradient = Tensors.empty(Shape.of(wk.size(2), e.size(2)), scale);
-        Program.HALF.launch("unscaled", LaunchConfig.over(count), product, scale, gradient, 2f * divisor, count);
+        Program.DESCRIPTOR.launch("unscaled", LaunchConfig.over(count), product, scale, gradient, 2f * divisor, count);
         return gradient;
     }
 

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Tokens;
@@ -112,9 +111,7 @@ public final class ForeignNetwork implements AutoCloseable {
             Var output = backbone.apply(input, Bindings.of(parameters.variables(tape)));
             shape = output.shape();
             ours = scores
-                    ? Tokens.softmax(Shapes.reshape(output, batch, shape.at(1)))
-                            .value()
-                            .toFloats()
+                    ? Tokens.softmax(output.reshape(batch, shape.at(1))).value().toFloats()
                     : output.value().toFloats();
         }
         boolean last = input().getShape()[1] != COLOURS && input().getShape()[3] == COLOURS;

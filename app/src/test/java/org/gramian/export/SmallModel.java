@@ -16,7 +16,6 @@ import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -95,8 +94,8 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
             if (statistic || plain) {
                 try (Scope _ = Scope.open()) {
                     Tensor noise = Tensors.gaussian(random, parameter.value().shape(), DType.F32);
-                    Tensor small = Elementwise.mul(Elementwise.abs(noise), 0.2);
-                    parameter.set(Elementwise.add(parameter.value(), small));
+                    Tensor small = noise.abs().mul(0.2);
+                    parameter.set(parameter.value().add(small));
                 }
             }
         }

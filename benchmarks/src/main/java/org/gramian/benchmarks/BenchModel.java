@@ -7,7 +7,6 @@ import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.gramian.accelerate.Acceleration;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Layer;
@@ -22,7 +21,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.train.ParameterGroup;
 
 /**
@@ -69,8 +67,8 @@ final class BenchModel implements AutoCloseable {
         input = input(batch, spec);
         int classes = spec.number("classes");
         long[] classOf = LongStream.range(0, batch).map(i -> i % classes).toArray();
-        labels = Tensors.to(Tensors.ofLongs(classOf, Shape.of(batch)), device);
-        targets = Tensors.to(Classification.oneHot(classOf, classes, DType.F32), device);
+        labels = Tensors.ofLongs(classOf, Shape.of(batch)).to(device);
+        targets = Classification.oneHot(classOf, classes, DType.F32).to(device);
     }
 
     static BenchModel of(BenchWorkload workload, TaskSpec spec) {
@@ -88,7 +86,7 @@ final class BenchModel implements AutoCloseable {
                 ? Shape.of(batch, 3, pixels, pixels)
                 : Shape.of(batch, spec.number("channels"), side, side);
         Tensor made = SyntheticValues.uniform(shape, 1, 1, spec.device());
-        return precision == Precision.BF16 ? Views.channelsLast(made) : made;
+        return precision == Precision.BF16 ? made.channelsLast() : made;
     }
 
     /**
@@ -106,8 +104,8 @@ final class BenchModel implements AutoCloseable {
         Var maps;
         if (backbone.isPresent()) {
             Var images = tape.constant(input);
-            Var entering = precision == Precision.BF16 ? Arithmetic.cast(images, DType.BF16) : images;
-            maps = Arithmetic.cast(backbone.get().apply(entering, bindings), DType.F32);
+            Var entering = precision == Precision.BF16 ? images.to(DType.BF16) : images;
+            maps = backbone.get().apply(entering, bindings).to(DType.F32);
         } else {
             maps = tape.variable(input);
             variables.put(FEATURES, maps);
@@ -123,7 +121,7 @@ final class BenchModel implements AutoCloseable {
     }
 
     Var loss(Var output) {
-        return head.isPresent() ? Classification.crossEntropy(output, targets) : Arithmetic.mean(output);
+        return head.isPresent() ? Classification.crossEntropy(output, targets) : output.mean();
     }
 
     /** Returns the labels of the batch, I64 {@code [n]}. */

@@ -4,11 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SequencedMap;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /** Product of two large square matrices, {@code 2n³} operations: the peak rate of a device. */
 final class CeilingTask implements Task {
@@ -25,8 +23,8 @@ final class CeilingTask implements Task {
         Precision precision = spec.precision();
         try (Scope scope = Scope.open()) {
             Tensor made = SyntheticValues.uniform(Shape.of(size, size), 1, 1, spec.device());
-            a = scope.keep(Tensors.copy(Tensors.to(made, precision.ofProducts())));
-            b = scope.keep(Tensors.copy(a));
+            a = scope.keep(made.to(precision.ofProducts()).copy());
+            b = scope.keep(a.copy());
         }
     }
 
@@ -48,7 +46,7 @@ final class CeilingTask implements Task {
     @Override
     public void run() {
         try (Scope _ = Scope.open()) {
-            Products.matmul(a, b);
+            a.matmul(b);
         }
     }
 }

@@ -7,7 +7,6 @@ import org.gramian.autodiff.Tape;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +27,7 @@ final class ForwardTask implements Task {
                 device,
                 () -> forward(value -> {
                     Tensor former = output;
-                    output = Views.alias(value);
+                    output = value.alias();
                     Scope.detach(output);
                     if (former != null) {
                         former.close();
@@ -49,7 +48,7 @@ final class ForwardTask implements Task {
             try (Scope _ = Scope.open()) {
                 SequencedMap<String, Double> values = new LinkedHashMap<>();
                 values.put("|output|", SyntheticValues.norm(output));
-                values.put("|output of the first image|", SyntheticValues.norm(Views.slice(output, 0, 0, 1)));
+                values.put("|output of the first image|", SyntheticValues.norm(output.slice(0, 0, 1)));
                 return values;
             }
         });

@@ -22,8 +22,6 @@ import org.gramian.backbone.network.VisionTransformer;
 import org.gramian.model.Head;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -58,7 +56,7 @@ final class SyntheticValues {
     /** Returns a float32 tensor uniform in {@code [−range, range)}. */
     static Tensor uniform(Shape shape, int seed, double range, Device device) {
         try (Scope scope = Scope.open()) {
-            return scope.keep(Tensors.to(uniform(shape, seed, 0, range), device));
+            return scope.keep(uniform(shape, seed, 0, range).to(device));
         }
     }
 
@@ -100,7 +98,7 @@ final class SyntheticValues {
     /** Returns the Euclidean norm of a tensor, by which sides are compared. */
     static double norm(Tensor tensor) {
         try (Scope _ = Scope.open()) {
-            return Math.sqrt(Reductions.sum(Elementwise.mul(tensor, tensor)).item());
+            return Math.sqrt(tensor.mul(tensor).sum().item());
         }
     }
 

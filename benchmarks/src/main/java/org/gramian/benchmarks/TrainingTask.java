@@ -14,11 +14,9 @@ import org.gramian.autodiff.Var;
 import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
 import org.gramian.train.CudaGraphOptimizer;
@@ -63,12 +61,11 @@ final class TrainingTask implements Task {
                     .flatMap(group -> group.parameters().all().stream())
                     .filter(parameter -> parameter.spec().role() != Role.FITTED)
                     .toList();
-            List<Tensor> start = moved.stream()
-                    .map(parameter -> Tensors.copy(parameter.value()))
-                    .toList();
+            List<Tensor> start =
+                    moved.stream().map(parameter -> parameter.value().copy()).toList();
             values.put("loss", trajectory(1).getFirst());
             for (int i = 0; i < start.size(); i++) {
-                Tensor update = Elementwise.sub(moved.get(i).value(), start.get(i));
+                Tensor update = moved.get(i).value().sub(start.get(i));
                 values.put("|update of " + moved.get(i).name() + "|", SyntheticValues.norm(update));
             }
             values.put("loss of step 3", trajectory(2).getLast());
@@ -145,7 +142,7 @@ final class TrainingTask implements Task {
                     List<ParameterGroup> groups = subject.groups();
                     sgd.step(groups, reached(groups, forward, gradients));
                 }
-                keep(Tensors.copy(value.value()));
+                keep(value.value().copy());
             }
         }
 

@@ -16,14 +16,10 @@ import org.gramian.spd.layer.SpdTransform;
 import org.gramian.spd.layer.UpperTriangle;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.SingleThreadWorkers;
 import org.jspecify.annotations.Nullable;
 
@@ -67,7 +63,7 @@ final class CpuDescriptor {
         this.form = form;
         this.width = width;
         this.maps = maps;
-        this.w = Views.unsqueeze(weight, 0);
+        this.w = weight.unsqueeze(0);
         this.n = Math.toIntExact(maps.size(0));
         this.channels = maps.size(1);
         this.positions = maps.size(2);
@@ -148,8 +144,8 @@ final class CpuDescriptor {
                         Tensor ownK = saved == null ? k : image(saved.k, i);
                         Tensor ownKw = saved == null ? kw : image(saved.kw, i);
                         kernel(i, saved, ownK);
-                        Products.addProducts(ownKw, 0, 1, ownK, w);
-                        upperProduct(y, Views.transpose(w), ownKw);
+                        ownKw.addProducts(0, 1, ownK, w);
+                        upperProduct(y, w.transpose(), ownKw);
                         vector(i, saved, y, image(vectors, i));
                     }
                 }
@@ -172,26 +168,26 @@ final class CpuDescriptor {
     /** Computes {@code K = exp(D·factor) + εI} with the squared distances {@code D = [X 1 s][−2X s 1]ᵀ}. */
     private void kernel(int i, @Nullable Saved saved, Tensor k) {
         Tensor m = image(maps, i);
-        Tensor x = Elementwise.addScaled(m, Reductions.sum(m, 1), -1.0 / channels);
+        Tensor x = m.addScaled(m.sum(1), -1.0 / channels);
         boolean mean = Double.isNaN(width);
         double keep = mean ? 1 - Kernel.EQUALITY_MARGIN * maps.type().epsilon() : 1; // as SquaredDistances
-        Tensor s = Elementwise.mulInPlace(Reductions.sum(Elementwise.mul(x, x), 2), keep);
+        Tensor s = x.mul(x).sum(2).mulInPlace(keep);
         Tensor ones = Tensors.full(1, s.shape(), s.type(), s.device());
-        Tensor left = Views.concat(List.of(x, ones, s), 2);
-        Tensor right = Views.concat(List.of(Elementwise.mul(x, -2), s, ones), 2);
+        Tensor left = Tensors.concat(List.of(x, ones, s), 2);
+        Tensor right = Tensors.concat(List.of(x.mul(-2), s, ones), 2);
         if (saved != null) {
             image(saved.x, i).copyFrom(left);
         }
-        upperProduct(k, left, Views.transpose(right));
-        Tensors.fill(Views.diagonal(k), 0);
+        upperProduct(k, left, right.transpose());
+        k.diagonal().fill(0);
         List<Tensor> rows = upperRows(k);
-        List<Tensor> squares = rows.stream().map(Elementwise::relu).toList();
+        List<Tensor> squares = rows.stream().map(Tensor::relu).toList();
         double sigma = mean ? meanDistance(squares) : width;
         factors[i] = -0.5 / Math.pow(Math.max(sigma, Sigma.SMALLEST), 2);
         for (int row = 0; row < rows.size(); row++) {
-            rows.get(row).copyFrom(Elementwise.expInPlace(Elementwise.mulInPlace(squares.get(row), factors[i])));
+            rows.get(row).copyFrom(squares.get(row).mulInPlace(factors[i]).expInPlace());
         }
-        Tensors.fill(Views.diagonal(k), 1 + form.kernel().jitter());
+        k.diagonal().fill(1 + form.kernel().jitter());
         mirror(k);
     }
 
@@ -199,21 +195,21 @@ final class CpuDescriptor {
     private double meanDistance(List<Tensor> squares) {
         double sum = 0;
         for (Tensor row : squares) {
-            Tensor d = Elementwise.sqrt(row);
-            Tensor block = Views.slice(d, 2, 0, d.size(1));
-            sum += 2 * Reductions.sum(d).item() - Reductions.sum(block).item();
+            Tensor d = row.sqrt();
+            Tensor block = d.slice(2, 0, d.size(1));
+            sum += 2 * d.sum().item() - block.sum().item();
         }
         return sum / (channels * (channels - 1.0));
     }
 
     /** Computes the unit vector from the upper blocks of {@code Y = WᵀKW}. */
     private void vector(int i, @Nullable Saved saved, Tensor y, Tensor target) {
-        Tensor elements = Views.select(Views.reshape(y, 1, size * size), 1, layout.toVector());
-        Tensor v = Elementwise.mulInPlace(form.relu() ? Elementwise.relu(elements) : elements, layout.factors());
-        Tensor root = Elementwise.sqrtInPlace(Elementwise.add(form.relu() ? v : Elementwise.abs(v), form.epsilon()));
-        Tensor value = Elementwise.div(v, Elementwise.add(root, Math.sqrt(form.epsilon())));
+        Tensor elements = y.reshape(1, size * size).select(1, layout.toVector());
+        Tensor v = (form.relu() ? elements.relu() : elements).mulInPlace(layout.factors());
+        Tensor root = (form.relu() ? v : v.abs()).add(form.epsilon()).sqrtInPlace();
+        Tensor value = v.div(root.add(Math.sqrt(form.epsilon())));
         norms[i] = Math.max(Math.sqrt(inner(value, value)), form.smallestNorm());
-        target.copyFrom(Elementwise.mulInPlace(value, 1 / norms[i]));
+        target.copyFrom(value.mulInPlace(1 / norms[i]));
         if (saved != null) {
             image(saved.roots, i).copyFrom(root);
         }
@@ -232,28 +228,28 @@ final class CpuDescriptor {
                     try (Scope _ = Scope.open()) {
                         Tensor e = gradientOfMatrix(image(g, i), image(vectors, i), image(saved.roots, i));
                         if (ofWeight != null) { // 2·KW·E
-                            Products.addProducts(image(ofWeight, range), 1, 1 / norms[i], image(saved.kw, i), e);
+                            image(ofWeight, range).addProducts(1, 1 / norms[i], image(saved.kw, i), e);
                         }
                         if (ofMaps != null) {
-                            Products.addProducts(we, 0, 1, w, e);
-                            upperProduct(p, we, Views.transpose(w));
+                            we.addProducts(0, 1, w, e);
+                            upperProduct(p, we, w.transpose());
                             image(ofMaps, i).copyFrom(gradientOfMaps(i, p, saved));
                         }
                     }
                 }
             }
         });
-        return list(ofMaps, ofWeight == null ? null : Views.reshape(Reductions.sum(ofWeight, 0), channels, size));
+        return list(ofMaps, ofWeight == null ? null : ofWeight.sum(0).reshape(channels, size));
     }
 
     /** Computes {@code 2‖v‖·dL/dY [1, C', C']}, a symmetric matrix; the products that follow take the factor in. */
     private Tensor gradientOfMatrix(Tensor g, Tensor u, Tensor root) {
-        Tensor across = Elementwise.addScaled(g, u, -inner(u, g));
-        Tensor ofVector = Elementwise.mulInPlace(Elementwise.div(across, root), layout.gradientFactors());
+        Tensor across = g.addScaled(u, -inner(u, g));
+        Tensor ofVector = across.div(root).mulInPlace(layout.gradientFactors());
         if (form.relu()) {
-            Elementwise.mulInPlace(ofVector, Elementwise.sign(u));
+            ofVector.mulInPlace(u.sign());
         }
-        return Views.reshape(Views.select(ofVector, 1, layout.toMatrix()), 1, size, size);
+        return ofVector.select(1, layout.toMatrix()).reshape(1, size, size);
     }
 
     /** Computes {@code dL/dM [1, C, N]} from the upper blocks of {@code 2‖v‖·dL/dK}, in their memory. */
@@ -261,16 +257,15 @@ final class CpuDescriptor {
         List<Tensor> rows = upperRows(p);
         List<Tensor> rowsOfK = upperRows(image(saved.k, i));
         for (int row = 0; row < rows.size(); row++) {
-            Elementwise.mulInPlace(rows.get(row), rowsOfK.get(row));
+            rows.get(row).mulInPlace(rowsOfK.get(row));
         }
-        Tensors.fill(Views.diagonal(p), 0); // the diagonal of K is constant
+        p.diagonal().fill(0); // the diagonal of K is constant
         mirror(p);
         Tensor x = image(saved.x, i);
-        Tensor px = Products.matmul(p, Views.slice(x, 2, 0, positions + 1));
-        Tensor weighted =
-                Elementwise.mul(Views.slice(x, 2, 0, positions), Views.slice(px, 2, positions, positions + 1));
-        Tensor difference = Elementwise.sub(weighted, Views.slice(px, 2, 0, positions));
-        return Elementwise.mulInPlace(difference, 2 * factors[i] / norms[i]);
+        Tensor px = p.matmul(x.slice(2, 0, positions + 1));
+        Tensor weighted = x.slice(2, 0, positions).mul(px.slice(2, positions, positions + 1));
+        Tensor difference = weighted.sub(px.slice(2, 0, positions));
+        return difference.mulInPlace(2 * factors[i] / norms[i]);
     }
 
     /** Computes the blocks on and above the diagonal of {@code target = a·b}. */
@@ -278,8 +273,8 @@ final class CpuDescriptor {
         List<Tensor> rows = upperRows(target);
         for (int i = 0; i < rows.size(); i++) {
             long start = i * BLOCK;
-            Tensor left = Views.slice(a, 1, start, start + rows.get(i).size(1));
-            Products.addProducts(rows.get(i), 0, 1, left, Views.slice(b, 2, start, b.size(2)));
+            Tensor left = a.slice(1, start, start + rows.get(i).size(1));
+            rows.get(i).addProducts(0, 1, left, b.slice(2, start, b.size(2)));
         }
     }
 
@@ -287,8 +282,8 @@ final class CpuDescriptor {
     private static List<Tensor> upperRows(Tensor matrix) {
         long size = matrix.size(2);
         return IntStream.range(0, Math.toIntExact(Math.ceilDiv(size, BLOCK)))
-                .mapToObj(i -> Views.slice(
-                        Views.slice(matrix, 1, i * BLOCK, Math.min(size, (i + 1) * BLOCK)), 2, i * BLOCK, size))
+                .mapToObj(i -> matrix.slice(1, i * BLOCK, Math.min(size, (i + 1) * BLOCK))
+                        .slice(2, i * BLOCK, size))
                 .toList();
     }
 
@@ -297,20 +292,20 @@ final class CpuDescriptor {
         for (Tensor row : upperRows(matrix)) {
             long start = matrix.size(2) - row.size(2);
             long end = start + row.size(1);
-            Tensor below = Views.slice(Views.slice(matrix, 1, end, matrix.size(1)), 2, start, end);
+            Tensor below = matrix.slice(1, end, matrix.size(1)).slice(2, start, end);
             if (below.size(1) > 0) {
-                below.copyFrom(Views.transpose(Views.slice(row, 2, end - start, row.size(2))));
+                below.copyFrom(row.slice(2, end - start, row.size(2)).transpose());
             }
         }
     }
 
     /** Computes the inner product of two rows {@code [1, d]}. */
     private static double inner(Tensor a, Tensor b) {
-        return Products.matmul(a, Views.transpose(b)).item();
+        return a.matmul(b.transpose()).item();
     }
 
     private static Tensor image(Tensor batch, int i) {
-        return Views.slice(batch, 0, i, i + 1);
+        return batch.slice(0, i, i + 1);
     }
 
     private Tensor empty(long... sizes) {

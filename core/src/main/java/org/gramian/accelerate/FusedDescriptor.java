@@ -10,7 +10,6 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
@@ -20,9 +19,7 @@ import org.gramian.pooling.Transform;
 import org.gramian.pooling.Vectorization;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Rbf;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 
 /**
  * Pooling that ends in the paper's descriptor {@code rbf/spd[/relu]/triu/root/l2}, optionally scaled: one node instead of five,
@@ -125,19 +122,16 @@ record FusedDescriptor(Pooling plain, Form form, Set<Rule> rules) implements Lay
         long channels = weight.shape().at(0);
         long entering = weight.shape().at(1);
         long images = features.shape().at(0);
-        Var flat = Shapes.reshape(
-                features,
-                images,
-                entering,
-                features.shape().at(2) * features.shape().at(3));
+        Var flat = features.reshape(
+                images, entering, features.shape().at(2) * features.shape().at(3));
         return features.tape().apply(List.of(flat, weight), () -> {
             Tensor x = flat.value();
-            Tensor w = Views.reshape(weight.value(), channels, entering);
+            Tensor w = weight.value().reshape(channels, entering);
             return Result.of(
-                    Products.matmul(w, x),
+                    w.matmul(x),
                     (g, wanted) -> list(
-                            wanted[0] ? Products.matmul(Views.transpose(w), g) : null,
-                            wanted[1] ? weightGradient(Views.transpose(g, 0, 1), x) : null),
+                            wanted[0] ? w.transpose().matmul(g) : null,
+                            wanted[1] ? weightGradient(g.transpose(0, 1), x) : null),
                     w);
         });
     }
@@ -150,8 +144,8 @@ record FusedDescriptor(Pooling plain, Form form, Set<Rule> rules) implements Lay
      */
     private static Tensor weightGradient(Tensor ofProduct, Tensor x) {
         long positions = x.size(0) * x.size(2);
-        Tensor left = Views.reshape(ofProduct, ofProduct.size(0), positions);
-        Tensor right = Views.reshape(Views.transpose(x, 0, 1), x.size(1), positions);
-        return Views.reshape(Products.matmul(left, Views.transpose(right)), ofProduct.size(0), x.size(1), 1, 1);
+        Tensor left = ofProduct.reshape(ofProduct.size(0), positions);
+        Tensor right = x.transpose(0, 1).reshape(x.size(1), positions);
+        return left.matmul(right.transpose()).reshape(ofProduct.size(0), x.size(1), 1, 1);
     }
 }

@@ -12,12 +12,9 @@ import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.jspecify.annotations.Nullable;
 
@@ -168,7 +165,7 @@ final class GpuDescriptor {
                     given == null ? (float) (1 - EQUALITY_MARGIN) : 1f,
                     largest(positions));
             Tensor d = half(Shape.of(n, channels, channels), maps);
-            Products.addProducts(d, 0, -2, left, Views.transpose(right));
+            d.addProducts(0, -2, left, right.transpose());
             LaunchConfig rows = rows(d);
             @Nullable Tensor parts = given == null ? Tensors.empty(Shape.of(n, rows.x()), maps) : null;
             if (parts != null) {
@@ -219,7 +216,7 @@ final class GpuDescriptor {
                     multipliers,
                     channels,
                     largest(positions));
-            Tensor lx = Products.matmul(laplacian, x);
+            Tensor lx = laplacian.matmul(x);
             boolean byChannel = positive != null;
             Tensor gradient = Tensors.empty(
                     byChannel ? Shape.of(channels, n, positions) : Shape.of(n, channels, positions), scale);
@@ -238,9 +235,7 @@ final class GpuDescriptor {
                     Math.toIntExact(x.size(2)),
                     (long) positions * (byChannel ? 1 : channels),
                     (long) positions * (byChannel ? n : 1));
-            return sums == null
-                    ? List.of(gradient)
-                    : List.of(Views.transpose(gradient, 0, 1), Reductions.columnSums(sums));
+            return sums == null ? List.of(gradient) : List.of(gradient.transpose(0, 1), sums.columnSums());
         }
     }
 
@@ -252,8 +247,8 @@ final class GpuDescriptor {
         float rootOfEpsilon = (float) Math.sqrt(epsilon);
         LaunchConfig shares = new LaunchConfig(PARTS, n, 1, 32 * ROWS, 1);
 
-        Tensor w = Tensors.to(weight.value(), DType.F16);
-        Tensor wk = Products.matmul(Views.transpose(w), k);
+        Tensor w = weight.value().to(DType.F16);
+        Tensor wk = w.transpose().matmul(k);
         Tensor y = timesEach(wk, w);
         Tensor parts = Tensors.empty(Shape.of(n, PARTS), kernel.scales);
         Tensor u = Tensors.empty(Shape.of(n, length), kernel.scales);
@@ -277,7 +272,7 @@ final class GpuDescriptor {
         return Result.of(
                 u,
                 (upstream, wanted) -> {
-                    Tensor g = Views.contiguous(upstream);
+                    Tensor g = upstream.contiguous();
                     Tensor sums = Tensors.empty(Shape.of(n, PARTS), g);
                     Tensor maxima = Tensors.empty(Shape.of(n, PARTS), g);
                     Program.DESCRIPTOR.launch(
@@ -321,7 +316,7 @@ final class GpuDescriptor {
                     if (!ofMapsWanted) {
                         return hasBias ? list(null, ofWeight, null) : list(null, ofWeight);
                     }
-                    Tensor ofKernel = timesEach(Products.matmul(w, e), Views.transpose(w));
+                    Tensor ofKernel = timesEach(w.matmul(e), w.transpose());
                     List<Tensor> ofMaps = kernel.backward(ofKernel, scale);
                     return hasBias
                             ? list(ofMaps.getFirst(), ofWeight, ofMaps.getLast())
@@ -360,10 +355,10 @@ final class GpuDescriptor {
     private static Tensor weightGradient(Tensor wk, Tensor e, Tensor scale) {
         long rows = wk.size(0) * wk.size(1);
         int divisor = Math.toIntExact(Long.highestOneBit((long) (wk.size(0) * Math.sqrt((double) wk.size(2)))) * 2);
-        Tensor left = Views.transpose(Views.reshape(wk, 1, rows, wk.size(2)));
-        Tensor right = Views.reshape(e, 1, rows, e.size(2));
+        Tensor left = wk.reshape(1, rows, wk.size(2)).transpose();
+        Tensor right = e.reshape(1, rows, e.size(2));
         Tensor product = half(Shape.of(1, wk.size(2), e.size(2)), e);
-        Products.addProducts(product, 0, 1.0 / divisor, left, right);
+        product.addProducts(0, 1.0 / divisor, left, right);
         int count = Math.toIntExact(wk.size(2) * e.size(2));
         Tensor gradient = Tensors.empty(Shape.of(wk.size(2), e.size(2)), scale);
         Program.DESCRIPTOR.launch("unscaled", LaunchConfig.over(count), product, scale, gradient, 2f * divisor, count);
@@ -373,8 +368,8 @@ final class GpuDescriptor {
     /** Computes {@code A_i·B} for a batch and one matrix as a single product of tall matrices. */
     private static Tensor timesEach(Tensor batch, Tensor b) {
         long n = batch.size(0);
-        Tensor rows = Views.reshape(batch, n * batch.size(1), batch.size(2));
-        return Views.reshape(Products.matmul(rows, b), n, batch.size(1), b.size(1));
+        Tensor rows = batch.reshape(n * batch.size(1), batch.size(2));
+        return rows.matmul(b).reshape(n, batch.size(1), b.size(1));
     }
 
     private static Tensor half(Shape shape, Tensor on) {

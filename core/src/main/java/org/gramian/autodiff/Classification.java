@@ -6,8 +6,6 @@ import java.util.List;
 import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -18,18 +16,15 @@ public final class Classification {
 
     /** Computes {@code p = exp(x) / Σ exp(x)} along the last dimension; backward {@code dx = p∘(g − Σ g∘p)}. */
     public static Var softmax(Var scores) {
-        return Arithmetic.unary(scores, Elementwise::softmax, (g, p) -> {
-            Tensor gp = Elementwise.mul(g, p);
-            return Elementwise.sub(gp, Elementwise.mul(p, Reductions.sum(gp, -1)));
+        return scores.map(Tensor::softmax, (g, p) -> {
+            Tensor gp = g.mul(p);
+            return gp.sub(p.mul(gp.sum(-1)));
         });
     }
 
     /** Computes {@code x − log Σ exp(x)} along the last dimension; backward {@code dx = g − softmax(x)·Σ g}. */
     public static Var logSoftmax(Var scores) {
-        return Arithmetic.unary(
-                scores,
-                Elementwise::logSoftmax,
-                (g, y) -> Elementwise.sub(g, Elementwise.mul(Elementwise.exp(y), Reductions.sum(g, -1))));
+        return scores.map(Tensor::logSoftmax, (g, y) -> g.sub(y.exp().mul(g.sum(-1))));
     }
 
     /**
@@ -49,15 +44,15 @@ public final class Classification {
             if (Kernels.suit(scores.value(), targets)) {
                 return Kernels.crossEntropy(scores.value(), targets);
             }
-            Tensor logs = Elementwise.logSoftmax(scores.value());
+            Tensor logs = scores.value().logSoftmax();
             double share = 1.0 / scores.shape().at(0);
-            Tensor loss = Elementwise.mul(Reductions.sum(Elementwise.mul(logs, targets)), -share);
+            Tensor loss = logs.mul(targets).sum().mul(-share);
             return Result.of(
                     loss,
                     (g, wanted) -> {
-                        Tensor p = Elementwise.mul(Elementwise.exp(logs), Reductions.sum(targets, -1));
-                        Tensor difference = Elementwise.mul(Elementwise.sub(p, targets), share);
-                        return list(Elementwise.mul(difference, g));
+                        Tensor p = logs.exp().mul(targets.sum(-1));
+                        Tensor difference = p.sub(targets).mul(share);
+                        return list(difference.mul(g));
                     },
                     logs);
         });
@@ -93,7 +88,7 @@ public final class Classification {
                     gradient,
                     Math.toIntExact(scores.size(0)),
                     Math.toIntExact(scores.size(1)));
-            return Result.of(loss, (g, wanted) -> list(Elementwise.mul(gradient, g)), gradient);
+            return Result.of(loss, (g, wanted) -> list(gradient.mul(g)), gradient);
         }
     }
 

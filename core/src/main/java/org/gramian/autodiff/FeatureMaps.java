@@ -8,12 +8,9 @@ import java.util.Optional;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.FixedNorm;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +62,7 @@ public final class FeatureMaps {
         }
         boolean split = activation.needsInput() && inputs.stream().anyMatch(Var::wantsGradient);
         return input.tape().apply(inputs, () -> {
-            Tensor x = Views.forTensorCores(input.value());
+            Tensor x = input.value().forTensorCores();
             Convolution.Prepared prepared = filters.prepared(x, convolution, epilogue);
             requireFit(convolution.output(x.shape(), prepared.weight().shape()), x, epilogue);
             Tensor saved = convolution.apply(
@@ -121,13 +118,13 @@ public final class FeatureMaps {
                     "sum: expected feature maps of the same shape, found " + a + " and " + b);
         }
         if (activation.needsInput()) {
-            return Arithmetic.activate(add(a, b, Activation.NONE), activation);
+            return add(a, b, Activation.NONE).activate(activation);
         }
         return a.tape().apply(List.of(a, b), () -> {
-            Tensor y = activation.inPlace(Elementwise.add(a.value(), b.value()));
+            Tensor y = activation.inPlace(a.value().add(b.value()));
             return Result.of(y, (g, wanted) -> {
                 // otherwise the gradient would be converted in every block below
-                Tensor both = activation.backward(Views.forTensorCores(g), y);
+                Tensor both = activation.backward(g.forTensorCores(), y);
                 return list(both, both);
             });
         });
@@ -146,7 +143,7 @@ public final class FeatureMaps {
 
     /** Computes the mean of each window, padding counted as zeros. */
     public static Var averagePool(Var input, Window window) {
-        return Arithmetic.unary(input, window::average, (g, y) -> window.averageBackward(g, input.value()));
+        return input.map(window::average, (g, y) -> window.averageBackward(g, input.value()));
     }
 
     /** Averages each channel: {@code [n, c, h, w]} to {@code [n, c, 1, 1]}. */
@@ -166,14 +163,13 @@ public final class FeatureMaps {
      */
     public static Var localResponseNorm(Var input, ResponseNorm norm) {
         if (input.value().type() == DType.BF16) {
-            return Arithmetic.cast(localResponseNorm(Arithmetic.cast(input, DType.F32), norm), DType.BF16);
+            return localResponseNorm(input.to(DType.F32), norm).to(DType.BF16);
         }
         Tensor x = input.value();
-        Var squares = Shapes.reshape(Arithmetic.mul(input, input), x.size(0), 1, x.size(1), x.size(2) * x.size(3));
+        Var squares = input.mul(input).reshape(x.size(0), 1, x.size(1), x.size(2) * x.size(3));
         Var means = averagePool(squares, norm.window());
-        Var denominators =
-                Arithmetic.pow(Arithmetic.shift(Arithmetic.scale(means, norm.alpha()), norm.k()), norm.beta());
-        return Arithmetic.div(input, Shapes.reshape(denominators, x.shape().sizes()));
+        Var denominators = means.mul(norm.alpha()).add(norm.k()).pow(norm.beta());
+        return input.div(denominators.reshape(x.shape().sizes()));
     }
 
     /**
@@ -268,7 +264,7 @@ public final class FeatureMaps {
                 return list(folded.weight(), folded.gamma(), folded.beta());
             }
             Tensor first = ofWeight == null ? null : Convolution.ofWeight(ofWeight, exact);
-            Tensor last = ofBias == null ? null : Tensors.to(ofBias, exact.type());
+            Tensor last = ofBias == null ? null : ofBias.to(exact.type());
             if (norm != null) {
                 return list(first, null, last); // γ needs that of the weights
             }
@@ -317,7 +313,7 @@ public final class FeatureMaps {
 
         /** Applies it as nodes of their own. */
         public Var separately(Var maps) {
-            Var y = residual == null ? Arithmetic.activate(maps, activation) : add(maps, residual, activation);
+            Var y = residual == null ? maps.activate(activation) : add(maps, residual, activation);
             return pool == null ? y : maxPool(y, pool);
         }
     }

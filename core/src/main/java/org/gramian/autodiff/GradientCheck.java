@@ -12,12 +12,9 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Compares the gradients of a function with central differences in double precision.
@@ -136,13 +133,11 @@ public final class GradientCheck {
             List<Tensor> point = new ArrayList<>();
             List<Var> variables = new ArrayList<>();
             for (Tensor input : inputs) {
-                point.add(Tensors.copy(
-                        Views.contiguous(Tensors.to(input, Device.CPU)))); // a contiguous copy that may be modified
+                point.add(input.to(Device.CPU).contiguous().copy()); // a contiguous copy that may be modified
                 variables.add(tape.variable(input));
             }
             Var result = function.apply(variables);
-            Tensor g =
-                    Tensors.to(upstream.choose(result.value()), result.value().device());
+            Tensor g = upstream.choose(result.value()).to(result.value().device());
             List<Deviation> deviations = new ArrayList<>();
             try (Gradients gradients =
                     result.wantsGradient() ? tape.backward(result, g) : new Gradients(new HashMap<>())) {
@@ -221,10 +216,9 @@ public final class GradientCheck {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Device device = g.device();
-            Var result = reference.apply(point.stream()
-                    .map(x -> tape.constant(Tensors.to(x, device)))
-                    .toList());
-            return Reductions.sum(Elementwise.mul(g, result.value())).item();
+            Var result = reference.apply(
+                    point.stream().map(x -> tape.constant(x.to(device))).toList());
+            return g.mul(result.value()).sum().item();
         }
     }
 }

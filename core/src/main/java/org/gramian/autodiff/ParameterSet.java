@@ -11,7 +11,6 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /** Parameters of a layer or network by name, in a fixed order; owns their memory. */
 public final class ParameterSet implements AutoCloseable {
@@ -40,7 +39,7 @@ public final class ParameterSet implements AutoCloseable {
             throw new IllegalArgumentException("two parameters are named " + spec.name());
         }
         try (Scope _ = Scope.open()) {
-            Tensor made = Tensors.to(spec.initial().make(random, spec.shape(), type), device);
+            Tensor made = spec.initial().make(random, spec.shape(), type).to(device);
             parameters.put(spec.name(), new Parameter(spec, made));
         }
     }
@@ -107,9 +106,9 @@ public final class ParameterSet implements AutoCloseable {
             Parameter parameter = get(name);
             Tensor former = parameter.value();
             try (Scope _ = Scope.open()) {
-                Tensor converted = Tensors.to(Tensors.to(value, former.type()), former.device());
+                Tensor converted = value.to(former.type()).to(former.device());
                 // A conversion is a copy already; avoids a second copy of up to half a gigabyte.
-                parameter.set(converted == value ? Tensors.copy(value) : converted);
+                parameter.set(converted == value ? value.copy() : converted);
             }
         });
     }

@@ -3,7 +3,6 @@ package org.gramian.autodiff;
 import java.util.random.RandomGenerator;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -45,7 +44,7 @@ public record ParameterSpec(String name, Shape shape, Role role, Initializer ini
         static Initializer gaussian(double deviation) {
             return (random, shape, type) -> {
                 try (Scope scope = Scope.open()) {
-                    return scope.keep(Elementwise.mulInPlace(Tensors.gaussian(random, shape, type), deviation));
+                    return scope.keep(Tensors.gaussian(random, shape, type).mulInPlace(deviation));
                 }
             };
         }

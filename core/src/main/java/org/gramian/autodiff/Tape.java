@@ -9,12 +9,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.gramian.autodiff.Result.Adjoint;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -197,7 +195,7 @@ public final class Tape implements AutoCloseable {
             throw new IllegalArgumentException(
                     "the upstream gradient must be " + value + " as the result is, found " + upstream);
         }
-        return gradients(root, () -> Tensors.copy(upstream));
+        return gradients(root, () -> upstream.copy());
     }
 
     private Gradients gradients(Var root, Supplier<Tensor> upstream) {
@@ -269,9 +267,9 @@ public final class Tape implements AutoCloseable {
         if (present != null && scheduled.contains(input)) {
             scheduler.join();
         }
-        Tensor total = present == null ? answer : Elementwise.add(present, answer);
+        Tensor total = present == null ? answer : present.add(answer);
         if (!scope.release(total)) {
-            total = Views.alias(total); // owned elsewhere, such as the upstream: needs its own handle
+            total = total.alias(); // owned elsewhere, such as the upstream: needs its own handle
             scope.release(total);
         }
         return total;

@@ -2,15 +2,14 @@
  * Reverse-mode automatic differentiation.
  *
  * <p>A {@link org.gramian.autodiff.Tape} records what is computed. A {@link org.gramian.autodiff.Var} is a tensor on a
- * tape; functions take variables to variables: {@link org.gramian.autodiff.Arithmetic}, {@link
- * org.gramian.autodiff.Matrices}, {@link org.gramian.autodiff.Shapes}, {@link org.gramian.autodiff.FeatureMaps}, {@link
- * org.gramian.autodiff.Classification}. {@link org.gramian.autodiff.Tape#backward} then walks the tape from its end and
- * computes the {@link org.gramian.autodiff.Gradients} of the variables:
+ * tape; its methods and the functions of {@link org.gramian.autodiff.FeatureMaps} and {@link
+ * org.gramian.autodiff.Classification} compute new variables. {@link org.gramian.autodiff.Tape#backward} then walks the
+ * tape from its end and computes the {@link org.gramian.autodiff.Gradients} of the variables:
  *
  * <pre>{@code
  * try (Tape tape = Tape.recording()) {
  *     Var w = tape.variable(weights);
- *     Var loss = Classification.crossEntropy(Matrices.matmul(tape.constant(x), w), targets);
+ *     Var loss = Classification.crossEntropy(tape.constant(x).matmul(w), targets);
  *     try (Gradients gradients = tape.backward(loss)) {
  *         Tensor dW = gradients.of(w);
  *     }

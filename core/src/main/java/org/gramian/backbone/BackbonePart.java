@@ -6,11 +6,9 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
@@ -21,7 +19,6 @@ import org.gramian.backbone.network.NetworkLayer.Pool;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,8 +127,8 @@ record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
                 .flatMap(conv -> conv.folded(own).entrySet().stream())
                 .map(entry -> {
                     Tensor value = entry.getValue().value();
-                    ParameterSpec spec = new ParameterSpec(
-                            entry.getKey(), value.shape(), Role.FITTED, (_, _, _) -> Tensors.copy(value));
+                    ParameterSpec spec =
+                            new ParameterSpec(entry.getKey(), value.shape(), Role.FITTED, (_, _, _) -> value.copy());
                     return prefix.isEmpty() ? spec : spec.under(prefix);
                 });
     }
@@ -145,12 +142,11 @@ record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
         List<Var> channels = new ArrayList<>();
         for (int i = 0; i < NetworkLayer.COLOURS; i++) {
             int from = change.channels().get(i);
-            Var channel = Shapes.slice(images, 1, from, from + 1L);
-            channels.add(Arithmetic.shift(
-                    Arithmetic.scale(channel, change.factors().get(i)),
-                    change.summands().get(i)));
+            Var channel = images.slice(1, from, from + 1L);
+            channels.add(
+                    channel.mul(change.factors().get(i)).add(change.summands().get(i)));
         }
-        return Shapes.concat(channels, 1);
+        return Var.concat(channels, 1);
     }
 
     /** Computes the features from the input of a layer and the feature layers before it. */
@@ -201,7 +197,7 @@ record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
             return taken.getFirst();
         }
         Shape grid = taken.getFirst().shape();
-        return Shapes.concat(
+        return Var.concat(
                 taken.stream()
                         .map(maps -> Interpolation.resize(maps, grid.at(2), grid.at(3)))
                         .toList(),

@@ -7,7 +7,6 @@ import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSpec;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
@@ -180,7 +179,7 @@ public final class Tail {
         }
         x = stages.features(x, stages.output(entering));
         Var mean = x.shape().at(2) * x.shape().at(3) == 1 ? x : FeatureMaps.globalAveragePool(x);
-        Var vectors = Shapes.reshape(mean, shape.at(0), outputs());
+        Var vectors = mean.reshape(shape.at(0), outputs());
         tape.keepOnly(vectors, mark);
         return vectors;
     }

@@ -6,13 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Function;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.check.PoolingCheck.GradientComparison;
 import org.gramian.pooling.Fitting;
@@ -27,7 +25,6 @@ import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -97,7 +94,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
         try (Scope _ = Scope.open();
                 ParameterSet parameters = pooling.initialize(channels, random, DType.F64, device)) {
             Tensor gaussian = Tensors.gaussian(random, Shape.of(IMAGES, channels, rows, channels), DType.F64);
-            Tensor features = Tensors.to(Elementwise.mul(gaussian, scale(pooling, channels)), device);
+            Tensor features = gaussian.mul(scale(pooling, channels)).to(device);
             Fitting.fit(pooling, features, parameters, random);
             List<GradientComparison> formulas = StatedFormula.of(pooling).stream()
                     .map(formula -> formula.compare(device))
@@ -242,7 +239,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
         /** Returns the formula of the vectorization, on symmetric matrices. */
         private static StatedFormula upperTriangle() {
             Function<Var, Var> vectorize =
-                    x -> PRINTED.apply(Arithmetic.scale(Arithmetic.add(x, transposed(x)), 0.5), NONE);
+                    x -> PRINTED.apply(x.add(transposed(x)).mul(0.5), NONE);
             return new StatedFormula(
                     "triu: the off-diagonal gradient is 2 x the true one, as printed in the paper",
                     vectorize,
@@ -253,7 +250,7 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
         }
 
         private static Var transposed(Var matrices) {
-            return Shapes.transpose(matrices, 1, 2);
+            return matrices.transpose(1, 2);
         }
 
         private static StatedFormula root(Normalization.Root root) {
@@ -267,7 +264,8 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
 
         /** Compares the stage alone, for an upstream gradient without symmetry. */
         GradientComparison compare(Device device) {
-            Tensor point = Tensors.to(Tensors.gaussian(new SplittableRandom(29), shape, DType.F64), device);
+            Tensor point =
+                    Tensors.gaussian(new SplittableRandom(29), shape, DType.F64).to(device);
             GradientCheck check = GradientCheck.of(x -> layer.apply(x.getFirst()));
             return new GradientComparison(
                     statement,

@@ -3,11 +3,8 @@ package org.gramian.check;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Join;
@@ -21,11 +18,8 @@ import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Function whose derivative at one point equals the backward pass of a pooling, where that is not the derivative of the
@@ -58,12 +52,12 @@ final class SurrogateFunction {
         try (Tape tape = Tape.inference()) {
             Bindings bindings = Bindings.of(parameters.variables(tape));
             Var reduced = pooling.reduce(tape.constant(features), bindings);
-            maps = Tensors.copy(reduced.value());
+            maps = reduced.value().copy();
             widths = meanWidths(pooling, maps);
             Var vectors = pooling.aggregate(reduced, bindings);
-            aggregated = Tensors.copy(vectors.value());
+            aggregated = vectors.value().copy();
             for (int i = 0; i < pooling.normalizations().size(); i++) {
-                entering.add(Tensors.copy(vectors.value()));
+                entering.add(vectors.value().copy());
                 vectors = pooling.normalize(i, vectors, bindings);
             }
         }
@@ -98,7 +92,7 @@ final class SurrogateFunction {
         if (pooling.aggregation() instanceof SecondOrder second
                 && second.kernel().factors().stream().anyMatch(SurrogateFunction::hasMeanWidth)) {
             for (long i = 0; i < maps.size(0); i++) {
-                widths.add(Rbf.meanDistance(Views.slice(maps, 0, i, i + 1)));
+                widths.add(Rbf.meanDistance(maps.slice(0, i, i + 1)));
             }
         }
         return widths;
@@ -129,7 +123,7 @@ final class SurrogateFunction {
         for (int i = 0; i < branches.size(); i++) {
             parts.add(branches.get(i).apply(reduced, parameters.under(Join.name(i))));
         }
-        return Shapes.concat(parts, 1);
+        return Var.concat(parts, 1);
     }
 
     private Var aggregate(SecondOrder second, Var reduced, Bindings parameters) {
@@ -143,7 +137,7 @@ final class SurrogateFunction {
     }
 
     private static Var symmetric(Var matrices) {
-        return Arithmetic.scale(Arithmetic.add(matrices, Shapes.transpose(matrices, 1, 2)), 0.5);
+        return matrices.add(matrices.transpose(1, 2)).mul(0.5);
     }
 
     private Var kernel(Kernel kernel, Var reduced, Bindings own) {
@@ -155,18 +149,17 @@ final class SurrogateFunction {
         }
         List<Var> matrices = new ArrayList<>();
         for (int i = 0; i < maps.size(0); i++) {
-            Var image = Shapes.slice(reduced, 0, i, i + 1);
+            Var image = reduced.slice(0, i, i + 1);
             Rbf held = hasMeanWidth(rbf) ? new Rbf(new Sigma.Fixed(widths.get(i)), rbf.jitter(), rbf.backward()) : rbf;
-            matrices.add(
-                    formulas ? statedKernel(held, image, Views.slice(maps, 0, i, i + 1), own) : held.apply(image, own));
+            matrices.add(formulas ? statedKernel(held, image, maps.slice(0, i, i + 1), own) : held.apply(image, own));
         }
-        return Shapes.concat(matrices, 0);
+        return Var.concat(matrices, 0);
     }
 
     /** Returns {@code held + factor∘(x − held)}. */
     private static Var moved(Var x, Tensor held, Tensor factor) {
         Var point = x.tape().constant(held);
-        return Arithmetic.add(point, Arithmetic.mul(x.tape().constant(factor), Arithmetic.sub(x, point)));
+        return point.add(x.tape().constant(factor).mul(x.sub(point)));
     }
 
     /** Returns vectors whose derivative is the paper's: twice the derivative off the diagonal, once on it. */
@@ -181,7 +174,7 @@ final class SurrogateFunction {
             }
         }
         Tensor factor = Tensors.of(factors, held.shape().with(0, 1), DType.F64);
-        return moved(vectors, held, Tensors.to(factor, held.device()));
+        return moved(vectors, held, factor.to(held.device()));
     }
 
     /** Returns roots whose derivative is the authors': {@code √(|v|+ε)/(|y|+0.03)} times the derivative, {@code |y|/(|y|+0.03)} for ε = 0. */
@@ -193,9 +186,8 @@ final class SurrogateFunction {
             return y;
         }
         Tensor y0 = exact.apply(vectors.tape().constant(held), none).value();
-        Tensor inverseSlope = Elementwise.sqrt(Elementwise.add(Elementwise.abs(held), root.epsilon()));
-        Tensor factor =
-                Elementwise.div(inverseSlope, Elementwise.add(Elementwise.abs(y0), Normalization.Slope.AUTHORS_MARGIN));
+        Tensor inverseSlope = held.abs().add(root.epsilon()).sqrt();
+        Tensor factor = inverseSlope.div(y0.abs().add(Normalization.Slope.AUTHORS_MARGIN));
         return moved(y, y0, factor);
     }
 
@@ -211,19 +203,19 @@ final class SurrogateFunction {
             return rbf.apply(image, parameters);
         }
         Var fixed = image.tape().constant(held);
-        Var distances = Arithmetic.sub(Arithmetic.scale(distances(image, fixed), 2), distances(fixed, fixed));
+        Var distances = distances(image, fixed).mul(2).sub(distances(fixed, fixed));
         double sigma = width(rbf.sigma(), image.value(), parameters);
-        Var k = Arithmetic.exp(Arithmetic.scale(distances, -0.5 / (sigma * sigma)));
+        Var k = distances.mul(-0.5 / (sigma * sigma)).exp();
         Tensor identity = Tensors.identity(held.size(1), DType.F64, held.device());
-        return Arithmetic.add(k, image.tape().constant(Elementwise.mul(identity, rbf.jitter())));
+        return k.add(image.tape().constant(identity.mul(rbf.jitter())));
     }
 
     /** Returns {@code ‖a_i − b_j‖²}. */
     private static Var distances(Var a, Var b) {
-        Var products = Matrices.matmul(a, Shapes.transpose(b, 1, 2));
-        Tensor ofA = Reductions.sum(Elementwise.mul(a.value(), a.value()), 2);
-        Tensor ofB = Views.transpose(Reductions.sum(Elementwise.mul(b.value(), b.value()), 2));
-        return Arithmetic.sub(a.tape().constant(Elementwise.add(ofA, ofB)), Arithmetic.scale(products, 2));
+        Var products = a.matmul(b.transpose(1, 2));
+        Tensor ofA = a.value().mul(a.value()).sum(2);
+        Tensor ofB = b.value().mul(b.value()).sum(2).transpose();
+        return a.tape().constant(ofA.add(ofB)).sub(products.mul(2));
     }
 
     private static double width(Sigma sigma, Tensor image, Bindings parameters) {

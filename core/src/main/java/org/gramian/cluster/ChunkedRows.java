@@ -4,13 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Rows centred to mean 0, so that squared distances keep their digits, in chunks.
@@ -33,12 +30,12 @@ record ChunkedRows(Tensor mean, Tensor centred) {
             throw new IllegalArgumentException(
                     method + ": expected at least one row [n, d] in F32 or F64, found " + rows);
         }
-        if (!Reductions.allFinite(rows)) {
+        if (!rows.allFinite()) {
             throw new IllegalArgumentException(
                     method + ": expected finite rows, found NaN or infinity in " + rows + "; check their source");
         }
-        Tensor mean = Elementwise.mul(Reductions.sum(rows, 0), 1.0 / rows.size(0));
-        return new ChunkedRows(mean, Elementwise.sub(rows, mean));
+        Tensor mean = rows.sum(0).mul(1.0 / rows.size(0));
+        return new ChunkedRows(mean, rows.sub(mean));
     }
 
     long count() {
@@ -53,7 +50,7 @@ record ChunkedRows(Tensor mean, Tensor centred) {
     List<Tensor> chunks() {
         List<Tensor> chunks = new ArrayList<>();
         for (long start = 0; start < count(); start += CHUNK) {
-            chunks.add(Views.slice(centred, 0, start, Math.min(count(), start + CHUNK)));
+            chunks.add(centred.slice(0, start, Math.min(count(), start + CHUNK)));
         }
         return chunks;
     }
@@ -66,7 +63,7 @@ record ChunkedRows(Tensor mean, Tensor centred) {
                 parts.add(scope.keep(function.apply(chunk)));
             }
         }
-        return Views.concat(parts, 0);
+        return Tensors.concat(parts, 0);
     }
 
     /** Returns the squared norms, {@code [n, 1]}. */
@@ -75,12 +72,12 @@ record ChunkedRows(Tensor mean, Tensor centred) {
     }
 
     static Tensor squares(Tensor rows) {
-        return Reductions.sum(Elementwise.mul(rows, rows), 1);
+        return rows.mul(rows).sum(1);
     }
 
     /** Returns a row, {@code [1, d]}. */
     Tensor row(long place) {
-        return Views.slice(centred, 0, place, place + 1);
+        return centred.slice(0, place, place + 1);
     }
 
     /** Returns zeros of the type and device of the rows. */

@@ -4,8 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.gramian.cluster.Gaussians.Moments;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -66,7 +64,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
             Tensor labels = KMeans.of(components).fit(data.centred(), random).labels();
             Tensor unit = Tensors.identity(components, rows.type(), rows.device());
             double scale = scale(data);
-            ChunkedRows scaled = new ChunkedRows(data.mean(), Elementwise.mul(data.centred(), 1 / scale));
+            ChunkedRows scaled = new ChunkedRows(data.mean(), data.centred().mul(1 / scale));
             Gaussians start = Gaussians.of(Moments.ofLabels(scaled, labels, unit), VARIANCE_FLOOR);
             return keep(scope, refine(scaled, start, random), data.mean(), scale);
         }
@@ -80,10 +78,10 @@ public record GaussianMixture(int components, int mostIterations, double toleran
         Tensor sums = data.zeros(1, data.width());
         for (Tensor chunk : data.chunks()) {
             try (Scope _ = Scope.open()) {
-                sums.copyFrom(Elementwise.add(sums, Reductions.sum(Elementwise.mul(chunk, chunk), 0)));
+                sums.copyFrom(sums.add(chunk.mul(chunk).sum(0)));
             }
         }
-        double largest = Math.sqrt(Reductions.largestMagnitude(sums) / data.count());
+        double largest = Math.sqrt(sums.largestMagnitude() / data.count());
         return largest > 0 ? largest : 1;
     }
 
@@ -110,7 +108,7 @@ public record GaussianMixture(int components, int mostIterations, double toleran
             }
         }
         return new Mixture(
-                current.weights(), current.means(), Elementwise.sqrt(current.variances()), likelihoods, reseeded);
+                current.weights(), current.means(), current.variances().sqrt(), likelihoods, reseeded);
     }
 
     /** Converts the mixture to the units of the given rows. */
@@ -118,8 +116,8 @@ public record GaussianMixture(int components, int mostIterations, double toleran
         double shift = found.means().size(1) * Math.log(scale);
         return new Mixture(
                 scope.keep(found.weights()),
-                scope.keep(Elementwise.add(Elementwise.mul(found.means(), scale), mean)),
-                scope.keep(Elementwise.mul(found.deviations(), scale)),
+                scope.keep(found.means().mul(scale).add(mean)),
+                scope.keep(found.deviations().mul(scale)),
                 found.logLikelihoods().stream()
                         .map(likelihood -> likelihood - shift)
                         .toList(),

@@ -1,13 +1,9 @@
 package org.gramian.cluster;
 
 import java.util.random.RandomGenerator;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Parameters of a mixture during the fit.
@@ -22,12 +18,12 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
 
     /** M step: the mixture of maximum likelihood for given responsibilities. */
     static Gaussians of(Moments moments, double floor) {
-        Tensor masses = Elementwise.atLeast(moments.masses(), SMALLEST_MASS);
-        Tensor total = Reductions.sum(masses);
-        Tensor means = Elementwise.div(moments.sums(), masses);
-        Tensor squares = Elementwise.div(moments.squares(), masses);
-        Tensor variances = Elementwise.atLeast(Elementwise.sub(squares, Elementwise.mul(means, means)), floor);
-        Tensor weights = Views.reshape(Elementwise.div(masses, total), masses.size(0));
+        Tensor masses = moments.masses().atLeast(SMALLEST_MASS);
+        Tensor total = masses.sum();
+        Tensor means = moments.sums().div(masses);
+        Tensor squares = moments.squares().div(masses);
+        Tensor variances = squares.sub(means.mul(means)).atLeast(floor);
+        Tensor weights = masses.div(total).reshape(masses.size(0));
         return new Gaussians(weights, means, variances);
     }
 
@@ -41,19 +37,18 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
     record Terms(Tensor square, Tensor linear, Tensor constant) {
         /** {@code log w_k + log N(x; μ_k, σ_k²)} of rows, {@code [n, k]}. */
         Tensor logDensities(Tensor rows, Tensor squares) {
-            Tensor quadratic = Products.matmul(squares, square);
-            return Elementwise.add(Elementwise.add(quadratic, Products.matmul(rows, linear)), constant);
+            Tensor quadratic = squares.matmul(square);
+            return quadratic.add(rows.matmul(linear)).add(constant);
         }
     }
 
     Terms terms() {
-        Tensor precision = Elementwise.reciprocal(variances);
-        Tensor linear = Elementwise.mul(means, precision);
-        Tensor logs = Elementwise.log(Elementwise.mul(variances, 2 * Math.PI));
-        Tensor halves = Elementwise.mul(
-                Reductions.sum(Elementwise.add(logs, Elementwise.mul(means, linear)), 1), -0.5); // [k, 1]
-        Tensor constant = Elementwise.add(Views.reshape(halves, 1, weights.size(0)), Elementwise.log(weights));
-        return new Terms(Views.transpose(Elementwise.mul(precision, -0.5)), Views.transpose(linear), constant);
+        Tensor precision = variances.reciprocal();
+        Tensor linear = means.mul(precision);
+        Tensor logs = variances.mul(2 * Math.PI).log();
+        Tensor halves = logs.add(means.mul(linear)).sum(1).mul(-0.5); // [k, 1]
+        Tensor constant = halves.reshape(1, weights.size(0)).add(weights.log());
+        return new Terms(precision.mul(-0.5).transpose(), linear.transpose(), constant);
     }
 
     /**
@@ -79,7 +74,7 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
         }
         if (any) {
             Tensor changed = Tensors.of(weight, weights.shape(), weights.type());
-            weights.copyFrom(Elementwise.div(changed, Reductions.sum(changed)));
+            weights.copyFrom(changed.div(changed.sum()));
         }
         return any;
     }
@@ -88,17 +83,17 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
         try (Scope _ = Scope.open()) {
             Tensor variance = row(variances, heaviest);
             Tensor gaussian = Tensors.gaussian(random, variance.shape(), variance.type());
-            Tensor signs = Tensors.to(Elementwise.sign(gaussian), variance.device());
-            Tensor step = Elementwise.mul(Elementwise.mul(Elementwise.sqrt(variance), signs), 0.5);
-            Tensor mean = Tensors.copy(row(means, heaviest));
-            row(means, empty).copyFrom(Elementwise.add(mean, step));
-            row(means, heaviest).copyFrom(Elementwise.sub(mean, step));
+            Tensor signs = gaussian.sign().to(variance.device());
+            Tensor step = variance.sqrt().mul(signs).mul(0.5);
+            Tensor mean = row(means, heaviest).copy();
+            row(means, empty).copyFrom(mean.add(step));
+            row(means, heaviest).copyFrom(mean.sub(step));
             row(variances, empty).copyFrom(variance);
         }
     }
 
     private static Tensor row(Tensor matrix, int k) {
-        return Views.slice(matrix, 0, k, k + 1L);
+        return matrix.slice(0, k, k + 1L);
     }
 
     Gaussians keptIn(Scope scope) {
@@ -131,8 +126,8 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
             long start = 0;
             for (Tensor chunk : data.chunks()) {
                 try (Scope _ = Scope.open()) {
-                    Tensor own = Views.slice(labels, 0, start, start + chunk.size(0));
-                    moments.add(chunk, Elementwise.mul(chunk, chunk), Views.select(unit, 0, own));
+                    Tensor own = labels.slice(0, start, start + chunk.size(0));
+                    moments.add(chunk, chunk.mul(chunk), unit.select(0, own));
                     start += chunk.size(0);
                 }
             }
@@ -146,24 +141,23 @@ record Gaussians(Tensor weights, Tensor means, Tensor variances) {
             double likelihood = 0;
             for (Tensor chunk : data.chunks()) {
                 try (Scope _ = Scope.open()) {
-                    Tensor squares = Elementwise.mul(chunk, chunk);
+                    Tensor squares = chunk.mul(chunk);
                     Tensor logs = terms.logDensities(chunk, squares); // [chunk, k]
-                    Tensor largest = Reductions.max(logs, 1);
-                    Tensor shares = Elementwise.expInPlace(Elementwise.sub(logs, largest));
-                    Tensor total = Reductions.sum(shares, 1);
-                    likelihood += Reductions.sum(Elementwise.add(Elementwise.log(total), largest))
-                            .item();
-                    moments.add(chunk, squares, Elementwise.div(shares, total));
+                    Tensor largest = logs.max(1);
+                    Tensor shares = logs.sub(largest).expInPlace();
+                    Tensor total = shares.sum(1);
+                    likelihood += total.log().add(largest).sum().item();
+                    moments.add(chunk, squares, shares.div(total));
                 }
             }
             return new Moments(moments.masses, moments.sums, moments.squares, likelihood / data.count());
         }
 
         private void add(Tensor rows, Tensor squared, Tensor responsibilities) {
-            Tensor turned = Views.transpose(responsibilities);
-            masses.copyFrom(Elementwise.add(masses, Views.transpose(Reductions.sum(responsibilities, 0))));
-            sums.copyFrom(Elementwise.add(sums, Products.matmul(turned, rows)));
-            squares.copyFrom(Elementwise.add(squares, Products.matmul(turned, squared)));
+            Tensor turned = responsibilities.transpose();
+            masses.copyFrom(masses.add(responsibilities.sum(0).transpose()));
+            sums.copyFrom(sums.add(turned.matmul(rows)));
+            squares.copyFrom(squares.add(turned.matmul(squared)));
         }
 
         Moments keptIn(Scope scope) {

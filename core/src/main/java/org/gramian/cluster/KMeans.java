@@ -4,13 +4,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * k-means clustering, {@code min_C Σ_i min_k ‖x_i − c_k‖²}, by Lloyd's algorithm with k-means++ initialization.
@@ -71,29 +67,28 @@ public record KMeans(int clusters, int mostIterations) {
                 iteration++;
             }
             return new Clusters(
-                    scope.keep(Elementwise.add(centres, data.mean())),
+                    scope.keep(centres.add(data.mean())),
                     scope.keep(assigned.labels),
-                    Reductions.sum(assigned.distances).item(),
+                    assigned.distances.sum().item(),
                     iteration,
                     settled);
         }
     }
 
     private static Assignment assign(ChunkedRows data, Tensor lengths, Tensor centres) {
-        Tensor turned = Elementwise.mul(Views.transpose(centres), 2);
-        Tensor offsets = Views.transpose(ChunkedRows.squares(centres)); // [1, k]
+        Tensor turned = centres.transpose().mul(2);
+        Tensor offsets = ChunkedRows.squares(centres).transpose(); // [1, k]
         List<Tensor> labels = new ArrayList<>();
         List<Tensor> scores = new ArrayList<>();
         for (Tensor chunk : data.chunks()) {
             try (Scope scope = Scope.open()) {
-                Reductions.Largest nearest =
-                        Reductions.largest(Elementwise.sub(Products.matmul(chunk, turned), offsets), 1);
+                Tensor.Largest nearest = chunk.matmul(turned).sub(offsets).largest(1);
                 scores.add(scope.keep(nearest.values()));
-                labels.add(scope.keep(nearest.places()));
+                labels.add(scope.keep(nearest.indices()));
             }
         }
-        Tensor distances = Elementwise.relu(Elementwise.sub(lengths, Views.concat(scores, 0)));
-        return new Assignment(Views.reshape(Views.concat(labels, 0), data.count()), distances);
+        Tensor distances = lengths.sub(Tensors.concat(scores, 0)).relu();
+        return new Assignment(Tensors.concat(labels, 0).reshape(data.count()), distances);
     }
 
     /** Computes the means of all clusters {@code [k, d]}; empty clusters move to rows far from their centres. */
@@ -105,14 +100,14 @@ public record KMeans(int clusters, int mostIterations) {
         long start = 0;
         for (Tensor chunk : data.chunks()) {
             try (Scope _ = Scope.open()) {
-                Tensor labels = Views.slice(assigned.labels, 0, start, start + chunk.size(0));
-                Tensor members = Views.select(unit, 0, labels); // [chunk, k], one 1 in each row
-                sums.copyFrom(Elementwise.add(sums, Products.matmul(Views.transpose(members), chunk)));
-                counts.copyFrom(Elementwise.add(counts, Views.transpose(Reductions.sum(members, 0))));
+                Tensor labels = assigned.labels.slice(0, start, start + chunk.size(0));
+                Tensor members = unit.select(0, labels); // [chunk, k], one 1 in each row
+                sums.copyFrom(sums.add(members.transpose().matmul(chunk)));
+                counts.copyFrom(counts.add(members.sum(0).transpose()));
                 start += chunk.size(0);
             }
         }
-        Tensor means = Elementwise.div(sums, Elementwise.atLeast(counts, 1));
+        Tensor means = sums.div(counts.atLeast(1));
         putEmptyOnFarRows(means, counts.toDoubles(), data, assigned.distances.toDoubles());
         return means;
     }
@@ -125,7 +120,7 @@ public record KMeans(int clusters, int mostIterations) {
                     farthest = distances[i] > distances[farthest] ? i : farthest;
                 }
                 distances[farthest] = 0; // the next one restarts elsewhere
-                Views.slice(means, 0, k, k + 1L).copyFrom(data.row(farthest));
+                means.slice(0, k, k + 1L).copyFrom(data.row(farthest));
             }
         }
     }
@@ -133,12 +128,12 @@ public record KMeans(int clusters, int mostIterations) {
     /** Computes squared distances {@code [n, k]} of rows {@code [n, d]} to centres {@code [k, d]}, at least 0. */
     public static Tensor squaredDistances(Tensor rows, Tensor centres) {
         try (Scope scope = Scope.open()) {
-            Tensor origin = Elementwise.mul(Reductions.sum(centres, 0), 1.0 / centres.size(0));
-            Tensor x = Elementwise.sub(rows, origin);
-            Tensor c = Elementwise.sub(centres, origin);
-            Tensor products = Products.matmul(x, Elementwise.mul(Views.transpose(c), -2));
-            Tensor lengths = Elementwise.add(ChunkedRows.squares(x), Views.transpose(ChunkedRows.squares(c)));
-            return scope.keep(Elementwise.relu(Elementwise.add(products, lengths)));
+            Tensor origin = centres.sum(0).mul(1.0 / centres.size(0));
+            Tensor x = rows.sub(origin);
+            Tensor c = centres.sub(origin);
+            Tensor products = x.matmul(c.transpose().mul(-2));
+            Tensor lengths = ChunkedRows.squares(x).add(ChunkedRows.squares(c).transpose());
+            return scope.keep(products.add(lengths).relu());
         }
     }
 
@@ -175,14 +170,14 @@ public record KMeans(int clusters, int mostIterations) {
                 chosen.add(data.row(place));
                 narrow(nearest, own, place, false);
             }
-            return Views.concat(chosen, 0);
+            return Tensors.concat(chosen, 0);
         }
 
         /** Updates the nearest distances with one more centre. */
         private void narrow(double[] nearest, double[] own, long place, boolean first) {
             try (Scope _ = Scope.open()) {
-                Tensor column = Elementwise.mul(Views.transpose(data.row(place)), 2);
-                double[] products = Products.matmul(data.centred(), column).toDoubles();
+                Tensor column = data.row(place).transpose().mul(2);
+                double[] products = data.centred().matmul(column).toDoubles();
                 double centre = own[(int) place];
                 for (int i = 0; i < own.length; i++) {
                     double square = own[i] + centre - products[i];
@@ -200,7 +195,7 @@ public record KMeans(int clusters, int mostIterations) {
             Arrays.fill(nearest, Double.POSITIVE_INFINITY);
             for (Tensor centre : centres) {
                 try (Scope _ = Scope.open()) {
-                    double[] distances = data.mapChunks(chunk -> ChunkedRows.squares(Elementwise.sub(chunk, centre)))
+                    double[] distances = data.mapChunks(chunk -> ChunkedRows.squares(chunk.sub(centre)))
                             .toDoubles();
                     Arrays.setAll(nearest, i -> Math.min(nearest[i], distances[i]));
                 }

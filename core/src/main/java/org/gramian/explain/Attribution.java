@@ -1,8 +1,6 @@
 package org.gramian.explain;
 
 import org.gramian.basis.EnumWords;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 
 /**
@@ -69,13 +67,13 @@ public enum Attribution {
      */
     Tensor shares(Tensor difference, Tensor gradient) {
         return switch (this) {
-            case GRADIENT_NORM -> Elementwise.sqrt(Reductions.sum(Elementwise.mul(gradient, gradient), 1));
+            case GRADIENT_NORM -> gradient.mul(gradient).sum(1).sqrt();
             case GRAD_CAM -> {
                 long positions = gradient.size(2) * gradient.size(3);
-                Tensor weights = Elementwise.mul(Reductions.sum(gradient, 2, 3), 1.0 / positions);
-                yield Reductions.sum(Elementwise.mul(difference, weights), 1);
+                Tensor weights = gradient.sum(2, 3).mul(1.0 / positions);
+                yield difference.mul(weights).sum(1);
             }
-            default -> Reductions.sum(Elementwise.mul(difference, gradient), 1);
+            default -> difference.mul(gradient).sum(1);
         };
     }
 }

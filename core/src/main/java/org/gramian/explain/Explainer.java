@@ -15,12 +15,10 @@ import org.gramian.image.Image;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Explains the score of a class for an image by the gradient of the score with respect to feature maps.
@@ -151,8 +149,8 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
             return new CropFeatures(all, all);
         }
         long count = all.size(0) - 1;
-        Tensor features = Views.contiguous(Views.slice(all, 0, 0, count));
-        return new CropFeatures(features, Elementwise.sub(features, Views.slice(all, 0, count, count + 1)));
+        Tensor features = all.slice(0, 0, count).contiguous();
+        return new CropFeatures(features, features.sub(all.slice(0, count, count + 1)));
     }
 
     /** Computes the mean gradient between the baseline and the features, if the attribution uses it. */
@@ -168,9 +166,8 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         for (int i = 0; i < steps; i++) {
             try (Scope scope = Scope.open()) {
                 double left = 1 - (i + 0.5) / steps;
-                Tensor between = Elementwise.addScaled(crops.features(), crops.difference(), -left);
-                sum = scope.keep(
-                        Elementwise.addScaled(sum, gradient.at(between, label).features(), 1.0 / steps));
+                Tensor between = crops.features().addScaled(crops.difference(), -left);
+                sum = scope.keep(sum.addScaled(gradient.at(between, label).features(), 1.0 / steps));
             }
         }
         return Optional.of(sum);

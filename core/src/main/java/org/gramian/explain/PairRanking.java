@@ -23,10 +23,7 @@ import org.gramian.spd.Kernel.Laplacian;
 import org.gramian.spd.Kernel.Polynomial;
 import org.gramian.spd.KernelSum;
 import org.gramian.spd.Rbf;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 
 /**
  * Ranks pairs of feature maps, or single maps, by their contribution to a score: gradient times the image's contribution to an entry
@@ -95,13 +92,13 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
     }
 
     private int[] active() {
-        double[] sums = Reductions.sum(Elementwise.abs(found.maps()), 0, 2).toDoubles();
+        double[] sums = found.maps().abs().sum(0, 2).toDoubles();
         return IntStream.range(0, sums.length).filter(i -> sums[i] > 0).toArray();
     }
 
     private List<Ranked> channels() {
         Tensor products = products();
-        double[] sums = Reductions.sum(products, 2).toDoubles();
+        double[] sums = products.sum(2).toDoubles();
         int crops = Math.toIntExact(products.size(0));
         int maps = Math.toIntExact(products.size(1));
         List<Ranked> all = new ArrayList<>();
@@ -117,11 +114,10 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
 
     /** Returns gradient times feature, {@code [n, C, N]}. */
     private Tensor products() {
-        Tensor products = Elementwise.mul(found.meeting(), found.meetingGradient());
+        Tensor products = found.meeting().mul(found.meetingGradient());
         long crops = products.size(0);
         long maps = products.size(1);
-        return Views.reshape(
-                Views.contiguous(products), crops, maps, products.shape().elements() / (crops * maps));
+        return products.contiguous().reshape(crops, maps, products.shape().elements() / (crops * maps));
     }
 
     /**
@@ -152,7 +148,7 @@ record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
     }
 
     private static double[] channel(Tensor maps, int index) {
-        return Views.contiguous(Views.slice(maps, 1, index, index + 1L)).toDoubles();
+        return maps.slice(1, index, index + 1L).contiguous().toDoubles();
     }
 
     /**

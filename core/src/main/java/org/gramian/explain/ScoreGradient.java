@@ -47,11 +47,11 @@ record ScoreGradient(Model model, String layer) {
     /** Computes the layer's maps of crops {@code [n, 3, s, s]}, in the current scope. */
     Tensor features(MemorySegment crops, Shape shape) {
         try (Tape tape = Tape.inference()) {
-            Tensor images = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
+            Tensor images = Tensors.viewOf(crops, DType.F32, shape).to(model.device());
             Var maps = model.backbone()
                     .cutAt(layer)
                     .apply(tape.constant(images), frozen(model.backboneParameters(), tape));
-            return Tensors.copy(maps.value());
+            return maps.value().copy();
         }
     }
 
@@ -74,15 +74,15 @@ record ScoreGradient(Model model, String layer) {
             Bindings parameters = frozen(model.headParameters(), forth);
             Var maps = path.maps(last, parameters);
             Var meeting = path.meeting(maps, parameters);
-            Tensor seen = Tensors.copy(maps.value());
-            Tensor met = Tensors.copy(meeting.value());
+            Tensor seen = maps.value().copy();
+            Tensor met = meeting.value().copy();
             Var middle = rest.variable(met);
             Var scores = path.scores(middle, frozen(model.headParameters(), rest));
             float[][] rows = Engine.toRows(scores.value());
             try (Gradients back = rest.backward(scores, upstream(scores.value(), label))) {
-                Tensor upstream = Tensors.copy(back.of(middle));
+                Tensor upstream = back.of(middle).copy();
                 try (Gradients further = forth.backward(meeting, upstream)) {
-                    return new Found(rows, Tensors.copy(further.of(variable)), seen, met, upstream);
+                    return new Found(rows, further.of(variable).copy(), seen, met, upstream);
                 }
             }
         }
@@ -95,7 +95,7 @@ record ScoreGradient(Model model, String layer) {
         for (int i = 0; i < crops; i++) {
             rows[i * classes + label] = 1.0 / crops;
         }
-        return Tensors.to(Tensors.of(rows, scores.shape(), scores.type()), scores.device());
+        return Tensors.of(rows, scores.shape(), scores.type()).to(scores.device());
     }
 
     private static Bindings frozen(ParameterSet parameters, Tape tape) {

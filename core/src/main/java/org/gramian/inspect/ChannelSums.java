@@ -5,13 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /** Accumulates the covariances of feature maps over positions, and finds dead and duplicate channels. */
 final class ChannelSums {
@@ -34,14 +29,12 @@ final class ChannelSums {
             still = new int[channels];
         }
         try (Scope _ = Scope.open()) {
-            Tensor exact = Tensors.to(Tensors.to(maps, Device.CPU), DType.F64);
-            Tensor mean = Elementwise.mul(Reductions.sum(exact, 2), 1.0 / positions);
-            Tensor centred = Elementwise.sub(exact, mean);
-            double[] together = Reductions.sum(Products.matmul(centred, Views.transpose(centred)), 0)
-                    .toDoubles();
+            Tensor exact = maps.to(Device.CPU).to(DType.F64);
+            Tensor mean = exact.sum(2).mul(1.0 / positions);
+            Tensor centred = exact.sub(mean);
+            double[] together = centred.matmul(centred.transpose()).sum(0).toDoubles();
             Arrays.setAll(products, i -> products[i] + together[i]);
-            double[] squares =
-                    Reductions.sum(Elementwise.mul(centred, centred), 2).toDoubles();
+            double[] squares = centred.mul(centred).sum(2).toDoubles();
             for (int image = 0; image < maps.size(0); image++) {
                 count(Arrays.copyOfRange(squares, image * channels, (image + 1) * channels));
             }

@@ -26,7 +26,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Computes statistics of a model's pooling on images, with one crop of each: degenerate channels, and the spectra of the
@@ -101,8 +100,9 @@ public record Inspector(Model model, Rendering rendering, int threads) {
         void add(Batch batch) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.inference()) {
-                Tensor images = Tensors.to(Tensors.viewOf(batch.memory(), DType.F32, batch.shape()), model.device());
-                Tensor unpadded = Views.slice(images, 0, 0, batch.places().size());
+                Tensor images =
+                        Tensors.viewOf(batch.memory(), DType.F32, batch.shape()).to(model.device());
+                Tensor unpadded = images.slice(0, 0, batch.places().size());
                 Var features = model.backbone()
                         .apply(
                                 tape.constant(unpadded),
@@ -111,11 +111,8 @@ public record Inspector(Model model, Rendering rendering, int threads) {
                         Bindings.of(model.headParameters().variables(tape)).under("pooling");
                 Tensor maps =
                         model.head().pooling().reduce(features, parameters).value();
-                channels.add(Views.reshape(
-                        Views.contiguous(maps),
-                        maps.size(0),
-                        maps.size(1),
-                        maps.shape().elements() / maps.size(0) / maps.size(1)));
+                channels.add(maps.contiguous()
+                        .reshape(maps.size(0), maps.size(1), maps.shape().elements() / maps.size(0) / maps.size(1)));
                 model.head().pooling().trace(features, parameters, (stage, value) -> {
                     if (isOfMatrices(stage, value)) {
                         decompose(stage, value.value(), batch.places());
@@ -137,14 +134,14 @@ public record Inspector(Model model, Rendering rendering, int threads) {
             long[] wanted = EvenSample.places(count, matrices(matrices.size(1)));
             for (int i = 0; i < places.size(); i++) {
                 if (Arrays.binarySearch(wanted, places.get(i).work()) >= 0) {
-                    found.add(spectrum(Views.slice(matrices, 0, i, i + 1L)));
+                    found.add(spectrum(matrices.slice(0, i, i + 1L)));
                 }
             }
         }
 
         /** Returns the eigenvalues of a matrix, descending. */
         private static double[] spectrum(Tensor matrix) {
-            Tensor exact = Tensors.to(Tensors.to(Views.contiguous(matrix), Device.CPU), DType.F64);
+            Tensor exact = matrix.contiguous().to(Device.CPU).to(DType.F64);
             double[] ascending = Decompositions.symmetricEigenvalues(exact).toDoubles();
             Arrays.sort(ascending);
             double[] descending = new double[ascending.length];

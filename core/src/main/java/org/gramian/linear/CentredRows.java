@@ -3,14 +3,10 @@ package org.gramian.linear;
 import java.util.Arrays;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Rows minus their mean, or minus the mean of their class. Computes in blocks, without a second copy of the rows.
@@ -49,8 +45,8 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         for (int i = 0; i < n; i++) {
             parts[places[i] * n + i] = 1 / counts[places[i]];
         }
-        Tensor averaging = Tensors.to(Tensors.of(parts, Shape.of(centres, n), DType.F32), rows.device());
-        return new CentredRows(rows, Products.matmul(averaging, rows), index(places, rows.device()));
+        Tensor averaging = Tensors.of(parts, Shape.of(centres, n), DType.F32).to(rows.device());
+        return new CentredRows(rows, averaging.matmul(rows), index(places, rows.device()));
     }
 
     private long count() {
@@ -63,23 +59,20 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
 
     /** Returns columns of the centred rows {@code [n, to − from]}. */
     private Tensor columns(long from, long to) {
-        return Elementwise.sub(
-                Views.slice(rows, 1, from, to), Views.select(Views.slice(centres, 1, from, to), 0, places));
+        return rows.slice(1, from, to).sub(centres.slice(1, from, to).select(0, places));
     }
 
     /** Returns a range of centred rows {@code [to − from, d]}, float64. */
     private Tensor doubles(long from, long to) {
-        Tensor centred = Elementwise.sub(
-                Views.slice(rows, 0, from, to), Views.select(centres, 0, Views.slice(places, 0, from, to)));
-        return Tensors.to(centred, DType.F64);
+        Tensor centred = rows.slice(0, from, to).sub(centres.select(0, places.slice(0, from, to)));
+        return centred.to(DType.F64);
     }
 
     /** Returns the centred rows of some indices, float64. */
     Tensor some(int[] which) {
         Tensor index = index(which);
-        Tensor centred =
-                Elementwise.sub(Views.select(rows, 0, index), Views.select(centres, 0, Views.select(places, 0, index)));
-        return Tensors.to(centred, DType.F64);
+        Tensor centred = rows.select(0, index).sub(centres.select(0, places.select(0, index)));
+        return centred.to(DType.F64);
     }
 
     /** Returns indices as a tensor on the device of the rows. */
@@ -89,7 +82,7 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
 
     private static Tensor index(int[] which, Device device) {
         long[] wide = Arrays.stream(which).asLongStream().toArray();
-        return Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device);
+        return Tensors.ofLongs(wide, Shape.of(wide.length)).to(device);
     }
 
     /** Consumer of a block. */
@@ -134,8 +127,8 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
     /** Returns the mean squared length. */
     double meanSquare() {
         double[] sum = new double[1];
-        eachColumns((block, _, _) -> sum[0] += Reductions.sum(Tensors.to(Elementwise.mul(block, block), DType.F64))
-                .item());
+        eachColumns(
+                (block, _, _) -> sum[0] += block.mul(block).to(DType.F64).sum().item());
         return sum[0] / count();
     }
 
@@ -145,27 +138,28 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         long side = Math.max(LEAST_TILE, Math.ceilDiv(n, TILES));
         Tensor sum = Tensors.zeros(Shape.of(1, n, n), DType.F32, rows.device());
         eachColumns((block, _, _) -> {
-            Tensor one = Views.unsqueeze(block, 0);
+            Tensor one = block.unsqueeze(0);
             for (long row = 0; row < n; row += side) {
-                Tensor left = Views.slice(one, 1, row, Math.min(n, row + side));
+                Tensor left = one.slice(1, row, Math.min(n, row + side));
                 for (long column = 0; column <= row; column += side) {
-                    Tensor right = Views.slice(one, 1, column, Math.min(n, column + side));
-                    Products.addProducts(tile(sum, row, column, side), 1, 1, left, Views.transpose(right));
+                    Tensor right = one.slice(1, column, Math.min(n, column + side));
+                    tile(sum, row, column, side).addProducts(1, 1, left, right.transpose());
                 }
             }
         });
         for (long row = side; row < n; row += side) {
             for (long column = 0; column < row; column += side) {
-                tile(sum, column, row, side).copyFrom(Views.transpose(tile(sum, row, column, side)));
+                tile(sum, column, row, side)
+                        .copyFrom(tile(sum, row, column, side).transpose());
             }
         }
-        return Views.reshape(sum, n, n);
+        return sum.reshape(n, n);
     }
 
     private static Tensor tile(Tensor matrix, long row, long column, long side) {
         long n = matrix.size(1);
-        Tensor rows = Views.slice(matrix, 1, row, Math.min(n, row + side));
-        return Views.slice(rows, 2, column, Math.min(n, column + side));
+        Tensor rows = matrix.slice(1, row, Math.min(n, row + side));
+        return rows.slice(2, column, Math.min(n, column + side));
     }
 
     /** Returns the scatter matrix {@code XᵀX [d, d]}, float64. */
@@ -173,28 +167,24 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         long d = size();
         Tensor sum = Tensors.zeros(Shape.of(1, d, d), DType.F64, rows.device());
         eachRows((block, _, _) -> {
-            Tensor one = Views.unsqueeze(block, 0);
-            Products.addProducts(sum, 1, 1, Views.transpose(one), one);
+            Tensor one = block.unsqueeze(0);
+            sum.addProducts(1, 1, one.transpose(), one);
         });
-        return Views.reshape(sum, d, d);
+        return sum.reshape(d, d);
     }
 
     /** Returns {@code XBᵀ [n, c]} for {@code b [c, d]}. */
     Tensor times(Tensor b) {
         Tensor sum = Tensors.zeros(Shape.of(1, count(), b.size(0)), DType.F32, rows.device());
-        eachColumns((block, from, to) -> Products.addProducts(
-                sum,
-                1,
-                1,
-                Views.unsqueeze(block, 0),
-                Views.unsqueeze(Views.transpose(Views.slice(b, 1, from, to)), 0)));
-        return Views.reshape(sum, count(), b.size(0));
+        eachColumns((block, from, to) -> sum.addProducts(
+                1, 1, block.unsqueeze(0), b.slice(1, from, to).transpose().unsqueeze(0)));
+        return sum.reshape(count(), b.size(0));
     }
 
     /** Returns {@code CX [k, d]} for {@code c [k, n]}. */
     Tensor combined(Tensor c) {
         Tensor result = Tensors.empty(Shape.of(c.size(0), size()), DType.F32, rows.device());
-        eachColumns((block, from, to) -> Views.slice(result, 1, from, to).copyFrom(Products.matmul(c, block)));
+        eachColumns((block, from, to) -> result.slice(1, from, to).copyFrom(c.matmul(block)));
         return result;
     }
 

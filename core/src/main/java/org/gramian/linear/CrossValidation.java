@@ -7,12 +7,8 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Out-of-fold scores of a linear classifier: each row is scored by a classifier that saw no row of its group.
@@ -72,9 +68,11 @@ public final class CrossValidation {
             try (Scope _ = Scope.open()) {
                 LinearModel model = fit.apply(rows.part(folds.rows(fold, false)));
                 int[] tested = folds.rows(fold, true);
-                Tensor scores = Elementwise.add(
-                        Products.matmul(rows.part(tested).rows(), Views.transpose(model.weight())), model.bias());
-                double[] flat = Tensors.to(scores, Device.CPU).toDoubles();
+                Tensor scores = rows.part(tested)
+                        .rows()
+                        .matmul(model.weight().transpose())
+                        .add(model.bias());
+                double[] flat = scores.to(Device.CPU).toDoubles();
                 for (int i = 0; i < tested.length; i++) {
                     logits[tested[i]] = Arrays.copyOfRange(flat, i * rows.classes(), (i + 1) * rows.classes());
                 }

@@ -4,10 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import java.lang.foreign.MemorySegment;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Input of coordinate descent, in memory that many threads may read: the rows {@code [n, d]}, or their Gram matrix {@code [n, n]} if
@@ -53,9 +50,9 @@ final class Features {
         double scale = centred.scale();
         boolean products = usesProducts(rows.count(), rows.size());
         Tensor matrix = products
-                ? Elementwise.mulInPlace(centred.gram(), 1 / (scale * scale))
-                : Elementwise.mulInPlace(centred.all(), 1 / scale);
-        return new Features(centred, scale, products, Views.contiguous(Tensors.to(matrix, Device.CPU)));
+                ? centred.gram().mulInPlace(1 / (scale * scale))
+                : centred.all().mulInPlace(1 / scale);
+        return new Features(centred, scale, products, matrix.to(Device.CPU).contiguous());
     }
 
     private double squareOf(MemorySegment row) {

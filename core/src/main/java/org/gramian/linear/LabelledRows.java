@@ -2,11 +2,9 @@ package org.gramian.linear;
 
 import java.util.Arrays;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Training data of a solver: rows {@code [n, d]}, each with a class, a group and a weight by class.
@@ -53,7 +51,7 @@ public final class LabelledRows {
             throw new IllegalArgumentException("expected at least 2 classes, found " + classes);
         }
         requireEveryClass(labels, classes);
-        if (!Reductions.allFinite(rows)) {
+        if (!rows.allFinite()) {
             throw new IllegalArgumentException("expected finite rows, found NaN or infinity: check"
                     + " for a logarithm or root of 0 without a floor");
         }
@@ -108,11 +106,11 @@ public final class LabelledRows {
     /** Copies some rows. */
     LabelledRows part(int[] which) {
         long[] places = Arrays.stream(which).asLongStream().toArray();
-        Tensor index = Tensors.to(Tensors.ofLongs(places, Shape.of(places.length)), rows.device());
+        Tensor index = Tensors.ofLongs(places, Shape.of(places.length)).to(rows.device());
         int[] someLabels = Arrays.stream(which).map(i -> labels[i]).toArray();
         int[] someGroups = Arrays.stream(which).map(i -> groups[i]).toArray();
         int[] someDuplicates = Arrays.stream(which).map(i -> duplicates[i]).toArray();
-        return new LabelledRows(Views.select(rows, 0, index), someLabels, someGroups, someDuplicates, weights);
+        return new LabelledRows(rows.select(0, index), someLabels, someGroups, someDuplicates, weights);
     }
 
     /** Returns the rows {@code [n, d]}. */

@@ -9,13 +9,9 @@ import java.util.SequencedMap;
 import java.util.TreeMap;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Regularized linear discriminant analysis: Bayes' rule for Gaussian classes of one covariance,
@@ -77,7 +73,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         try (Scope scope = Scope.open()) {
             CentredRows centred = CentredRows.aroundClassMeans(rows);
             Tensor centre = CentredRows.aroundMean(rows).centres();
-            Tensor means = Elementwise.sub(centred.centres(), centre);
+            Tensor means = centred.centres().sub(centre);
             PooledCovariance covariance = PooledCovariance.of(rows, centred);
             double gamma = shrinkage.orElseGet(() -> Shrinkage.of(rows, centred, covariance));
             watch.at("fitting lda", 0, 1);
@@ -90,8 +86,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     }
 
     private static double[] bias(LabelledRows rows, Tensor means, Tensor weight) {
-        double[] bias = Reductions.sum(Elementwise.mul(Tensors.to(means, DType.F64), Tensors.to(weight, DType.F64)), 1)
-                .toDoubles();
+        double[] bias = means.to(DType.F64).mul(weight.to(DType.F64)).sum(1).toDoubles();
         double all = 0;
         for (int label = 0; label < bias.length; label++) {
             all += rows.count(label) * rows.weight(label);
@@ -154,13 +149,11 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             try (Scope _ = Scope.open()) {
                 Tensor matrix = covariance.matrix();
                 if (covariance.products()) {
-                    double[] sums =
-                            Reductions.sum(Elementwise.mul(matrix, matrix), 1).toDoubles();
+                    double[] sums = matrix.mul(matrix).sum(1).toDoubles();
                     System.arraycopy(sums, 0, along, 0, sums.length);
                 } else {
                     centred.eachRows((block, from, _) -> {
-                        double[] sums = Reductions.sum(Elementwise.mul(Products.matmul(block, matrix), block), 1)
-                                .toDoubles();
+                        double[] sums = block.matmul(matrix).mul(block).sum(1).toDoubles();
                         System.arraycopy(sums, 0, along, Math.toIntExact(from), sums.length);
                     });
                 }
@@ -174,11 +167,11 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         /** Returns {@code x_i·x_i} of every row. */
         private static double[] lengths(LabelledRows rows, CentredRows centred, PooledCovariance covariance) {
             if (covariance.products()) {
-                return Views.diagonal(covariance.matrix()).toDoubles();
+                return covariance.matrix().diagonal().toDoubles();
             }
             double[] lengths = new double[rows.count()];
             centred.eachRows((block, from, _) -> {
-                double[] sums = Reductions.sum(Elementwise.mul(block, block), 1).toDoubles();
+                double[] sums = block.mul(block).sum(1).toDoubles();
                 System.arraycopy(sums, 0, lengths, Math.toIntExact(from), sums.length);
             });
             return lengths;
@@ -195,12 +188,12 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
                 Tensor products;
                 if (covariance.products()) {
                     Tensor index = centred.index(places);
-                    products = Views.select(Views.select(covariance.matrix(), 0, index), 1, index);
+                    products = covariance.matrix().select(0, index).select(1, index);
                 } else {
                     Tensor some = centred.some(places);
-                    products = Products.matmul(some, Views.transpose(some));
+                    products = some.matmul(some.transpose());
                 }
-                return Reductions.sum(Elementwise.mul(products, products)).item();
+                return products.mul(products).sum().item();
             }
         }
     }
@@ -216,7 +209,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         static PooledCovariance of(LabelledRows rows, CentredRows centred) {
             boolean products = rows.size() > rows.count();
             return new PooledCovariance(
-                    centred, products, products ? Tensors.to(centred.gram(), DType.F64) : centred.scatter());
+                    centred, products, products ? centred.gram().to(DType.F64) : centred.scatter());
         }
 
         private double count() {
@@ -225,13 +218,13 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
 
         /** Returns the mean variance ν; 1 if it is 0. */
         double variance() {
-            double trace = Reductions.sum(Views.diagonal(matrix)).item() / count();
+            double trace = matrix.diagonal().sum().item() / count();
             return trace > 0 ? trace / centred.rows().size(1) : 1;
         }
 
         /** Returns {@code ‖S‖²}: both forms have the same eigenvalues. */
         double squaredNorm() {
-            return Reductions.sum(Elementwise.mul(matrix, matrix)).item() / (count() * count());
+            return matrix.mul(matrix).sum().item() / (count() * count());
         }
 
         /**
@@ -242,12 +235,12 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         Tensor solve(Tensor means, double gamma) {
             double ridge = gamma * variance();
             if (gamma == 1) {
-                return Elementwise.mul(means, 1 / ridge);
+                return means.mul(1 / ridge);
             }
             double shift = count() * ridge / (1 - gamma);
             Tensor square = Tensors.identity(matrix.size(0), DType.F64, matrix.device());
-            Elementwise.mulInPlace(square, shift);
-            Tensor shifted = Elementwise.add(matrix, square);
+            square.mulInPlace(shift);
+            Tensor shifted = matrix.add(square);
             if ((products && ridge == 0) || !Decompositions.isPositiveDefinite(shifted)) {
                 throw new UnsolvableException("the covariance of " + (long) count() + " rows of length "
                         + centred.rows().size(1) + " with shrinkage " + SolverText.decimal(gamma)
@@ -257,17 +250,17 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         }
 
         private Tensor directly(Tensor shifted, Tensor means, double gamma) {
-            Tensor wanted = Views.transpose(Tensors.to(means, DType.F64));
+            Tensor wanted = means.to(DType.F64).transpose();
             Tensor solved = Decompositions.solve(shifted, wanted);
-            Tensor weight = Elementwise.mul(Views.transpose(solved), count() / (1 - gamma));
-            return Views.contiguous(Tensors.to(weight, DType.F32));
+            Tensor weight = solved.transpose().mul(count() / (1 - gamma));
+            return weight.to(DType.F32).contiguous();
         }
 
         private Tensor throughRows(Tensor shifted, Tensor means, double ridge) {
-            Tensor right = Tensors.to(centred.times(means), DType.F64);
-            Tensor solved = Tensors.to(Decompositions.solve(shifted, right), DType.F32);
-            Tensor part = centred.combined(Views.contiguous(Views.transpose(solved)));
-            return Elementwise.mul(Elementwise.sub(means, part), 1 / ridge);
+            Tensor right = centred.times(means).to(DType.F64);
+            Tensor solved = Decompositions.solve(shifted, right).to(DType.F32);
+            Tensor part = centred.combined(solved.transpose().contiguous());
+            return means.sub(part).mul(1 / ridge);
         }
     }
 }

@@ -8,14 +8,10 @@ import java.util.Map;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Leave-one-out accuracy of a linear classifier in closed form, to compare descriptors within seconds.
@@ -66,24 +62,23 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
             for (int i = 0; i < n; i++) {
                 signs[i * classes + labels[i]] = 1;
             }
-            Tensor targets = Tensors.to(Tensors.of(signs, Shape.of(n, classes), DType.F64), gram.device());
+            Tensor targets = Tensors.of(signs, Shape.of(n, classes), DType.F64).to(gram.device());
             Decompositions.Eigen eigen =
-                    Decompositions.symmetricEigen(Elementwise.add(Tensors.to(gram, DType.F64), 1.0));
+                    Decompositions.symmetricEigen(gram.to(DType.F64).add(1.0));
             Tensor vectors = eigen.vectors();
-            Tensor rotated = Products.matmul(Views.transpose(vectors), targets); // [n, k]
-            Tensor squares = Elementwise.mul(vectors, vectors);
+            Tensor rotated = vectors.transpose().matmul(targets); // [n, k]
+            Tensor squares = vectors.mul(vectors);
             List<Block> blocks = blocks(vectors, groups);
             LeaveOneOut best = new LeaveOneOut(-1, 0, new boolean[n]);
             for (double lambda : GRID) {
-                Tensor inverse =
-                        Elementwise.reciprocal(Elementwise.add(Elementwise.atLeast(eigen.values(), 0), lambda)); // [n]
-                Tensor column = Views.reshape(inverse, n, 1);
-                Tensor solved = Products.matmul(vectors, Elementwise.mul(rotated, column));
-                Tensor scores = Elementwise.sub(targets, Elementwise.div(solved, Products.matmul(squares, column)));
+                Tensor inverse = eigen.values().atLeast(0).add(lambda).reciprocal(); // [n]
+                Tensor column = inverse.reshape(n, 1);
+                Tensor solved = vectors.matmul(rotated.mul(column));
+                Tensor scores = targets.sub(solved.div(squares.matmul(column)));
                 double[] flat = scores.toDoubles();
                 if (!blocks.isEmpty()) {
-                    Tensor eigenvalues = Tensors.to(inverse, Device.CPU);
-                    Tensor weights = Tensors.to(solved, Device.CPU);
+                    Tensor eigenvalues = inverse.to(Device.CPU);
+                    Tensor weights = solved.to(Device.CPU);
                     blocks.forEach(block -> block.score(eigenvalues, weights, signs, flat));
                 }
                 boolean[] correct = correct(flat, labels, classes);
@@ -107,8 +102,8 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
             if (rows.size() > 1) {
                 long[] places = rows.stream().mapToLong(row -> row).toArray();
                 Tensor index = Tensors.ofLongs(places, Shape.of(places.length));
-                Tensor part = Views.select(vectors, 0, Tensors.to(index, vectors.device()));
-                blocks.add(new Block(rows, index, Tensors.to(part, Device.CPU)));
+                Tensor part = vectors.select(0, index.to(vectors.device()));
+                blocks.add(new Block(rows, index, part.to(Device.CPU)));
             }
         }
         return blocks;
@@ -131,9 +126,9 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
          */
         void score(Tensor eigenvalues, Tensor solved, double[] targets, double[] scores) {
             try (Scope _ = Scope.open()) {
-                Tensor own = Products.matmul(Elementwise.mul(vectors, eigenvalues), Views.transpose(vectors));
-                double[] residuals = Decompositions.solve(own, Views.select(solved, 0, index))
-                        .toDoubles();
+                Tensor own = vectors.mul(eigenvalues).matmul(vectors.transpose());
+                double[] residuals =
+                        Decompositions.solve(own, solved.select(0, index)).toDoubles();
                 int classes = residuals.length / rows.size();
                 for (int i = 0; i < residuals.length; i++) {
                     int place = rows.get(i / classes) * classes + i % classes;
@@ -156,11 +151,9 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
         try (Scope scope = Scope.open()) {
             CentredRows centred = CentredRows.aroundMean(rows);
             Tensor products = centred.gram();
-            double square = Reductions.sum(Tensors.to(Views.diagonal(products), DType.F64))
-                            .item()
-                    / rows.count();
+            double square = products.diagonal().to(DType.F64).sum().item() / rows.count();
             double scale = square > 0 ? square : 1; // all rows are equal
-            return new Gram(scope.keep(Elementwise.mulInPlace(products, 1 / scale)), scale);
+            return new Gram(scope.keep(products.mulInPlace(1 / scale)), scale);
         }
     }
 

@@ -6,13 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.SequencedMap;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Solution of a linear solver: scores {@code z = v·Wᵀ + b}.
@@ -37,10 +34,10 @@ public record LinearModel(
      * @param bias b of each class
      */
     static LinearModel around(Tensor centre, Tensor weight, double[] bias, SequencedMap<String, Double> found) {
-        double[] moved = Products.matmul(Tensors.to(weight, DType.F64), Views.transpose(Tensors.to(centre, DType.F64)))
-                .toDoubles();
+        double[] moved =
+                weight.to(DType.F64).matmul(centre.to(DType.F64).transpose()).toDoubles();
         Arrays.setAll(moved, label -> bias[label] - moved[label]);
-        Tensor offset = Tensors.to(Tensors.of(moved, Shape.of(moved.length), DType.F32), weight.device());
+        Tensor offset = Tensors.of(moved, Shape.of(moved.length), DType.F32).to(weight.device());
         return new LinearModel(weight, offset, found, Optional.empty());
     }
 
@@ -60,7 +57,7 @@ public record LinearModel(
         all.put("cv_accuracy", scores.accuracy());
         all.put("cv_log_loss", scores.logLoss());
         double factor = 1 / scores.temperature();
-        return new LinearModel(Elementwise.mul(weight, factor), Elementwise.mul(bias, factor), all, crossValidation);
+        return new LinearModel(weight.mul(factor), bias.mul(factor), all, crossValidation);
     }
 
     /** Moves the tensors to the enclosing scope. */

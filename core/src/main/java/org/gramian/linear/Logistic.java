@@ -7,12 +7,10 @@ import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Multinomial logistic regression with an L2 penalty:
@@ -71,19 +69,22 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             CentredRows centred = CentredRows.aroundMean(rows);
             double scale = centred.scale();
             if (rows.size() > rows.count()) {
-                Tensor gram = Tensors.to(centred.gram(), DType.F64);
+                Tensor gram = centred.gram().to(DType.F64);
                 return new Scaled(
-                        centred, scale, true, Elementwise.add(Elementwise.mulInPlace(gram, 1 / (scale * scale)), 1));
+                        centred,
+                        scale,
+                        true,
+                        gram.mulInPlace(1 / (scale * scale)).add(1));
             }
-            Tensor all = Elementwise.mulInPlace(Tensors.to(centred.all(), DType.F64), 1 / scale);
+            Tensor all = centred.all().to(DType.F64).mulInPlace(1 / scale);
             Tensor ones = Tensors.full(1, Shape.of(rows.count(), 1), DType.F64, all.device());
-            return new Scaled(centred, scale, false, Views.concat(List.of(all, ones), 1));
+            return new Scaled(centred, scale, false, Tensors.concat(List.of(all, ones), 1));
         }
 
         /** Returns the matrix of some rows: their products with the training rows, or the rows themselves. */
         Tensor part(int[] which, int[] training) {
-            Tensor some = Views.select(matrix, 0, centred.index(which));
-            return products ? Views.select(some, 1, centred.index(training)) : some;
+            Tensor some = matrix.select(0, centred.index(which));
+            return products ? some.select(1, centred.index(training)) : some;
         }
     }
 
@@ -168,18 +169,19 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
         CentredRows centred = scaled.centred;
         int side = solution.length / classes;
         double[] bias = new double[classes];
-        Tensor transposed = Views.transpose(Tensors.of(solution, Shape.of(side, classes), DType.F64));
+        Tensor transposed =
+                Tensors.of(solution, Shape.of(side, classes), DType.F64).transpose();
         Tensor weight;
         if (scaled.products) {
             for (int i = 0; i < solution.length; i++) {
                 bias[i % classes] += solution[i];
             }
-            Tensor beta = Tensors.to(Views.contiguous(Tensors.to(transposed, DType.F32)), centred.device());
-            weight = Elementwise.mulInPlace(centred.combined(beta), 1 / (scaled.scale * scaled.scale));
+            Tensor beta = transposed.to(DType.F32).contiguous().to(centred.device());
+            weight = centred.combined(beta).mulInPlace(1 / (scaled.scale * scaled.scale));
         } else {
             System.arraycopy(solution, solution.length - classes, bias, 0, classes);
-            Tensor inner = Elementwise.mul(Views.slice(transposed, 1, 0, side - 1), 1 / scaled.scale);
-            weight = Tensors.to(Views.contiguous(Tensors.to(inner, DType.F32)), centred.device());
+            Tensor inner = transposed.slice(1, 0, side - 1).mul(1 / scaled.scale);
+            weight = inner.to(DType.F32).contiguous().to(centred.device());
         }
         return LinearModel.around(centred.centres(), weight, bias, found);
     }

@@ -7,12 +7,10 @@ import java.util.Iterator;
 import java.util.function.IntConsumer;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -282,14 +280,13 @@ final class LogisticDescent {
         if (products) {
             return Vector.of(sum(parameters, 1, residual), sum(scores, 1, times(matrix, residual)));
         }
-        return Vector.selfDual(sum(parameters, 1, times(Views.transpose(matrix), residual)));
+        return Vector.selfDual(sum(parameters, 1, times(matrix.transpose(), residual)));
     }
 
     private double[] times(Tensor left, double[] right) {
         try (Scope _ = Scope.open()) {
             Tensor factor = Tensors.of(right, Shape.of(right.length / classes, classes), DType.F64);
-            return Tensors.to(Products.matmul(left, Tensors.to(factor, left.device())), Device.CPU)
-                    .toDoubles();
+            return left.matmul(factor.to(left.device())).to(Device.CPU).toDoubles();
         }
     }
 

@@ -2,11 +2,8 @@ package org.gramian.linear;
 
 import java.util.LinkedHashMap;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /**
  * Nearest class mean: the class of the smallest {@code ‖v − μ_k‖²} has the largest score
@@ -47,11 +44,10 @@ public record NearestMean() implements LinearSolver {
             Tensor centre = CentredRows.aroundMean(rows).centres();
             double square = classes.meanSquare();
             double unit = square > 0 ? square : 1;
-            Tensor means = Elementwise.sub(classes.centres(), centre);
-            Tensor wide = Tensors.to(means, DType.F64);
-            double[] bias = Elementwise.mul(Reductions.sum(Elementwise.mul(wide, wide), 1), -1 / unit)
-                    .toDoubles();
-            Tensor weight = Elementwise.mul(means, 2 / unit);
+            Tensor means = classes.centres().sub(centre);
+            Tensor wide = means.to(DType.F64);
+            double[] bias = wide.mul(wide).sum(1).mul(-1 / unit).toDoubles();
+            Tensor weight = means.mul(2 / unit);
             return LinearModel.around(centre, weight, bias, new LinkedHashMap<>())
                     .keptBy(scope);
         }

@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -114,8 +113,8 @@ public record Svm(OptionalDouble c) implements LinearSolver {
             Features features, double[] coefficients, int classes, SequencedMap<String, Double> found) {
         CentredRows centred = features.centred();
         int n = features.count();
-        Tensor beta = Tensors.to(Tensors.of(coefficients, Shape.of(classes, n), DType.F32), centred.device());
-        Tensor weight = Elementwise.mulInPlace(centred.combined(beta), 1 / (features.scale() * features.scale()));
+        Tensor beta = Tensors.of(coefficients, Shape.of(classes, n), DType.F32).to(centred.device());
+        Tensor weight = centred.combined(beta).mulInPlace(1 / (features.scale() * features.scale()));
         double[] bias = new double[classes];
         Arrays.setAll(
                 bias,

@@ -18,7 +18,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 
 /**
@@ -63,7 +62,7 @@ public interface Engine {
 
     /** Copies a matrix {@code [n, length]} to float32 arrays, one per row. */
     static float[][] toRows(Tensor matrix) {
-        Tensor host = Views.contiguous(Tensors.to(Tensors.to(matrix, DType.F32), Device.CPU));
+        Tensor host = matrix.to(DType.F32).to(Device.CPU).contiguous();
         int columns = Math.toIntExact(host.size(1));
         MemorySegment data = host.data();
         float[][] rows = new float[Math.toIntExact(host.size(0))][columns];
@@ -89,7 +88,7 @@ public interface Engine {
         public Map<Rows, float[][]> compute(MemorySegment crops, Shape shape, Set<Rows> wanted) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.inference()) {
-                Tensor images = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
+                Tensor images = Tensors.viewOf(crops, DType.F32, shape).to(model.device());
                 SequencedMap<String, Var> bound = model.backboneParameters().variables(tape);
                 bound.putAll(folded.variables(tape));
                 Var features = model.features(tape.constant(images), Bindings.of(bound));

@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -88,7 +87,7 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
     /** Computes scores {@code [n, k]} of descriptors {@code [n, d]}. */
     public Var classify(Var descriptors, Bindings parameters, Mode mode) {
         Bindings linear = parameters.under(CLASSIFIER);
-        Var scores = Matrices.linear(descriptors, linear.get("weight"), linear.get("bias"));
+        Var scores = descriptors.linear(linear.get("weight"), linear.get("bias"));
         if (!normalized) {
             return scores;
         }

@@ -1,10 +1,5 @@
 package org.gramian.pooling;
 
-import static org.gramian.autodiff.Arithmetic.add;
-import static org.gramian.autodiff.Arithmetic.mul;
-import static org.gramian.autodiff.Arithmetic.scale;
-import static org.gramian.autodiff.Arithmetic.sum;
-import static org.gramian.autodiff.Matrices.matmul;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
@@ -14,15 +9,11 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Pooling by a codebook of K codewords: positions are assigned to codewords, {@code [n, c, N]} to {@code [n, d]}.
@@ -94,8 +85,8 @@ public sealed interface Codebook extends Aggregation
             Fitting.requireFitted("bow", codebook);
             return maps.tape().apply(List.of(maps), () -> {
                 Tensor x = maps.value();
-                Tensor counts = Reductions.sum(Vocabulary.nearest(x, codebook.value()), 2);
-                Tensor shares = Elementwise.mul(Views.reshape(counts, x.size(0), words), 1.0 / x.size(2));
+                Tensor counts = Vocabulary.nearest(x, codebook.value()).sum(2);
+                Tensor shares = counts.reshape(x.size(0), words).mul(1.0 / x.size(2));
                 return Result.of(shares, (g, wanted) -> list(Tensors.zeros(maps.shape(), g.type(), g.device())));
             });
         }
@@ -202,15 +193,15 @@ public sealed interface Codebook extends Aggregation
                 Tensor rows = Vocabulary.sample(entering(tape.constant(maps)).value(), random);
                 Tensor centroids = Vocabulary.words(rows, words, random);
                 double sharpness = Vocabulary.sharpness(rows, centroids);
-                Tensor squares = Views.reshape(Reductions.sum(Elementwise.mul(centroids, centroids), 1), words);
-                parameters.get("assignWeight").set(Elementwise.mul(centroids, 2 * sharpness));
-                parameters.get("assignBias").set(Elementwise.mul(squares, -sharpness));
-                parameters.get("centroids").set(Tensors.copy(centroids));
+                Tensor squares = centroids.mul(centroids).sum(1).reshape(words);
+                parameters.get("assignWeight").set(centroids.mul(2 * sharpness));
+                parameters.get("assignBias").set(squares.mul(-sharpness));
+                parameters.get("centroids").set(centroids.copy());
             }
         }
 
         private Var entering(Var maps) {
-            return unit ? Shapes.transpose(Normalization.L2.apply(Shapes.transpose(maps, 1, 2)), 1, 2) : maps;
+            return unit ? Normalization.L2.apply(maps.transpose(1, 2)).transpose(1, 2) : maps;
         }
 
         @Override
@@ -218,8 +209,8 @@ public sealed interface Codebook extends Aggregation
             Var weight = parameters.get("assignWeight");
             Fitting.requireFitted("netvlad", weight);
             Var x = entering(maps);
-            Var bias = Shapes.reshape(parameters.get("assignBias"), words, 1);
-            Var assignments = Vocabulary.softmax(add(matmul(weight, x), bias));
+            Var bias = parameters.get("assignBias").reshape(words, 1);
+            Var assignments = Vocabulary.softmax(weight.matmul(x).add(bias));
             Var residuals = Vocabulary.residuals(assignments, x, parameters.get("centroids"));
             return Vocabulary.flat(Normalization.L2.apply(residuals));
         }
@@ -269,7 +260,7 @@ public sealed interface Codebook extends Aggregation
             Tensor rows = Vocabulary.sample(maps, random);
             Tensor codewords = Vocabulary.words(rows, words, random);
             double sharpness = Vocabulary.sharpness(rows, codewords);
-            parameters.get("codewords").set(Tensors.copy(codewords));
+            parameters.get("codewords").set(codewords.copy());
             parameters.get("smoothing").set(Tensors.full(-sharpness, Shape.of(words), maps.type(), maps.device()));
         }
 
@@ -277,10 +268,10 @@ public sealed interface Codebook extends Aggregation
         public Var apply(Var maps, Bindings parameters) {
             Var codewords = parameters.get("codewords");
             Fitting.requireFitted("deepten", codewords);
-            Var squares = add(sum(mul(maps, maps), 1), sum(mul(codewords, codewords), 1)); // [n, K, N]
-            Var distances = add(squares, scale(matmul(codewords, maps), -2));
-            Var smoothing = Shapes.reshape(parameters.get("smoothing"), words, 1);
-            Var assignments = Vocabulary.softmax(mul(distances, smoothing));
+            Var squares = maps.mul(maps).sum(1).add(codewords.mul(codewords).sum(1)); // [n, K, N]
+            Var distances = squares.add(codewords.matmul(maps).mul(-2));
+            Var smoothing = parameters.get("smoothing").reshape(words, 1);
+            Var assignments = Vocabulary.softmax(distances.mul(smoothing));
             return Vocabulary.flat(Vocabulary.residuals(assignments, maps, codewords));
         }
     }

@@ -2,10 +2,7 @@ package org.gramian.pooling;
 
 import java.util.List;
 import java.util.OptionalInt;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Matrices;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.pooling.PoolingStage.Context;
@@ -107,10 +104,10 @@ public record Cross(OptionalInt first) implements Aggregation {
         long images = maps.shape().at(0);
         long channels = maps.shape().at(1);
         long size = outputs(channels);
-        Var a = Shapes.slice(maps, 1, 0, known());
-        Var b = Shapes.slice(maps, 1, known(), channels);
-        Var products = Matrices.matmul(a, Shapes.transpose(b, 1, 2));
-        Var means = Arithmetic.scale(products, 1.0 / maps.shape().at(2));
-        return Shapes.reshape(means, images, size);
+        Var a = maps.slice(1, 0, known());
+        Var b = maps.slice(1, known(), channels);
+        Var products = a.matmul(b.transpose(1, 2));
+        Var means = products.mul(1.0 / maps.shape().at(2));
+        return means.reshape(images, size);
     }
 }

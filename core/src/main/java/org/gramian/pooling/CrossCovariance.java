@@ -2,13 +2,10 @@ package org.gramian.pooling;
 
 import java.util.List;
 import java.util.Map;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Transform.Free;
 import org.gramian.tensor.Shape;
@@ -71,13 +68,13 @@ public record CrossCovariance(int heads, int size, int iterations) implements Ag
         long images = maps.shape().at(0);
         long positions = maps.shape().at(2);
         long half = (long) heads * size;
-        Var centred = Arithmetic.sub(maps, Arithmetic.scale(Arithmetic.sum(maps, 2), 1.0 / positions));
-        Var projected = Matrices.matmul(parameters.get("weight"), centred);
-        Var a = Shapes.reshape(Shapes.slice(projected, 1, 0, half), images * heads, size, positions);
-        Var b = Shapes.reshape(Shapes.slice(projected, 1, half, 2 * half), images * heads, size, positions);
-        Var x = Arithmetic.scale(Matrices.matmul(a, Shapes.transpose(b, 1, 2)), 1.0 / positions);
+        Var centred = maps.sub(maps.sum(2).mul(1.0 / positions));
+        Var projected = parameters.get("weight").matmul(centred);
+        Var a = projected.slice(1, 0, half).reshape(images * heads, size, positions);
+        Var b = projected.slice(1, half, 2 * half).reshape(images * heads, size, positions);
+        Var x = a.matmul(b.transpose(1, 2)).mul(1.0 / positions);
         Var norm = spectralNorm(x, parameters.get("start"));
-        return Shapes.reshape(Arithmetic.div(x, Arithmetic.sqrt(norm)), images, half * size);
+        return x.div(norm.sqrt()).reshape(images, half * size);
     }
 
     /**
@@ -93,10 +90,10 @@ public record CrossCovariance(int heads, int size, int iterations) implements Ag
         long count = x.shape().at(0);
         Var s = start;
         for (int i = 0; i < iterations; i++) {
-            Var product = Shapes.reshape(Matrices.matmul(x, s), count, size);
-            Var u = Shapes.reshape(length.apply(product, none), count, size, 1);
-            s = Matrices.matmul(Shapes.transpose(x, 1, 2), u);
+            Var product = x.matmul(s).reshape(count, size);
+            Var u = length.apply(product, none).reshape(count, size, 1);
+            s = x.transpose(1, 2).matmul(u);
         }
-        return Arithmetic.sqrt(Arithmetic.shift(Arithmetic.sum(Arithmetic.mul(s, s), 1), SMALLEST_SQUARE));
+        return s.mul(s).sum(1).add(SMALLEST_SQUARE).sqrt();
     }
 }

@@ -4,22 +4,16 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import java.util.Map;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Adaptive channel dropout before covariance pooling, DropCov (Wang, Gao, Zhang, Xie, Li, Hu, "DropCov: A Simple yet
@@ -80,10 +74,10 @@ public record DropCov() implements Reduction {
     @Override
     public Var apply(Var maps, Bindings parameters) {
         Var importance = importance(maps, parameters.get("weight"));
-        Var weighted = Arithmetic.mul(maps, Arithmetic.shift(importance, 1));
+        Var weighted = maps.mul(importance.add(1));
         return parameters
                 .find(DRAWS)
-                .map(draws -> Arithmetic.mul(weighted, factors(weighted, importance, draws)))
+                .map(draws -> weighted.mul(factors(weighted, importance, draws)))
                 .orElse(weighted);
     }
 
@@ -91,46 +85,44 @@ public record DropCov() implements Reduction {
     private static Var importance(Var maps, Var weight) {
         long images = maps.shape().at(0);
         long channels = maps.shape().at(1);
-        Var plain = Arithmetic.scale(Arithmetic.sum(maps, 2), 1.0 / maps.shape().at(2));
-        Var squares = Arithmetic.scale(Arithmetic.sum(Arithmetic.mul(plain, plain), 1), 1.0 / channels);
-        Var means = Arithmetic.div(plain, Arithmetic.sqrt(Arithmetic.shift(squares, SMALLEST_SQUARE)));
-        Var zero = Arithmetic.scale(Shapes.slice(means, 1, 0, 1), 0);
-        Var padded = Shapes.concat(List.of(zero, means, zero), 1);
+        Var plain = maps.sum(2).mul(1.0 / maps.shape().at(2));
+        Var squares = plain.mul(plain).sum(1).mul(1.0 / channels);
+        Var means = plain.div(squares.add(SMALLEST_SQUARE).sqrt());
+        Var zero = means.slice(1, 0, 1).mul(0);
+        Var padded = Var.concat(List.of(zero, means, zero), 1);
         Var scores = zero;
         for (int k = 0; k < WINDOW; k++) {
-            Var shifted = Shapes.slice(padded, 1, k, k + channels);
-            scores = Arithmetic.add(scores, Arithmetic.mul(shifted, Shapes.slice(weight, 0, k, k + 1)));
+            Var shifted = padded.slice(1, k, k + channels);
+            scores = scores.add(shifted.mul(weight.slice(0, k, k + 1)));
         }
-        Var softmax = Classification.softmax(Shapes.reshape(scores, images, channels));
-        return Shapes.reshape(softmax, images, channels, 1);
+        Var softmax = Classification.softmax(scores.reshape(images, channels));
+        return softmax.reshape(images, channels, 1);
     }
 
     /** Computes 0 or {@code 1/(1 − ρ)} for each channel, {@code [n, C, 1]}, without a gradient. */
     private static Var factors(Var weighted, Var importance, Var draws) {
         return weighted.tape().apply(List.of(), () -> {
             Tensor x = weighted.value();
-            Tensor centred = Elementwise.addScaled(x, Reductions.sum(x, 2), -1.0 / x.size(2));
-            Tensor relations = Products.matmul(centred, Views.transpose(Reductions.sum(centred, 1))); // N·π
+            Tensor centred = x.addScaled(x.sum(2), -1.0 / x.size(2));
+            Tensor relations = centred.matmul(centred.sum(1).transpose()); // N·π
             Tensor cosine = cosine(importance.value(), relations);
             double slope = -10 * Math.log(2) / Math.log((double) Math.max(2, x.size(1)));
-            Tensor wanted = Elementwise.add(Elementwise.mul(cosine, slope), 1);
+            Tensor wanted = cosine.mul(slope).add(1);
             // min(ρ, largest) = −max(−ρ, −largest)
-            Tensor rate = Elementwise.mul(
-                    Elementwise.atLeast(Elementwise.mul(Elementwise.atLeast(wanted, 0), -1), -LARGEST_RATE), -1);
-            Tensor kept = Elementwise.reciprocal(Elementwise.add(Elementwise.mul(rate, -1), 1));
-            Tensor drawn = Views.unsqueeze(Tensors.to(draws.value(), x.type()), 2);
-            Tensor dropped = Elementwise.greater(rate, drawn); // [n, C, 1]
-            Tensor factors = Elementwise.mul(kept, Tensors.full(1, drawn.shape(), x.type(), x.device()));
+            Tensor rate = wanted.atLeast(0).mul(-1).atLeast(-LARGEST_RATE).mul(-1);
+            Tensor kept = rate.mul(-1).add(1).reciprocal();
+            Tensor drawn = draws.value().to(x.type()).unsqueeze(2);
+            Tensor dropped = rate.greater(drawn); // [n, C, 1]
+            Tensor factors = kept.mul(Tensors.full(1, drawn.shape(), x.type(), x.device()));
             Tensor zeros = Tensors.zeros(drawn.shape(), x.type(), x.device());
-            return Result.of(Elementwise.where(dropped, zeros, factors), (g, needed) -> list());
+            return Result.of(Tensors.where(dropped, zeros, factors), (g, needed) -> list());
         });
     }
 
     /** Computes the cosine of two vectors per image, {@code [n, 1, 1]}. */
     private static Tensor cosine(Tensor a, Tensor b) {
-        Tensor squares =
-                Elementwise.mul(Reductions.sum(Elementwise.mul(a, a), 1), Reductions.sum(Elementwise.mul(b, b), 1));
-        Tensor norms = Elementwise.atLeast(Elementwise.sqrt(squares), SMALLEST_NORM);
-        return Elementwise.div(Reductions.sum(Elementwise.mul(a, b), 1), norms);
+        Tensor squares = a.mul(a).sum(1).mul(b.mul(b).sum(1));
+        Tensor norms = squares.sqrt().atLeast(SMALLEST_NORM);
+        return a.mul(b).sum(1).div(norms);
     }
 }

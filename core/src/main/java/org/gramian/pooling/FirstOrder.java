@@ -3,24 +3,17 @@ package org.gramian.pooling;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 
@@ -40,11 +33,9 @@ public sealed interface FirstOrder extends Aggregation {
 
         @Override
         public Var apply(Var maps, Bindings parameters) {
-            Var sums = Arithmetic.sum(maps, 2);
-            return Shapes.reshape(
-                    Arithmetic.scale(sums, 1.0 / maps.shape().at(2)),
-                    maps.shape().at(0),
-                    maps.shape().at(1));
+            Var sums = maps.sum(2);
+            return sums.mul(1.0 / maps.shape().at(2))
+                    .reshape(maps.shape().at(0), maps.shape().at(1));
         }
     }
 
@@ -70,9 +61,9 @@ public sealed interface FirstOrder extends Aggregation {
             long channels = maps.shape().at(1);
             long positions = maps.shape().at(2);
             Pair whole = new Pair(1, Math.toIntExact(positions));
-            Var rows = Shapes.reshape(maps, images, channels, 1, positions);
+            Var rows = maps.reshape(images, channels, 1, positions);
             Var largest = FeatureMaps.maxPool(rows, new Window(whole, whole, new Pair(0, 0), false));
-            return Shapes.reshape(largest, images, channels);
+            return largest.reshape(images, channels);
         }
     }
 
@@ -118,21 +109,18 @@ public sealed interface FirstOrder extends Aggregation {
             long images = maps.shape().at(0);
             long channels = maps.shape().at(1);
             if (prior == Prior.NONE) {
-                return Shapes.reshape(Arithmetic.sum(maps, 2), images, channels);
+                return maps.sum(2).reshape(images, channels);
             }
             int height = Math.toIntExact(maps.shape().at(2));
             int width = Math.toIntExact(maps.shape().at(3));
-            Var flat = Shapes.reshape(maps, images, channels, (long) height * width);
+            Var flat = maps.reshape(images, channels, (long) height * width);
             Var sums = maps.tape().apply(List.of(flat), () -> {
                 double[] a = centred(height, width);
                 Tensor x = flat.value();
-                Tensor weights = Tensors.to(Tensors.of(a, Shape.of(a.length, 1), x.type()), x.device());
-                return Result.of(
-                        Products.matmul(x, weights),
-                        (g, wanted) -> list(Products.matmul(g, Views.transpose(weights))),
-                        weights);
+                Tensor weights = Tensors.of(a, Shape.of(a.length, 1), x.type()).to(x.device());
+                return Result.of(x.matmul(weights), (g, wanted) -> list(g.matmul(weights.transpose())), weights);
             });
-            return Shapes.reshape(sums, images, channels);
+            return sums.reshape(images, channels);
         }
 
         /** Returns the weights of {@link Prior#CENTER}, {@code [h·w]}. */
@@ -206,42 +194,38 @@ public sealed interface FirstOrder extends Aggregation {
             List<Var> inputs = learned ? List.of(maps, parameters.get("logP")) : List.of(maps);
             Tensor x = maps.value();
             Var means = maps.tape().apply(inputs, () -> {
-                Tensor exponent = learned
-                        ? Elementwise.exp(inputs.getLast().value())
-                        : Tensors.full(p, Shape.of(1), x.type(), x.device());
+                Tensor exponent =
+                        learned ? inputs.getLast().value().exp() : Tensors.full(p, Shape.of(1), x.type(), x.device());
                 return mean(x, exponent);
             });
-            return Shapes.reshape(means, x.size(0), x.size(1));
+            return means.reshape(x.size(0), x.size(1));
         }
 
         private static Result mean(Tensor x, Tensor exponent) {
-            Tensor y = Elementwise.atLeast(x, SMALLEST);
-            Tensor largest = Reductions.max(y, 2);
-            Tensor logs = Elementwise.log(Elementwise.div(y, largest));
-            Tensor powers = Elementwise.exp(Elementwise.mul(logs, exponent));
+            Tensor y = x.atLeast(SMALLEST);
+            Tensor largest = y.max(2);
+            Tensor logs = y.div(largest).log();
+            Tensor powers = logs.mul(exponent).exp();
             long positions = x.size(2);
-            Tensor s = Elementwise.mul(Reductions.sum(powers, 2), 1.0 / positions);
-            Tensor logS = Elementwise.log(s);
-            Tensor v = Elementwise.mul(largest, Elementwise.exp(Elementwise.div(logS, exponent)));
-            Tensor ofLogs = Elementwise.mul(Reductions.sum(Elementwise.mul(powers, logs), 2), 1.0 / positions);
-            Tensor ofExponent =
-                    Elementwise.mul(v, Elementwise.sub(Elementwise.div(ofLogs, s), Elementwise.div(logS, exponent)));
-            Tensor share = Elementwise.mul(Elementwise.div(v, s), 1.0 / positions);
+            Tensor s = powers.sum(2).mul(1.0 / positions);
+            Tensor logS = s.log();
+            Tensor v = largest.mul(logS.div(exponent).exp());
+            Tensor ofLogs = powers.mul(logs).sum(2).mul(1.0 / positions);
+            Tensor ofExponent = v.mul(ofLogs.div(s).sub(logS.div(exponent)));
+            Tensor share = v.div(s).mul(1.0 / positions);
             return Result.of(
                     v,
                     (g, wanted) -> list(
-                            wanted[0] ? ofMaps(Elementwise.mul(g, share), powers, x) : null,
-                            wanted.length > 1
-                                    ? Views.reshape(Reductions.sum(Elementwise.mul(g, ofExponent)), 1)
-                                    : null),
+                            wanted[0] ? ofMaps(g.mul(share), powers, x) : null,
+                            wanted.length > 1 ? g.mul(ofExponent).sum().reshape(1) : null),
                     powers,
                     share,
                     ofExponent);
         }
 
         private static Tensor ofMaps(Tensor upstream, Tensor powers, Tensor x) {
-            Tensor slopes = Elementwise.div(Elementwise.mul(powers, upstream), Elementwise.atLeast(x, SMALLEST));
-            return Elementwise.where(Elementwise.greater(x, SMALLEST), slopes, 0);
+            Tensor slopes = powers.mul(upstream).div(x.atLeast(SMALLEST));
+            return Tensors.where(x.greater(SMALLEST), slopes, 0);
         }
     }
 
@@ -277,22 +261,22 @@ public sealed interface FirstOrder extends Aggregation {
         public Var apply(Var maps, Bindings parameters) {
             long images = maps.shape().at(0);
             long positions = maps.shape().at(2);
-            Var responses = Shapes.reshape(Arithmetic.sum(Arithmetic.relu(maps), 1), images, positions);
+            Var responses = maps.relu().sum(1).reshape(images, positions);
             Var s = ROOT.apply(Normalization.L2.apply(responses), parameters);
-            Var sums = Matrices.matmul(maps, Shapes.reshape(s, images, positions, 1));
+            Var sums = maps.matmul(s.reshape(images, positions, 1));
             Var weighted = maps.tape().apply(List.of(sums), () -> {
                 Tensor b = channelWeights(maps.value());
-                return Result.of(Elementwise.mul(sums.value(), b), (g, wanted) -> list(Elementwise.mul(g, b)), b);
+                return Result.of(sums.value().mul(b), (g, wanted) -> list(g.mul(b)), b);
             });
-            return Shapes.reshape(weighted, images, maps.shape().at(1));
+            return weighted.reshape(images, maps.shape().at(1));
         }
 
         /** Computes {@code b [n, c, 1]}. */
         private static Tensor channelWeights(Tensor maps) {
-            Tensor positive = Elementwise.sign(Elementwise.relu(maps));
-            Tensor share = Elementwise.mul(Reductions.sum(positive, 2), 1.0 / maps.size(2));
-            Tensor all = Elementwise.add(Reductions.sum(share, 1), MARGIN * maps.size(1));
-            return Elementwise.log(Elementwise.div(all, Elementwise.add(share, MARGIN)));
+            Tensor positive = maps.relu().sign();
+            Tensor share = positive.sum(2).mul(1.0 / maps.size(2));
+            Tensor all = share.sum(1).add(MARGIN * maps.size(1));
+            return all.div(share.add(MARGIN)).log();
         }
     }
 }

@@ -1,22 +1,11 @@
 package org.gramian.pooling;
 
-import static org.gramian.autodiff.Arithmetic.add;
-import static org.gramian.autodiff.Arithmetic.div;
-import static org.gramian.autodiff.Arithmetic.log;
-import static org.gramian.autodiff.Arithmetic.mul;
-import static org.gramian.autodiff.Arithmetic.pow;
-import static org.gramian.autodiff.Arithmetic.scale;
-import static org.gramian.autodiff.Arithmetic.sub;
-import static org.gramian.autodiff.Arithmetic.sum;
-import static org.gramian.autodiff.Matrices.matmul;
-
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.cluster.GaussianMixture;
 import org.gramian.cluster.Mixture;
@@ -93,41 +82,42 @@ public record FisherVector(int components, boolean withWeights) implements Codeb
         long positions = maps.shape().at(2);
         Var sigma = parameters.get("deviations");
         // with the mean of the mixture at the origin, squares lose fewer digits
-        Var centre = matmul(Shapes.reshape(weights, 1, components), parameters.get("means")); // [1, C]
-        Var mu = sub(parameters.get("means"), centre);
-        Var x = sub(maps, Shapes.reshape(centre, centre.shape().at(1), 1));
-        Var variance = mul(sigma, sigma);
-        Var column = Shapes.reshape(weights, components, 1);
+        Var centre = weights.reshape(1, components).matmul(parameters.get("means")); // [1, C]
+        Var mu = parameters.get("means").sub(centre);
+        Var x = maps.sub(centre.reshape(centre.shape().at(1), 1));
+        Var variance = sigma.mul(sigma);
+        Var column = weights.reshape(components, 1);
         Sums sums = sums(x, new Gaussians(column, mu, variance));
-        Var perPosition = scale(pow(column, -0.5), 1.0 / positions); // 1/(N√w), [K, 1]
-        Var ofMeans = mul(sub(sums.first, mul(sums.zeroth, mu)), div(perPosition, sigma));
-        Var spread = add(sub(sums.second, scale(mul(sums.first, mu), 2)), mul(sums.zeroth, sub(mul(mu, mu), variance)));
-        Var ofDeviations = mul(spread, scale(div(perPosition, variance), Math.sqrt(0.5)));
-        Var both = Shapes.concat(List.of(Vocabulary.flat(ofMeans), Vocabulary.flat(ofDeviations)), 1);
+        Var perPosition = column.pow(-0.5).mul(1.0 / positions); // 1/(N√w), [K, 1]
+        Var ofMeans = sums.first.sub(sums.zeroth.mul(mu)).mul(perPosition.div(sigma));
+        Var spread = sums.second
+                .sub(sums.first.mul(mu).mul(2))
+                .add(sums.zeroth.mul(mu.mul(mu).sub(variance)));
+        Var ofDeviations = spread.mul(perPosition.div(variance).mul(Math.sqrt(0.5)));
+        Var both = Var.concat(List.of(Vocabulary.flat(ofMeans), Vocabulary.flat(ofDeviations)), 1);
         if (!withWeights) {
             return both;
         }
-        Var ofWeights = mul(sub(sums.zeroth, scale(column, (double) positions)), perPosition);
-        return Shapes.concat(List.of(Vocabulary.flat(ofWeights), both), 1);
+        Var ofWeights = sums.zeroth.sub(column.mul((double) positions)).mul(perPosition);
+        return Var.concat(List.of(Vocabulary.flat(ofWeights), both), 1);
     }
 
     /** Mixture with its mean at the origin: {@code w [K, 1]}, {@code μ [K, C]}, {@code σ² [K, C]}. */
     private record Gaussians(Var weights, Var means, Var variances) {
         /** Computes {@code log w_k + log N(x; μ_k, σ_k²)} up to a constant, {@code [n, K, N]}. */
         Var scores(Var x, Var squares) {
-            Var precision = pow(variances, -1);
-            Var linear = mul(means, precision);
-            Var constant = sub(log(weights), scale(sum(add(log(variances), mul(means, linear)), 1), 0.5));
-            return add(sub(matmul(linear, x), scale(matmul(precision, squares), 0.5)), constant);
+            Var precision = variances.pow(-1);
+            Var linear = means.mul(precision);
+            Var constant = weights.log()
+                    .sub(variances.log().add(means.mul(linear)).sum(1).mul(0.5));
+            return linear.matmul(x).sub(precision.matmul(squares).mul(0.5)).add(constant);
         }
     }
 
     private static Sums sums(Var x, Gaussians mixture) {
-        Var squares = mul(x, x);
+        Var squares = x.mul(x);
         Var posteriors = Vocabulary.softmax(mixture.scores(x, squares));
         return new Sums(
-                sum(posteriors, 2),
-                matmul(posteriors, Shapes.transpose(x, 1, 2)),
-                matmul(posteriors, Shapes.transpose(squares, 1, 2)));
+                posteriors.sum(2), posteriors.matmul(x.transpose(1, 2)), posteriors.matmul(squares.transpose(1, 2)));
     }
 }

@@ -16,7 +16,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /** Fits principal axes, kernel widths and codebooks of a pooling to features before training. */
 public final class Fitting {
@@ -60,11 +59,11 @@ public final class Fitting {
     public static void fit(Pooling pooling, Tensor features, ParameterSet parameters, RandomGenerator random) {
         List<PoolingStage> stages = pooling.stages();
         try (Scope _ = Scope.open()) {
-            Tensor x = Views.reshape(features, Pooling.mapSizes("fitting", features));
+            Tensor x = features.reshape(Pooling.mapSizes("fitting", features));
             for (int i = 0; i < stages.size(); i++) {
                 PoolingStage stage = stages.get(i);
                 if (i == pooling.reductions().size() && pooling.aggregation().isSpatial()) {
-                    x = inPlaceOf(x, Views.reshape(x, x.size(0), x.size(1), features.size(2), features.size(3)));
+                    x = inPlaceOf(x, x.reshape(x.size(0), x.size(1), features.size(2), features.size(3)));
                 }
                 ParameterSet own = pooling.stageParameters(parameters, i);
                 if (stage.fittedTo() > 0 && isUnset(own)) {
@@ -91,7 +90,7 @@ public final class Fitting {
             return inputs;
         }
         long[] places = EvenSample.places(all, most);
-        return Views.select(inputs, 0, Tensors.to(Tensors.ofLongs(places, Shape.of(most)), inputs.device()));
+        return inputs.select(0, Tensors.ofLongs(places, Shape.of(most)).to(inputs.device()));
     }
 
     /** Applies a stage, a few images at a time. */
@@ -102,13 +101,12 @@ public final class Fitting {
             long end = Math.min(all, start + BATCH);
             try (Scope scope = Scope.open();
                     Tape tape = Tape.inference()) {
-                Tensor made = stage.apply(
-                                tape.constant(Views.slice(inputs, 0, start, end)), Bindings.of(own.variables(tape)))
+                Tensor made = stage.apply(tape.constant(inputs.slice(0, start, end)), Bindings.of(own.variables(tape)))
                         .value();
                 if (outputs == null) {
                     outputs = scope.keep(Tensors.empty(made.shape().with(0, all), made.type(), made.device()));
                 }
-                Views.slice(outputs, 0, start, end).copyFrom(made);
+                outputs.slice(0, start, end).copyFrom(made);
             }
         }
         return Objects.requireNonNull(outputs, "no images to fit to");
@@ -134,8 +132,8 @@ public final class Fitting {
     /** Returns whether a fitted parameter is still NaN, by its first element. */
     public static boolean isUnset(Tensor fitted) {
         try (Scope _ = Scope.open()) {
-            return Double.isNaN(Views.slice(Views.reshape(fitted, fitted.shape().elements()), 0, 0, 1)
-                    .item());
+            return Double.isNaN(
+                    fitted.reshape(fitted.shape().elements()).slice(0, 0, 1).item());
         }
     }
 
@@ -153,6 +151,6 @@ public final class Fitting {
 
     /** Returns a copy with the type and device of a sample. */
     static Tensor like(Tensor made, Tensor sample) {
-        return Tensors.copy(Tensors.to(Tensors.to(made, sample.type()), sample.device()));
+        return made.to(sample.type()).to(sample.device()).copy();
     }
 }

@@ -10,7 +10,6 @@ import java.util.stream.Collectors;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.tensor.Shape;
@@ -139,7 +138,7 @@ public record Join(List<Pooling> branches) implements Aggregation {
             parts.add(branches.get(i)
                     .trace(maps, parameters.under(name(i)), (stage, value) -> listener.accept(branch + stage, value)));
         }
-        Var joined = Shapes.concat(parts, 1);
+        Var joined = Var.concat(parts, 1);
         listener.accept("join of " + branches.size() + " branches", joined);
         return joined;
     }

@@ -8,11 +8,9 @@ import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;
 
@@ -69,8 +67,7 @@ public record MultiScaleOrderless(int words) implements Codebook {
             int height = Math.toIntExact(maps.shape().at(2));
             int width = Math.toIntExact(maps.shape().at(3));
             Var means = FeatureMaps.averagePool(maps, window(height, width));
-            return Shapes.reshape(
-                    means,
+            return means.reshape(
                     means.shape().at(0),
                     means.shape().at(1),
                     means.shape().at(2) * means.shape().at(3));
@@ -108,7 +105,9 @@ public record MultiScaleOrderless(int words) implements Codebook {
         try (Tape tape = Tape.inference()) {
             for (Level level : Level.values()) {
                 Tensor rows = Vocabulary.sample(level.means(tape.constant(maps)).value(), random);
-                parameters.get(level.parameter).set(Tensors.copy(Vocabulary.words(rows, words, random)));
+                parameters
+                        .get(level.parameter)
+                        .set(Vocabulary.words(rows, words, random).copy());
             }
         }
     }
@@ -118,7 +117,7 @@ public record MultiScaleOrderless(int words) implements Codebook {
         List<Var> levels = new ArrayList<>();
         Var whole = FeatureMaps.globalAveragePool(maps);
         levels.add(Normalization.L2.apply(
-                Shapes.reshape(whole, whole.shape().at(0), whole.shape().at(1))));
+                whole.reshape(whole.shape().at(0), whole.shape().at(1))));
         for (Level level : Level.values()) {
             Var codebook = parameters.get(level.parameter);
             Fitting.requireFitted("mop", codebook);
@@ -126,6 +125,6 @@ public record MultiScaleOrderless(int words) implements Codebook {
             Var residuals = Vocabulary.residuals(Vocabulary.nearest(means, codebook), means, codebook);
             levels.add(Normalization.L2.apply(Vocabulary.flat(residuals)));
         }
-        return Shapes.concat(levels, 1);
+        return Var.concat(levels, 1);
     }
 }

@@ -6,22 +6,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.random.RandomGenerator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
 import org.gramian.pooling.PoolingStage.Context;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 
 /** Normalization of vectors {@code [n, d]}; only {@link Pca} changes d. */
 public sealed interface Normalization extends PoolingStage
@@ -106,21 +102,19 @@ public sealed interface Normalization extends PoolingStage
         public Var apply(Var vectors, Bindings parameters) {
             Tensor v = vectors.value();
             return vectors.tape().apply(List.of(vectors), () -> {
-                Tensor root = Elementwise.sqrtInPlace(Elementwise.add(Elementwise.abs(v), epsilon));
-                Tensor value = epsilon == 0
-                        ? Elementwise.mul(Elementwise.sign(v), root)
-                        : Elementwise.div(v, Elementwise.add(root, Math.sqrt(epsilon)));
+                Tensor root = v.abs().add(epsilon).sqrtInPlace();
+                Tensor value = epsilon == 0 ? v.sign().mul(root) : v.div(root.add(Math.sqrt(epsilon)));
                 return Result.of(value, (g, wanted) -> list(slopeTimes(g, root, value)), root);
             });
         }
 
         private Tensor slopeTimes(Tensor g, Tensor root, Tensor value) {
             if (slope == Slope.AUTHORS) {
-                Tensor margin = Elementwise.add(Elementwise.abs(value), Slope.AUTHORS_MARGIN);
-                return Elementwise.mulInPlace(Elementwise.div(g, margin), 0.5);
+                Tensor margin = value.abs().add(Slope.AUTHORS_MARGIN);
+                return g.div(margin).mulInPlace(0.5);
             }
-            Tensor quotient = Elementwise.mulInPlace(Elementwise.div(g, root), 0.5);
-            return epsilon > 0 ? quotient : Elementwise.where(Elementwise.greater(root, 0), quotient, 0);
+            Tensor quotient = g.div(root).mulInPlace(0.5);
+            return epsilon > 0 ? quotient : Tensors.where(root.greater(0), quotient, 0);
         }
     }
 
@@ -143,14 +137,13 @@ public sealed interface Normalization extends PoolingStage
         static Var apply(Var vectors) {
             Tensor v = vectors.value();
             return vectors.tape().apply(List.of(vectors), () -> {
-                Tensor norm =
-                        Elementwise.atLeast(Elementwise.sqrt(Reductions.sum(Elementwise.mul(v, v), -1)), SMALLEST_NORM);
-                Tensor u = Elementwise.div(v, norm);
+                Tensor norm = v.mul(v).sum(-1).sqrt().atLeast(SMALLEST_NORM);
+                Tensor u = v.div(norm);
                 return Result.of(
                         u,
                         (g, wanted) -> {
-                            Tensor along = Reductions.sum(Elementwise.mul(u, g), -1);
-                            return list(Elementwise.div(Elementwise.sub(g, Elementwise.mul(u, along)), norm));
+                            Tensor along = u.mul(g).sum(-1);
+                            return list(g.sub(u.mul(along)).div(norm));
                         },
                         norm);
             });
@@ -195,7 +188,7 @@ public sealed interface Normalization extends PoolingStage
 
         @Override
         public Var apply(Var vectors, Bindings parameters) {
-            return Arithmetic.mul(vectors, Arithmetic.exp(parameters.get("log")));
+            return vectors.mul(parameters.get("log").exp());
         }
     }
 
@@ -284,8 +277,8 @@ public sealed interface Normalization extends PoolingStage
         public Var apply(Var vectors, Bindings parameters) {
             Var mean = parameters.get("mean");
             Fitting.requireFitted("pca", mean);
-            Var components = Shapes.transpose(parameters.get("components"), 0, 1);
-            return Matrices.matmul(Arithmetic.sub(vectors, mean), components);
+            Var components = parameters.get("components").transpose(0, 1);
+            return vectors.sub(mean).matmul(components);
         }
     }
 }

@@ -14,7 +14,6 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.pooling.PoolingStage.Context;
@@ -343,13 +342,13 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     /** Flattens features {@code [n, c, h, w]} to maps {@code [n, c, N]}. */
     private static Var maps(Var features) {
-        return Shapes.reshape(features, mapSizes("pooling", features.value()));
+        return features.reshape(mapSizes("pooling", features.value()));
     }
 
     /** Restores the positions {@code [n, C, h, w]} of maps {@code [n, C, N]} for a spatial aggregation. */
     private Var positions(Var maps, Shape features) {
         return aggregation.isSpatial()
-                ? Shapes.reshape(maps, features.at(0), maps.shape().at(1), features.at(2), features.at(3))
+                ? maps.reshape(features.at(0), maps.shape().at(1), features.at(2), features.at(3))
                 : maps;
     }
 

@@ -7,14 +7,10 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Decompositions.Eigen;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /** Principal component analysis: leading eigenvectors of a scatter matrix. */
 final class PrincipalAxes {
@@ -42,20 +38,20 @@ final class PrincipalAxes {
         List<Tensor> means = new ArrayList<>();
         for (Tensor chunk : columns(rows)) {
             try (Scope scope = Scope.open()) {
-                means.add(scope.keep(Elementwise.mul(Reductions.sum(exact(chunk), 0), 1.0 / rows.size(0))));
+                means.add(scope.keep(exact(chunk).sum(0).mul(1.0 / rows.size(0))));
             }
         }
-        Tensor mean = Views.concat(means, 1); // [1, d]
+        Tensor mean = Tensors.concat(means, 1); // [1, d]
         Tensor axes = rows.size(1) > rows.size(0) ? ofLongRows(rows, mean, count) : ofShortRows(rows, mean, count);
-        return new Found(Views.reshape(mean, rows.size(1)), axes);
+        return new Found(mean.reshape(rows.size(1)), axes);
     }
 
     private static Tensor ofShortRows(Tensor rows, Tensor mean, int count) {
-        Tensor centred = Elementwise.sub(exact(rows), mean);
-        Tensor scatter = Products.matmul(Views.transpose(centred), centred);
+        Tensor centred = exact(rows).sub(mean);
+        Tensor scatter = centred.transpose().matmul(centred);
         Tensor axes = leading(scatter, count);
         Tensor variances = variances(axes, scatter);
-        return Elementwise.mul(axes, inDirections(variances, Elementwise.pow(variances, 0)));
+        return axes.mul(inDirections(variances, variances.pow(0)));
     }
 
     private static Tensor ofLongRows(Tensor rows, Tensor mean, int count) {
@@ -64,44 +60,44 @@ final class PrincipalAxes {
         List<Tensor> means = columns(mean);
         for (int i = 0; i < chunks.size(); i++) {
             try (Scope _ = Scope.open()) {
-                Tensor centred = Elementwise.sub(exact(chunks.get(i)), means.get(i));
-                products.copyFrom(Elementwise.add(products, Products.matmul(centred, Views.transpose(centred))));
+                Tensor centred = exact(chunks.get(i)).sub(means.get(i));
+                products.copyFrom(products.add(centred.matmul(centred.transpose())));
             }
         }
         Tensor vectors = leading(products, count); // [k, n]
         Tensor variances = variances(vectors, products);
-        Tensor scaled = Elementwise.mul(vectors, inDirections(variances, Elementwise.pow(variances, -0.5)));
+        Tensor scaled = vectors.mul(inDirections(variances, variances.pow(-0.5)));
         List<Tensor> axes = new ArrayList<>();
         for (int i = 0; i < chunks.size(); i++) {
             try (Scope scope = Scope.open()) {
-                Tensor centred = Elementwise.sub(exact(chunks.get(i)), means.get(i));
-                axes.add(scope.keep(Tensors.to(Products.matmul(scaled, centred), rows.type())));
+                Tensor centred = exact(chunks.get(i)).sub(means.get(i));
+                axes.add(scope.keep(scaled.matmul(centred).to(rows.type())));
             }
         }
-        return Views.concat(axes, 1);
+        return Tensors.concat(axes, 1);
     }
 
     /** Computes {@code uᵀSu} for each row u, {@code [k, 1]}. */
     private static Tensor variances(Tensor vectors, Tensor scatter) {
-        return Reductions.sum(Elementwise.mul(Products.matmul(vectors, scatter), vectors), 1);
+        return vectors.matmul(scatter).mul(vectors).sum(1);
     }
 
     /** Returns the factors, 0 where the variance is a rounding error. */
     private static Tensor inDirections(Tensor variances, Tensor factors) {
-        double smallest = SMALLEST_SHARE * Reductions.largestMagnitude(variances);
-        return Elementwise.where(Elementwise.greater(variances, smallest), factors, 0);
+        double smallest = SMALLEST_SHARE * variances.largestMagnitude();
+        return Tensors.where(variances.greater(smallest), factors, 0);
     }
 
     private static List<Tensor> columns(Tensor rows) {
         List<Tensor> chunks = new ArrayList<>();
         for (long start = 0; start < rows.size(1); start += CHUNK) {
-            chunks.add(Views.slice(rows, 1, start, Math.min(rows.size(1), start + CHUNK)));
+            chunks.add(rows.slice(1, start, Math.min(rows.size(1), start + CHUNK)));
         }
         return chunks;
     }
 
     private static Tensor exact(Tensor part) {
-        return Tensors.to(Tensors.to(part, Device.CPU), DType.F64);
+        return part.to(Device.CPU).to(DType.F64);
     }
 
     /** Returns the eigenvectors of the largest eigenvalues as rows {@code [count, c]}, largest element positive. */

@@ -6,15 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.EnumWords;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.Window;
 
 /**
@@ -59,7 +55,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
 
         /** Returns a view of the cell in maps {@code [n, c, h, w]}. */
         Tensor of(Tensor maps) {
-            return Views.slice(Views.slice(maps, 2, top, bottom), 3, left, right);
+            return maps.slice(2, top, bottom).slice(3, left, right);
         }
 
         Window window() {
@@ -98,7 +94,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     public Var apply(Var maps, Bindings parameters) {
         List<Cell> cells = cells(maps.shape());
         Var found = statistic == Statistic.MEAN ? means(maps, cells) : maxima(maps, cells);
-        return Shapes.reshape(found, maps.shape().at(0), outputs(maps.shape().at(1)));
+        return found.reshape(maps.shape().at(0), outputs(maps.shape().at(1)));
     }
 
     /** Returns the cells for maps {@code [n, c, h, w]}, in the order of the descriptor. */
@@ -124,16 +120,16 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     /** Computes all means {@code [n, cells, c]} as one product {@code A·Mᵀ}; row i of A averages cell i. */
     private static Var means(Var maps, List<Cell> cells) {
         Shape shape = maps.shape();
-        Var positions =
-                Shapes.transpose(Shapes.reshape(maps, shape.at(0), shape.at(1), shape.at(2) * shape.at(3)), 1, 2);
+        Var positions = maps.reshape(shape.at(0), shape.at(1), shape.at(2) * shape.at(3))
+                .transpose(1, 2);
         return maps.tape().apply(List.of(positions), () -> {
             double[] weights = averaging(cells, shape);
             Tensor x = maps.value();
-            Tensor a = Tensors.to(
-                    Tensors.of(weights, Shape.of(cells.size(), weights.length / cells.size()), x.type()), x.device());
+            Tensor a = Tensors.of(weights, Shape.of(cells.size(), weights.length / cells.size()), x.type())
+                    .to(x.device());
             return Result.of(
-                    Products.matmul(a, positions.value()),
-                    (g, wanted) -> list(Products.matmul(Views.transpose(a), g)),
+                    a.matmul(positions.value()),
+                    (g, wanted) -> list(a.transpose().matmul(g)),
                     a);
         });
     }
@@ -161,19 +157,19 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
             List<Tensor> values = new ArrayList<>();
             List<Tensor> places = new ArrayList<>();
             for (Cell cell : cells) {
-                Window.Maxima maxima = cell.window().max(Views.contiguous(cell.of(x)));
-                values.add(Views.reshape(maxima.values(), x.size(0), 1, x.size(1)));
+                Window.Maxima maxima = cell.window().max(cell.of(x).contiguous());
+                values.add(maxima.values().reshape(x.size(0), 1, x.size(1)));
                 places.add(maxima.places());
             }
-            return new Result(Views.concat(values, 1), places, (g, wanted) -> {
+            return new Result(Tensors.concat(values, 1), places, (g, wanted) -> {
                 Tensor gradient = Tensors.zeros(x.shape(), x.type(), x.device());
                 for (int i = 0; i < cells.size(); i++) {
                     Tensor part = cells.get(i).of(gradient);
-                    Tensor upstream = Views.reshape(Views.slice(g, 1, i, i + 1L), x.size(0), x.size(1), 1, 1);
+                    Tensor upstream = g.slice(1, i, i + 1L).reshape(x.size(0), x.size(1), 1, 1);
                     Tensor more = cells.get(i)
                             .window()
-                            .maxBackward(upstream, Views.contiguous(cells.get(i).of(x)), places.get(i));
-                    part.copyFrom(Elementwise.add(part, more)); // cells overlap
+                            .maxBackward(upstream, cells.get(i).of(x).contiguous(), places.get(i));
+                    part.copyFrom(part.add(more)); // cells overlap
                 }
                 return list(gradient);
             });

@@ -5,11 +5,8 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
@@ -69,16 +66,14 @@ public record Radam(int encoders) implements Aggregation {
         int height = Math.toIntExact(shape.at(2));
         int width = Math.toIntExact(shape.at(3));
         long positions = (long) height * width;
-        Var rows = Shapes.reshape(maps, images * channels, positions);
-        Var unit =
-                Shapes.reshape(new Normalization.L2().apply(rows, Bindings.of(Map.of())), images, channels, positions);
-        Var x = Arithmetic.add(
-                unit, constant(maps, Shape.of(channels, positions), () -> encoding(channels, height, width)));
+        Var rows = maps.reshape(images * channels, positions);
+        Var unit = new Normalization.L2().apply(rows, Bindings.of(Map.of())).reshape(images, channels, positions);
+        Var x = unit.add(constant(maps, Shape.of(channels, positions), () -> encoding(channels, height, width)));
         Var weights = constant(maps, Shape.of(encoders, channels), () -> weights(encoders, channels));
-        Var hidden = sigmoid(Matrices.matmul(weights, x)); // [n, k, N]
-        Var squares = Arithmetic.sum(Arithmetic.mul(hidden, hidden), 2);
-        Var shares = Arithmetic.sum(Arithmetic.div(hidden, squares), 1); // of the positions, [n, 1, N]
-        return Shapes.reshape(Matrices.matmul(x, Shapes.transpose(shares, 1, 2)), images, channels);
+        Var hidden = sigmoid(weights.matmul(x)); // [n, k, N]
+        Var squares = hidden.mul(hidden).sum(2);
+        Var shares = hidden.div(squares).sum(1); // of the positions, [n, 1, N]
+        return x.matmul(shares.transpose(1, 2)).reshape(images, channels);
     }
 
     private static Var constant(Var like, Shape shape, Supplier<double[]> values) {
@@ -87,13 +82,12 @@ public record Radam(int encoders) implements Aggregation {
         return tape.apply(
                 List.of(),
                 () -> Result.of(
-                        Tensors.to(Tensors.of(values.get(), shape, sample.type()), sample.device()),
-                        (g, wanted) -> list()));
+                        Tensors.of(values.get(), shape, sample.type()).to(sample.device()), (g, wanted) -> list()));
     }
 
     /** Computes {@code 1/(1 + exp(−x))}; x is at most 2√C in magnitude. */
     private static Var sigmoid(Var x) {
-        return Arithmetic.pow(Arithmetic.shift(Arithmetic.exp(Arithmetic.scale(x, -1)), 1), -1);
+        return x.mul(-1).exp().add(1).pow(-1);
     }
 
     /** Returns the weights of all encoders, {@code [encoders, channels]}. */

@@ -5,28 +5,20 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.NearestWord;
 import org.gramian.pooling.PoolingStage.Context;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /** Channel reduction at each position: {@code [n, c, N]} to {@code [n, k, N]}. */
 public sealed interface Reduction extends PoolingStage
@@ -116,21 +108,20 @@ public sealed interface Reduction extends PoolingStage
             Var bias = parameters.get("bias");
             return maps.tape().apply(List.of(maps, weight, bias), () -> {
                 Tensor x = maps.value();
-                Tensor w = Views.reshape(weight.value(), leaving, x.size(1));
-                Tensor product = Products.matmul(w, x);
-                Tensor y = Elementwise.reluInPlace(Elementwise.add(product, Views.reshape(bias.value(), leaving, 1)));
+                Tensor w = weight.value().reshape(leaving, x.size(1));
+                Tensor product = w.matmul(x);
+                Tensor y = product.add(bias.value().reshape(leaving, 1)).reluInPlace();
                 return Result.of(
                         y,
                         (g, wanted) -> {
-                            Tensor gz = Elementwise.reluBackward(g, y);
+                            Tensor gz = g.reluBackward(y);
                             return list(
-                                    wanted[0] ? Products.matmul(Views.transpose(w), gz) : null,
+                                    wanted[0] ? w.transpose().matmul(gz) : null,
                                     wanted[1]
-                                            ? Views.reshape(
-                                                    Products.sumOfProducts(gz, Views.transpose(x)),
-                                                    weight.shape().sizes())
+                                            ? gz.sumOfProducts(x.transpose())
+                                                    .reshape(weight.shape().sizes())
                                             : null,
-                                    wanted[2] ? Views.reshape(Reductions.sum(gz, 0, 2), leaving) : null);
+                                    wanted[2] ? gz.sum(0, 2).reshape(leaving) : null);
                         },
                         w);
             });
@@ -189,12 +180,12 @@ public sealed interface Reduction extends PoolingStage
 
         @Override
         public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
-            Tensor exact = Tensors.to(Tensors.to(maps, DType.F64), Device.CPU);
+            Tensor exact = maps.to(DType.F64).to(Device.CPU);
             long samples = maps.size(0) * maps.size(2);
-            Tensor mean = Elementwise.mul(Reductions.sum(exact, 0, 2), 1.0 / samples); // [1, c, 1]
-            Tensor centred = Elementwise.sub(exact, mean);
-            Tensor scatter = Products.sumOfProducts(centred, Views.transpose(centred));
-            parameters.get("mean").set(Fitting.like(Views.reshape(mean, maps.size(1)), maps));
+            Tensor mean = exact.sum(0, 2).mul(1.0 / samples); // [1, c, 1]
+            Tensor centred = exact.sub(mean);
+            Tensor scatter = centred.sumOfProducts(centred.transpose());
+            parameters.get("mean").set(Fitting.like(mean.reshape(maps.size(1)), maps));
             parameters.get("components").set(Fitting.like(PrincipalAxes.leading(scatter, channels), maps));
         }
 
@@ -202,8 +193,8 @@ public sealed interface Reduction extends PoolingStage
         public Var apply(Var maps, Bindings parameters) {
             Var mean = parameters.get("mean");
             Fitting.requireFitted("pca", mean);
-            Var column = Shapes.reshape(mean, maps.shape().at(1), 1);
-            return Matrices.matmul(parameters.get("components"), Arithmetic.sub(maps, column));
+            Var column = mean.reshape(maps.shape().at(1), 1);
+            return parameters.get("components").matmul(maps.sub(column));
         }
     }
 
@@ -339,7 +330,7 @@ public sealed interface Reduction extends PoolingStage
         public Var apply(Var maps, Bindings parameters) {
             Range known = known();
             outputs(maps.shape().at(1));
-            return Shapes.slice(maps, 1, known.from(), known.to());
+            return maps.slice(1, known.from(), known.to());
         }
     }
 }

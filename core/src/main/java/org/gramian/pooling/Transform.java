@@ -2,7 +2,6 @@ package org.gramian.pooling;
 
 import java.util.List;
 import java.util.random.RandomGenerator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
@@ -120,7 +119,7 @@ public sealed interface Transform extends PoolingStage
 
         @Override
         public Var apply(Var matrices, Bindings parameters) {
-            return Arithmetic.relu(matrices);
+            return matrices.relu();
         }
     }
 

@@ -2,11 +2,9 @@ package org.gramian.pooling;
 
 import java.util.List;
 import java.util.random.RandomGenerator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Transform.Free;
 import org.gramian.spd.Backward;
@@ -72,7 +70,7 @@ public sealed interface Vectorization extends PoolingStage
         @Override
         public Var apply(Var matrices, Bindings parameters) {
             long size = matrices.shape().at(1);
-            return Shapes.reshape(matrices, matrices.shape().at(0), size * size);
+            return matrices.reshape(matrices.shape().at(0), size * size);
         }
     }
 
@@ -166,7 +164,7 @@ public sealed interface Vectorization extends PoolingStage
         @Override
         public Var apply(Var matrices, Bindings parameters) {
             Var forms = QuadraticForms.of(matrices, parameters.get("w1"), parameters.get("w2"));
-            return Arithmetic.scale(forms, 1 / Math.sqrt(size));
+            return forms.mul(1 / Math.sqrt(size));
         }
     }
 

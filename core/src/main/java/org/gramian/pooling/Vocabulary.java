@@ -4,25 +4,18 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Classification;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Result.Adjoint;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.cluster.KMeans;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /** Fitting of codebooks and assignment of positions to codewords, shared by all {@link Codebook} poolings. */
 final class Vocabulary {
@@ -72,7 +65,7 @@ final class Vocabulary {
 
     /** Copies all local features, {@code [n·N, c]}. */
     private static Tensor rows(Tensor maps) {
-        return Views.reshape(Views.transpose(maps, 1, 2), maps.size(0) * maps.size(2), maps.size(1));
+        return maps.transpose(1, 2).reshape(maps.size(0) * maps.size(2), maps.size(1));
     }
 
     /** Gathers local features at ascending indices, a few images at a time: a copy of all would be much larger. */
@@ -91,9 +84,10 @@ final class Vocabulary {
                         .map(place -> place - first)
                         .toArray();
                 try (Scope _ = Scope.open()) {
-                    Tensor index = Tensors.to(Tensors.ofLongs(inPart, Shape.of(inPart.length)), maps.device());
-                    Views.slice(selected, 0, from, done)
-                            .copyFrom(Views.select(rows(Views.slice(maps, 0, start, end)), 0, index));
+                    Tensor index =
+                            Tensors.ofLongs(inPart, Shape.of(inPart.length)).to(maps.device());
+                    selected.slice(0, from, done)
+                            .copyFrom(rows(maps.slice(0, start, end)).select(0, index));
                 }
             }
         }
@@ -103,7 +97,7 @@ final class Vocabulary {
     /** Sets codewords {@code [k, c]} to the k-means centres of local features. */
     static void fit(Tensor maps, Parameter words, RandomGenerator random) {
         int count = Math.toIntExact(words.value().size(0));
-        words.set(Tensors.copy(words(sample(maps, random), count, random)));
+        words.set(words(sample(maps, random), count, random).copy());
     }
 
     /** Computes the k-means centres {@code [k, c]} of local features {@code [m, c]}. */
@@ -119,18 +113,18 @@ final class Vocabulary {
         if (words.size(0) < 2) {
             return 1;
         }
-        Tensor closeness = Elementwise.mul(KMeans.squaredDistances(rows, words), -1);
-        Reductions.Largest nearest = Reductions.largest(closeness, 1);
+        Tensor closeness = KMeans.squaredDistances(rows, words).mul(-1);
+        Tensor.Largest nearest = closeness.largest(1);
         Tensor unit = Tensors.identity(words.size(0), words.type(), words.device());
-        Tensor first = Views.select(unit, 0, Views.reshape(nearest.places(), rows.size(0)));
-        Tensor second = Reductions.max(Elementwise.addScaled(closeness, first, -FAR), 1);
-        double gap = Reductions.mean(Elementwise.sub(nearest.values(), second)).item();
+        Tensor first = unit.select(0, nearest.indices().reshape(rows.size(0)));
+        Tensor second = closeness.addScaled(first, -FAR).max(1);
+        double gap = nearest.values().sub(second).mean().item();
         return gap > 0 ? -Math.log(SECOND) / gap : 1;
     }
 
     /** Computes the softmax over codewords of scores {@code [n, k, N]}. */
     static Var softmax(Var scores) {
-        return Shapes.transpose(Classification.softmax(Shapes.transpose(scores, 1, 2)), 1, 2);
+        return Classification.softmax(scores.transpose(1, 2)).transpose(1, 2);
     }
 
     /** Computes the one-hot assignment to the nearest codeword, {@code [n, k, N]}; constant in the backward pass. */
@@ -140,25 +134,23 @@ final class Vocabulary {
     }
 
     static Tensor nearest(Tensor maps, Tensor words) {
-        Tensor halves = Elementwise.mul(Reductions.sum(Elementwise.mul(words, words), 1), 0.5); // [k, 1]
-        Tensor closeness = Elementwise.sub(Products.matmul(words, maps), halves); // [n, k, N]
-        Tensor places = Reductions.largest(closeness, 1).places(); // [n, 1, N]
+        Tensor halves = words.mul(words).sum(1).mul(0.5); // [k, 1]
+        Tensor closeness = words.matmul(maps).sub(halves); // [n, k, N]
+        Tensor places = closeness.largest(1).indices(); // [n, 1, N]
         Tensor unit = Tensors.identity(words.size(0), words.type(), words.device());
-        Tensor rows = Views.select(unit, 0, Views.reshape(places, places.shape().elements()));
-        return Views.transpose(Views.reshape(rows, maps.size(0), maps.size(2), words.size(0)));
+        Tensor rows = unit.select(0, places.reshape(places.shape().elements()));
+        return rows.reshape(maps.size(0), maps.size(2), words.size(0)).transpose();
     }
 
     /** Computes {@code V_k = Σ_p a_kp (x_p − c_k)}, {@code [n, k, c]}, for assignments {@code a [n, k, N]}. */
     static Var residuals(Var assignments, Var maps, Var words) {
-        Var sums = Matrices.matmul(assignments, Shapes.transpose(maps, 1, 2));
-        return Arithmetic.sub(sums, Arithmetic.mul(Arithmetic.sum(assignments, 2), words));
+        Var sums = assignments.matmul(maps.transpose(1, 2));
+        return sums.sub(assignments.sum(2).mul(words));
     }
 
     /** Reshapes {@code [n, k, c]} to {@code [n, k·c]}. */
     static Var flat(Var encoded) {
-        return Shapes.reshape(
-                encoded,
-                encoded.shape().at(0),
-                encoded.shape().at(1) * encoded.shape().at(2));
+        return encoded.reshape(
+                encoded.shape().at(0), encoded.shape().at(1) * encoded.shape().at(2));
     }
 }

@@ -20,7 +20,6 @@ import org.gramian.run.config.Settings;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.feature.FrozenBackbone;
@@ -85,8 +84,7 @@ public final class InitialModel {
                                     spec.name(),
                                     spec.shape(),
                                     spec.role(),
-                                    (_, _, _) ->
-                                            Tensors.copy(frozen.tail().get(name).value()));
+                                    (_, _, _) -> frozen.tail().get(name).value().copy());
                 })
                 .toList();
     }

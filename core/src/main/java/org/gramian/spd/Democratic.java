@@ -3,17 +3,12 @@ package org.gramian.spd;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * γ-democratic aggregation of the positions, {@code K = Σ_p α_p x_p x_pᵀ / N + εI} with weights that balance the
@@ -59,21 +54,19 @@ public record Democratic(double gamma, int iterations, double jitter) implements
                         List.of(),
                         () -> Result.of(Tensors.full(1, perPosition, m.type(), m.device()), (g, wanted) -> list()));
         Var sums = forms(maps, weighted(maps, weights));
-        Var mean = Arithmetic.shift(Arithmetic.scale(Arithmetic.sum(sums, 2), 1.0 / m.size(2)), SMALLEST_MEAN);
-        Var products = Arithmetic.div(sums, mean);
-        Var target = Arithmetic.pow(Arithmetic.shift(products, MARGIN), gamma);
+        Var mean = sums.sum(2).mul(1.0 / m.size(2)).add(SMALLEST_MEAN);
+        Var products = sums.div(mean);
+        Var target = products.add(MARGIN).pow(gamma);
         for (int i = 0; i < iterations; i++) {
             if (i > 0) {
-                products = Arithmetic.div(forms(maps, weighted(maps, weights)), mean);
+                products = forms(maps, weighted(maps, weights)).div(mean);
             }
-            Var influence = Arithmetic.mul(weights, Arithmetic.add(products, Arithmetic.scale(weights, MARGIN)));
-            weights = Arithmetic.mul(weights, Arithmetic.sqrt(Arithmetic.div(target, influence)));
+            Var influence = weights.mul(products.add(weights.mul(MARGIN)));
+            weights = weights.mul(target.div(influence).sqrt());
         }
         Var k = weighted(maps, weights);
         return maps.tape()
-                .apply(
-                        List.of(k),
-                        () -> Result.of(Gram.withJitter(Tensors.copy(k.value()), jitter), (g, wanted) -> list(g)));
+                .apply(List.of(k), () -> Result.of(Gram.withJitter(k.value().copy(), jitter), (g, wanted) -> list(g)));
     }
 
     /**
@@ -88,12 +81,12 @@ public record Democratic(double gamma, int iterations, double jitter) implements
         Tensor a = weights.value();
         double share = 1.0 / x.size(2);
         return maps.tape().apply(List.of(maps, weights), () -> {
-            Tensor product = Products.matmul(Elementwise.mul(x, a), Views.transpose(x));
+            Tensor product = x.mul(a).matmul(x.transpose());
             return Result.of(
-                    Elementwise.mulInPlace(product, share),
+                    product.mulInPlace(share),
                     (g, wanted) -> list(
-                            wanted[0] ? Elementwise.mulInPlace(Gram.backward(g, x, share), a) : null,
-                            wanted[1] ? Elementwise.mulInPlace(forms(x, g), share) : null));
+                            wanted[0] ? Gram.backward(g, x, share).mulInPlace(a) : null,
+                            wanted[1] ? forms(x, g).mulInPlace(share) : null));
         });
     }
 
@@ -112,14 +105,13 @@ public record Democratic(double gamma, int iterations, double jitter) implements
                                 forms(x, matrices.value()),
                                 (g, wanted) -> list(
                                         wanted[0]
-                                                ? Elementwise.mulInPlace(Gram.backward(matrices.value(), x, 1), g)
+                                                ? Gram.backward(matrices.value(), x, 1)
+                                                        .mulInPlace(g)
                                                 : null,
-                                        wanted[1]
-                                                ? Products.matmul(Elementwise.mul(x, g), Views.transpose(x))
-                                                : null)));
+                                        wanted[1] ? x.mul(g).matmul(x.transpose()) : null)));
     }
 
     private static Tensor forms(Tensor x, Tensor matrices) {
-        return Reductions.sum(Elementwise.mulInPlace(Products.matmul(matrices, x), x), 1);
+        return matrices.matmul(x).mulInPlace(x).sum(1);
     }
 }

@@ -3,11 +3,8 @@ package org.gramian.spd;
 import java.util.Arrays;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /** Diagnostics of feature maps and their matrices. */
 public final class Diagnostics {
@@ -41,8 +38,9 @@ public final class Diagnostics {
     public static Channels channels(Tensor maps) {
         try (Scope _ = Scope.open()) {
             int count = Math.toIntExact(maps.size(1));
-            double[] squares = Reductions.sum(Elementwise.mul(maps, maps), 0, 2).toDoubles();
-            double[] distances = Reductions.sum(SquaredDistances.squaredOrZero(SquaredDistances.centred(maps)), 0)
+            double[] squares = maps.mul(maps).sum(0, 2).toDoubles();
+            double[] distances = SquaredDistances.squaredOrZero(SquaredDistances.centred(maps))
+                    .sum(0)
                     .toDoubles();
             long dead = Arrays.stream(squares).filter(s -> s == 0).count();
             long duplicate = 0;
@@ -61,7 +59,7 @@ public final class Diagnostics {
     public static Spectrum spectrum(Tensor matrices) {
         try (Scope _ = Scope.open()) {
             int size = Math.toIntExact(matrices.size(-1));
-            Tensor exact = Decompositions.symmetric(Tensors.to(matrices, DType.F64));
+            Tensor exact = Decompositions.symmetric(matrices.to(DType.F64));
             double[] values = Decompositions.symmetricEigen(exact).values().toDoubles();
             double condition = 0;
             for (int start = 0; start < values.length; start += size) {

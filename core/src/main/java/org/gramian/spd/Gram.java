@@ -1,9 +1,6 @@
 package org.gramian.spd;
 
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 
 /** Gram matrices {@code S = factor·XXᵀ + εI} and their adjoint, shared by the kernels of inner products. */
 final class Gram {
@@ -11,22 +8,22 @@ final class Gram {
 
     /** Computes {@code factor·XXᵀ + εI}. */
     static Tensor of(Tensor x, double factor, double jitter) {
-        Tensor product = Products.matmul(x, Views.transpose(x));
-        return withJitter(Elementwise.mulInPlace(product, factor), jitter);
+        Tensor product = x.matmul(x.transpose());
+        return withJitter(product.mulInPlace(factor), jitter);
     }
 
     /** Computes {@code dX = factor·(G + Gᵀ)X}. */
     static Tensor backward(Tensor g, Tensor x, double factor) {
-        Tensor gx = Products.matmul(g, x);
-        Products.addProducts(gx, 1, 1, Views.transpose(g), x);
-        return Elementwise.mulInPlace(gx, factor);
+        Tensor gx = g.matmul(x);
+        gx.addProducts(1, 1, g.transpose(), x);
+        return gx.mulInPlace(factor);
     }
 
     /** Adds ε to the diagonals in place. */
     static Tensor withJitter(Tensor matrices, double jitter) {
         if (jitter > 0) {
-            Tensor diagonal = Views.diagonal(matrices);
-            diagonal.copyFrom(Elementwise.add(diagonal, jitter));
+            Tensor diagonal = matrices.diagonal();
+            diagonal.copyFrom(diagonal.add(jitter));
         }
         return matrices;
     }

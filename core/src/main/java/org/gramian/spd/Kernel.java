@@ -8,13 +8,9 @@ import org.gramian.autodiff.Layer;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Rbf.Sigma;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Kernel between feature maps: {@code M [n, C, N]} to symmetric matrices {@code K [n, C, C]}, {@code K_ij = k(f_i,
@@ -134,8 +130,7 @@ public sealed interface Kernel extends Layer
                 return Result.of(
                         Gram.withJitter(covariance, jitter),
                         // centring is a projection: its adjoint centres again
-                        (g, wanted) ->
-                                list(centred(Gram.backward(shrinkage == 0 ? g : shrunk(Tensors.copy(g)), x, factor))),
+                        (g, wanted) -> list(centred(Gram.backward(shrinkage == 0 ? g : shrunk(g.copy()), x, factor))),
                         x);
             });
         }
@@ -143,16 +138,16 @@ public sealed interface Kernel extends Layer
         /** Computes {@code (1−a)S + a·tr(S)/C·I} in place. */
         private Tensor shrunk(Tensor matrices) {
             if (shrinkage > 0) {
-                Tensor trace = Reductions.sum(Views.diagonal(matrices), 1);
-                Elementwise.mulInPlace(matrices, 1 - shrinkage);
-                Tensor diagonal = Views.diagonal(matrices);
-                diagonal.copyFrom(Elementwise.addScaled(diagonal, trace, shrinkage / matrices.size(1)));
+                Tensor trace = matrices.diagonal().sum(1);
+                matrices.mulInPlace(1 - shrinkage);
+                Tensor diagonal = matrices.diagonal();
+                diagonal.copyFrom(diagonal.addScaled(trace, shrinkage / matrices.size(1)));
             }
             return matrices;
         }
 
         private static Tensor centred(Tensor maps) {
-            return Elementwise.addScaled(maps, Reductions.sum(maps, 2), -1.0 / maps.size(2));
+            return maps.addScaled(maps.sum(2), -1.0 / maps.size(2));
         }
     }
 
@@ -183,10 +178,10 @@ public sealed interface Kernel extends Layer
             return maps.tape().apply(List.of(maps), () -> {
                 Tensor m = maps.value();
                 Tensor ones = Tensors.full(1, Shape.of(m.size(0), 1, m.size(2)), m.type(), m.device());
-                Tensor a = Views.concat(List.of(m, ones), 1);
+                Tensor a = Tensors.concat(List.of(m, ones), 1);
                 return Result.of(
                         Gram.of(a, factor, jitter),
-                        (g, wanted) -> list(Views.slice(Gram.backward(g, a, factor), 1, 0, m.size(1))),
+                        (g, wanted) -> list(Gram.backward(g, a, factor).slice(1, 0, m.size(1))),
                         a);
             });
         }
@@ -211,15 +206,14 @@ public sealed interface Kernel extends Layer
             Kernel.requireMaps("laplacian", maps);
             return maps.tape().apply(List.of(maps), () -> {
                 Tensor x = SquaredDistances.centred(maps.value());
-                Tensor d = Elementwise.sqrtInPlace(SquaredDistances.squaredOrZero(x));
-                Tensor k = Elementwise.expInPlace(Elementwise.mul(d, -1 / sigma));
-                Tensors.fill(Views.diagonal(k), 1 + jitter);
+                Tensor d = SquaredDistances.squaredOrZero(x).sqrtInPlace();
+                Tensor k = d.mul(-1 / sigma).expInPlace();
+                k.diagonal().fill(1 + jitter);
                 return Result.of(
                         k,
                         (g, wanted) -> {
-                            Tensor p = Elementwise.mul(Elementwise.mul(g, k), SquaredDistances.inverseOrZero(d));
-                            return list(SquaredDistances.backward(
-                                    Elementwise.mulInPlace(p, -0.5 / sigma), x, Backward.EXACT));
+                            Tensor p = g.mul(k).mul(SquaredDistances.inverseOrZero(d));
+                            return list(SquaredDistances.backward(p.mulInPlace(-0.5 / sigma), x, Backward.EXACT));
                         },
                         x,
                         d);
@@ -250,14 +244,14 @@ public sealed interface Kernel extends Layer
             Kernel.requireMaps("polynomial", maps);
             return maps.tape().apply(List.of(maps), () -> {
                 Tensor m = maps.value();
-                Tensor gram = Products.matmul(m, Views.transpose(m));
-                Tensor base = Elementwise.add(Elementwise.mulInPlace(gram, scale), offset);
-                Tensor k = Gram.withJitter(Elementwise.pow(base, degree), jitter);
+                Tensor gram = m.matmul(m.transpose());
+                Tensor base = gram.mulInPlace(scale).add(offset);
+                Tensor k = Gram.withJitter(base.pow(degree), jitter);
                 return Result.of(
                         k,
                         (g, wanted) -> {
-                            Tensor slope = Elementwise.mulInPlace(Elementwise.pow(base, degree - 1), degree * scale);
-                            return list(Gram.backward(Elementwise.mul(g, slope), m, 1));
+                            Tensor slope = base.pow(degree - 1).mulInPlace(degree * scale);
+                            return list(Gram.backward(g.mul(slope), m, 1));
                         },
                         base);
             });

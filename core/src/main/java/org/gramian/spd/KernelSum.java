@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
@@ -94,7 +93,7 @@ public record KernelSum(List<Term> terms) implements Kernel {
      * @param matrices computes the matrices of a kernel, given the prefix of its parameters
      */
     public Var combined(BiFunction<Kernel, String, Var> matrices) {
-        return combined(matrices, Arithmetic::add, Arithmetic::mul, Arithmetic::scale);
+        return combined(matrices, Var::add, Var::mul, Var::mul);
     }
 
     /** Combines values of the kernels of any type. */

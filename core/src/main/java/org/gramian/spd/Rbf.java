@@ -11,13 +11,10 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.CachedCheck;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,10 +76,10 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
      */
     public static double meanDistance(Tensor maps) {
         try (Scope _ = Scope.open()) {
-            Tensor d = Elementwise.sqrt(SquaredDistances.squaredAboveRounding(SquaredDistances.centred(maps)));
+            Tensor d = SquaredDistances.squaredAboveRounding(SquaredDistances.centred(maps))
+                    .sqrt();
             return Math.max(
-                    Sigma.SMALLEST,
-                    Reductions.mean(SquaredDistances.meanOverPairs(d)).item());
+                    Sigma.SMALLEST, SquaredDistances.meanOverPairs(d).mean().item());
         }
     }
 
@@ -132,7 +129,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
                     "rbf:sigma=estimate has not been fitted to training features yet; its sigma is "
                             + sigma.value().item());
         }
-        return Views.reshape(sigma.value(), 1, 1, 1);
+        return sigma.value().reshape(1, 1, 1);
     }
 
     /** Returns a constant σ that does not depend on the image as {@code −1/2σ²}, or null for {@link Sigma.Mean}. */
@@ -148,7 +145,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     private Result constantWidth(Tensor maps, @Nullable Tensor given) {
         Tensor x = SquaredDistances.centred(maps);
         Tensor d = given == null ? SquaredDistances.squaredAboveRounding(x) : SquaredDistances.squared(x);
-        Tensor width = floored(given == null ? SquaredDistances.meanOverPairs(Elementwise.sqrt(d)) : given);
+        Tensor width = floored(given == null ? SquaredDistances.meanOverPairs(d.sqrt()) : given);
         Tensor factor = factor(width);
         Tensor k = kernel(d, factor);
         return Result.of(
@@ -158,22 +155,20 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     private Result meanWidth(Tensor maps) {
         Tensor x = SquaredDistances.centred(maps);
         Tensor squares = SquaredDistances.squaredOrZero(x);
-        Tensor d = Elementwise.sqrt(squares);
+        Tensor d = squares.sqrt();
         Tensor width = floored(SquaredDistances.meanOverPairs(d));
         Tensor factor = factor(width);
-        Tensor k = kernel(Tensors.copy(squares), factor);
+        Tensor k = kernel(squares.copy(), factor);
         double pairs = (double) maps.size(1) * (maps.size(1) - 1);
         return Result.of(
                 k,
                 (g, wanted) -> {
-                    Tensor gk = Elementwise.mul(g, k);
+                    Tensor gk = g.mul(k);
                     // dσ/dD_ij = 1/(2 d_ij C(C−1)), so both ways to D meet in one P = dL/dD
-                    Tensor ofWidth = Elementwise.div(
-                            Reductions.sum(Elementwise.mul(gk, squares), 1, 2), Elementwise.pow(width, 3));
-                    Tensor throughWidth = Elementwise.mul(
-                            SquaredDistances.inverseOrZero(d),
-                            Elementwise.mul(aboveFloor(ofWidth, width), 0.5 / pairs));
-                    Tensor p = Elementwise.add(Elementwise.mul(gk, factor), throughWidth);
+                    Tensor ofWidth = gk.mul(squares).sum(1, 2).div(width.pow(3));
+                    Tensor throughWidth = SquaredDistances.inverseOrZero(d)
+                            .mul(aboveFloor(ofWidth, width).mul(0.5 / pairs));
+                    Tensor p = gk.mul(factor).add(throughWidth);
                     return list(SquaredDistances.backward(p, x, backward));
                 },
                 x,
@@ -186,16 +181,18 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     private Result learnedWidth(Tensor maps, Tensor logSigma) {
         Tensor x = SquaredDistances.centred(maps);
         Tensor squares = SquaredDistances.squared(x);
-        Tensor width = floored(Views.reshape(Elementwise.exp(logSigma), 1, 1, 1));
+        Tensor width = floored(logSigma.exp().reshape(1, 1, 1));
         Tensor factor = factor(width);
-        Tensor k = kernel(Tensors.copy(squares), factor);
+        Tensor k = kernel(squares.copy(), factor);
         return Result.of(
                 k,
                 (g, wanted) -> {
                     Tensor p = scaled(g, k, factor);
                     // dL/dlogσ = σ·Σ g∘K∘D/σ³ = −2·Σ P∘D
-                    Tensor ofLog = Elementwise.mul(Reductions.sum(Elementwise.mul(p, squares), 0, 1, 2), -2);
-                    return list(SquaredDistances.backward(p, x, backward), Views.reshape(aboveFloor(ofLog, width), 1));
+                    Tensor ofLog = p.mul(squares).sum(0, 1, 2).mul(-2);
+                    return list(
+                            SquaredDistances.backward(p, x, backward),
+                            aboveFloor(ofLog, width).reshape(1));
                 },
                 x,
                 squares,
@@ -204,29 +201,29 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     }
 
     private static Tensor floored(Tensor width) {
-        return Elementwise.atLeast(width, Sigma.SMALLEST);
+        return width.atLeast(Sigma.SMALLEST);
     }
 
     /** Returns the gradient of the width, 0 where the width is clamped to its floor. */
     private static Tensor aboveFloor(Tensor gradient, Tensor width) {
-        return Elementwise.where(Elementwise.greater(width, Sigma.SMALLEST), gradient, 0);
+        return Tensors.where(width.greater(Sigma.SMALLEST), gradient, 0);
     }
 
     /** Computes {@code −1/2σ²}. */
     private static Tensor factor(Tensor width) {
-        return Elementwise.mul(Elementwise.pow(width, -2), -0.5);
+        return width.pow(-2).mul(-0.5);
     }
 
     /** Computes {@code exp(factor·D) + εI} in the memory of D. */
     private Tensor kernel(Tensor squares, Tensor factor) {
-        Elementwise.expInPlace(Elementwise.mulInPlace(squares, factor));
-        Tensors.fill(Views.diagonal(squares), 1 + jitter);
+        squares.mulInPlace(factor).expInPlace();
+        squares.diagonal().fill(1 + jitter);
         return squares;
     }
 
     /** Computes {@code dL/dD = factor·g∘K}; the diagonal cancels in {@code SquaredDistances.backward}. */
     private static Tensor scaled(Tensor g, Tensor k, Tensor factor) {
-        return Elementwise.mulInPlace(Elementwise.mul(g, k), factor);
+        return g.mul(k).mulInPlace(factor);
     }
 
     /** Choice of the width σ of the {@link Rbf} kernel. */

@@ -8,11 +8,8 @@ import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Decompositions.Eigen;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
+import org.gramian.tensor.Tensors;
 
 /**
  * Function of symmetric matrices through their eigenvalues, {@code f(S) = U diag(f(λ)) Uᵀ} with {@code f(λ) = φ(max(λ,
@@ -56,14 +53,14 @@ public sealed interface SpectralFunction {
         return matrices.tape().apply(List.of(matrices), () -> {
             Eigen eigen = Decompositions.symmetricEigen(symmetric(matrices.value()));
             Tensor u = eigen.vectors();
-            Tensor values = phi(Elementwise.maximum(eigen.values(), floors(eigen.values())));
-            Tensor y = Products.matmul(Elementwise.mul(u, Views.unsqueeze(values, -2)), Views.transpose(u));
+            Tensor values = phi(eigen.values().maximum(floors(eigen.values())));
+            Tensor y = u.mul(values.unsqueeze(-2)).matmul(u.transpose());
             return Result.of(
                     y,
                     (g, wanted) -> {
-                        Tensor inBasis = Products.matmul(Products.matmul(Views.transpose(u), g), u);
-                        Tensor weighted = Elementwise.mul(dividedDifferences(eigen.values()), inBasis);
-                        return list(symmetric(Products.matmul(Products.matmul(u, weighted), Views.transpose(u))));
+                        Tensor inBasis = u.transpose().matmul(g).matmul(u);
+                        Tensor weighted = dividedDifferences(eigen.values()).mul(inBasis);
+                        return list(symmetric(u.matmul(weighted).matmul(u.transpose())));
                     },
                     u,
                     eigen.values());
@@ -75,27 +72,27 @@ public sealed interface SpectralFunction {
      * there the rounding of the quotient and the truncation of the derivative are of the same order.
      */
     private Tensor dividedDifferences(Tensor eigenvalues) {
-        Tensor column = Views.unsqueeze(eigenvalues, -1);
-        Tensor row = Views.unsqueeze(eigenvalues, -2);
-        Tensor difference = Elementwise.sub(column, row);
+        Tensor column = eigenvalues.unsqueeze(-1);
+        Tensor row = eigenvalues.unsqueeze(-2);
+        Tensor difference = column.sub(row);
         Tensor floors = floors(eigenvalues);
         double nearness = Math.cbrt(eigenvalues.type().epsilon());
-        Tensor reach = Elementwise.mul(Elementwise.add(Elementwise.abs(column), Elementwise.abs(row)), nearness);
-        Tensor apart = Elementwise.greater(Elementwise.abs(difference), reach);
-        Tensor values = phi(Elementwise.maximum(eigenvalues, floors));
-        Tensor rise = Elementwise.sub(Views.unsqueeze(values, -1), Views.unsqueeze(values, -2));
-        Tensor quotient = Elementwise.div(rise, Elementwise.where(apart, difference, 1));
-        Tensor between = Elementwise.mul(Elementwise.add(column, row), 0.5);
-        Tensor floor = Views.unsqueeze(floors, -1);
-        Tensor slope = slope(Elementwise.maximum(between, floor));
-        return Elementwise.where(apart, quotient, Elementwise.where(Elementwise.greater(between, floor), slope, 0));
+        Tensor reach = column.abs().add(row.abs()).mul(nearness);
+        Tensor apart = difference.abs().greater(reach);
+        Tensor values = phi(eigenvalues.maximum(floors));
+        Tensor rise = values.unsqueeze(-1).sub(values.unsqueeze(-2));
+        Tensor quotient = rise.div(Tensors.where(apart, difference, 1));
+        Tensor between = column.add(row).mul(0.5);
+        Tensor floor = floors.unsqueeze(-1);
+        Tensor slope = slope(between.maximum(floor));
+        return Tensors.where(apart, quotient, Tensors.where(between.greater(floor), slope, 0));
     }
 
     /** Computes the floor of each matrix, {@code [n, 1]} for eigenvalues {@code [n, C]}. */
     private Tensor floors(Tensor eigenvalues) {
         double relative = roundings() * eigenvalues.type().epsilon();
-        Tensor largest = Reductions.max(Elementwise.abs(eigenvalues), -1);
-        return Elementwise.atLeast(Elementwise.mul(largest, relative), floor());
+        Tensor largest = eigenvalues.abs().max(-1);
+        return largest.mul(relative).atLeast(floor());
     }
 
     /** {@code max(λ, ε)}: ReEig of SPDNet (Huang and Van Gool, AAAI 2017). */
@@ -116,7 +113,7 @@ public sealed interface SpectralFunction {
 
         @Override
         public Tensor slope(Tensor values) {
-            return Elementwise.add(Elementwise.mul(values, 0), 1);
+            return values.mul(0).add(1);
         }
     }
 
@@ -128,12 +125,12 @@ public sealed interface SpectralFunction {
 
         @Override
         public Tensor phi(Tensor values) {
-            return Elementwise.log(values);
+            return values.log();
         }
 
         @Override
         public Tensor slope(Tensor values) {
-            return Elementwise.reciprocal(values);
+            return values.reciprocal();
         }
     }
 
@@ -148,12 +145,12 @@ public sealed interface SpectralFunction {
 
         @Override
         public Tensor phi(Tensor values) {
-            return Elementwise.pow(values, exponent);
+            return values.pow(exponent);
         }
 
         @Override
         public Tensor slope(Tensor values) {
-            return Elementwise.mul(Elementwise.pow(values, exponent - 1), exponent);
+            return values.pow(exponent - 1).mul(exponent);
         }
     }
 

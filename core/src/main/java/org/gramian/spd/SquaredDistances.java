@@ -1,12 +1,8 @@
 package org.gramian.spd;
 
 import java.util.List;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Squared distances between all pairs of feature maps by one Gram product, {@code D = s1ᵀ + 1sᵀ − 2XXᵀ} with {@code s_i
@@ -24,7 +20,7 @@ final class SquaredDistances {
      * @param maps {@code [n, C, N]}
      */
     static Tensor centred(Tensor maps) {
-        return Elementwise.addScaled(maps, Reductions.sum(maps, 1), -1.0 / maps.size(1));
+        return maps.addScaled(maps.sum(1), -1.0 / maps.size(1));
     }
 
     /** Computes {@code D [n, C, C]} of centred maps. */
@@ -40,37 +36,35 @@ final class SquaredDistances {
         Tensor s = squaredNorms(centred);
         return squared(
                 centred,
-                Elementwise.mulInPlace(
-                        s, 1 - Kernel.EQUALITY_MARGIN * centred.type().epsilon()));
+                s.mulInPlace(1 - Kernel.EQUALITY_MARGIN * centred.type().epsilon()));
     }
 
     private static Tensor squared(Tensor centred, Tensor s) {
-        Tensor d = Elementwise.add(s, Views.transpose(s));
-        Products.addProducts(d, 1, -2, centred, Views.transpose(centred));
-        Elementwise.reluInPlace(d);
-        Tensors.fill(Views.diagonal(d), 0);
+        Tensor d = s.add(s.transpose());
+        d.addProducts(1, -2, centred, centred.transpose());
+        d.reluInPlace();
+        d.diagonal().fill(0);
         return d;
     }
 
     /** Computes D with the distances of maps that are equal up to rounding, {@code D_ij ≤ 16ε(s_i + s_j)}, set to 0. */
     static Tensor squaredOrZero(Tensor centred) {
         Tensor s = squaredNorms(centred);
-        Tensor noise = Elementwise.mul(
-                Elementwise.add(s, Views.transpose(s)),
-                Kernel.EQUALITY_MARGIN * centred.type().epsilon());
+        Tensor noise =
+                s.add(s.transpose()).mul(Kernel.EQUALITY_MARGIN * centred.type().epsilon());
         Tensor d = squared(centred, s);
-        return Elementwise.where(Elementwise.greater(d, noise), d, Elementwise.mul(d, 0)); // NaN stays NaN
+        return Tensors.where(d.greater(noise), d, d.mul(0)); // NaN stays NaN
     }
 
     /** Computes {@code 1/d_ij}, and 0 where {@code d_ij = 0}. */
     static Tensor inverseOrZero(Tensor d) {
-        return Elementwise.where(Elementwise.greater(d, 0), Elementwise.reciprocal(d), 0);
+        return Tensors.where(d.greater(0), d.reciprocal(), 0);
     }
 
     /** Computes the mean over the {@code C(C−1)} pairs of different maps, {@code [n, 1, 1]}. */
     static Tensor meanOverPairs(Tensor distances) {
         double pairs = (double) distances.size(1) * (distances.size(1) - 1);
-        return Elementwise.mul(Reductions.sum(distances, 1, 2), 1 / pairs);
+        return distances.sum(1, 2).mul(1 / pairs);
     }
 
     /**
@@ -83,17 +77,17 @@ final class SquaredDistances {
     static Tensor backward(Tensor p, Tensor centred, Backward formula) {
         long positions = centred.size(2);
         Tensor ones = Tensors.full(1, centred.shape().with(2, 1), centred.type(), centred.device());
-        Tensor x = Views.concat(List.of(centred, ones), 2);
-        Tensor tx = Products.matmul(p, x);
+        Tensor x = Tensors.concat(List.of(centred, ones), 2);
+        Tensor tx = p.matmul(x);
         if (formula == Backward.EXACT) {
-            Products.addProducts(tx, 1, 1, Views.transpose(p), x);
+            tx.addProducts(1, 1, p.transpose(), x);
         }
-        Tensor rowSums = Views.slice(tx, 2, positions, positions + 1);
-        Tensor difference = Elementwise.sub(Elementwise.mul(centred, rowSums), Views.slice(tx, 2, 0, positions));
-        return Elementwise.mulInPlace(difference, formula == Backward.EXACT ? 2 : 4);
+        Tensor rowSums = tx.slice(2, positions, positions + 1);
+        Tensor difference = centred.mul(rowSums).sub(tx.slice(2, 0, positions));
+        return difference.mulInPlace(formula == Backward.EXACT ? 2 : 4);
     }
 
     private static Tensor squaredNorms(Tensor maps) {
-        return Reductions.sum(Elementwise.mul(maps, maps), 2);
+        return maps.mul(maps).sum(2);
     }
 }

@@ -81,8 +81,8 @@ public enum Activation {
     public Tensor apply(Tensor x) {
         return switch (this) {
             case NONE -> x;
-            case RELU -> Elementwise.relu(x);
-            case RELU6 -> Elementwise.relu6InPlace(Tensors.copy(x));
+            case RELU -> x.relu();
+            case RELU6 -> x.copy().relu6InPlace();
             default -> {
                 try (Scope scope = Scope.open()) {
                     // the strides of x even for sizes of 1, so that convolutions round as after inPlace
@@ -97,8 +97,8 @@ public enum Activation {
     public Tensor inPlace(Tensor x) {
         return switch (this) {
             case NONE -> x;
-            case RELU -> Elementwise.reluInPlace(x);
-            case RELU6 -> Elementwise.relu6InPlace(x);
+            case RELU -> x.reluInPlace();
+            case RELU6 -> x.relu6InPlace();
             default -> operators().inPlace.inPlace(x);
         };
     }
@@ -112,8 +112,8 @@ public enum Activation {
     public Tensor backward(Tensor g, Tensor saved) {
         return switch (this) {
             case NONE -> g;
-            case RELU -> Elementwise.reluBackward(g, saved);
-            case RELU6 -> Elementwise.relu6Backward(g, saved);
+            case RELU -> g.reluBackward(saved);
+            case RELU6 -> g.relu6Backward(saved);
             case HARD_SIGMOID -> hardSigmoidBackward(g, saved);
             default -> operators().backward.call(g, saved);
         };
@@ -122,8 +122,8 @@ public enum Activation {
     /** Not ATen's operator, whose 1/6 is a float32 for float64 too. */
     private static Tensor hardSigmoidBackward(Tensor g, Tensor y) {
         try (Scope scope = Scope.open()) {
-            Tensor product = Elementwise.mulInPlace(Elementwise.add(Elementwise.mul(y, -1), 1), y); // 0 at 0 and 1
-            return scope.keep(Elementwise.where(Elementwise.greater(product, 0), Elementwise.mul(g, 1.0 / 6), 0));
+            Tensor product = y.mul(-1).add(1).mulInPlace(y); // 0 at 0 and 1
+            return scope.keep(Tensors.where(product.greater(0), g.mul(1.0 / 6), 0));
         }
     }
 }

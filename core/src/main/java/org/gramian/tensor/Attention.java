@@ -76,9 +76,9 @@ public record Attention(double scale) {
         if (Flash.suits(x)) {
             return Flash.forward(x, scale);
         }
-        Tensor scores = Products.matmul(Elementwise.mul(x.query, scale), Views.transpose(x.key));
-        Tensor weights = Elementwise.softmax(scores);
-        return new Attended(Products.matmul(weights, x.value), weights);
+        Tensor scores = x.query.mul(scale).matmul(x.key.transpose());
+        Tensor weights = scores.softmax();
+        return new Attended(weights.matmul(x.value), weights);
     }
 
     /**
@@ -96,12 +96,12 @@ public record Attention(double scale) {
             return Flash.backward(g, x, of, scale);
         }
         Tensor weights = of.saved;
-        Tensor ofWeights = Products.matmul(g, Views.transpose(x.value));
-        Tensor ofScores = Elementwise.mulInPlace(softmaxBackward(ofWeights, weights), scale);
+        Tensor ofWeights = g.matmul(x.value.transpose());
+        Tensor ofScores = softmaxBackward(ofWeights, weights).mulInPlace(scale);
         return new Tensor[] {
-            Products.matmul(ofScores, x.key),
-            Products.matmul(Views.transpose(ofScores), x.query),
-            Products.matmul(Views.transpose(weights), g)
+            ofScores.matmul(x.key),
+            ofScores.transpose().matmul(x.query),
+            weights.transpose().matmul(g)
         };
     }
 

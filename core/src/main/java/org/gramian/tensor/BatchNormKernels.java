@@ -110,7 +110,7 @@ public final class BatchNormKernels {
                 "normalize",
                 rows.each(),
                 maps,
-                residual == null ? null : Views.channelsLast(residual),
+                residual == null ? null : residual.channelsLast(),
                 y,
                 gamma,
                 beta,
@@ -134,7 +134,7 @@ public final class BatchNormKernels {
     public static Gradients backward(
             Tensor upstream, Tensor y, Tensor maps, Tensor gamma, Statistics statistics, Activation activation) {
         Rows rows = Rows.of(maps);
-        Tensor g = Views.channelsLast(upstream);
+        Tensor g = upstream.channelsLast();
         boolean masks = activation != Activation.NONE;
         Tensor masked = masks ? Tensors.emptyLike(maps) : g;
         Tensor partial = rows.partial(maps);
@@ -243,7 +243,8 @@ public final class BatchNormKernels {
             Tensor[] sums = Operators.SUMS.results(
                     4, upstream, maps, statistics.mean, statistics.inverse, Optional.of(gamma), true, true, true);
             double rows = maps.shape().elements() / (double) maps.size(1);
-            Tensor count = Tensors.to(Tensors.full(rows, Shape.of(1), DType.F32, maps.device()), DType.I32);
+            Tensor count =
+                    Tensors.full(rows, Shape.of(1), DType.F32, maps.device()).to(DType.I32);
             Tensor dx = Operators.GRADIENT.call(
                     upstream, maps, statistics.mean, statistics.inverse, Optional.of(gamma), sums[0], sums[1], count);
             return new Gradients(scope.keep(dx), scope.keep(sums[2]), scope.keep(sums[3]), upstream);

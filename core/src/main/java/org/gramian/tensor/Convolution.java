@@ -101,18 +101,18 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
     public Tensor prepared(Tensor weight, Tensor maps) {
         boolean mixed = maps.type() == DType.BF16 && weight.type() == DType.F32;
         if (!mixed || DepthwiseKernels.suit(maps, weight, this)) {
-            return Views.forTensorCores(weight);
+            return weight.forTensorCores();
         }
         return FilterKernels.suit(maps, weight)
                 ? FilterKernels.rounded(weight)
-                : Views.forTensorCores(Tensors.to(weight, DType.BF16));
+                : weight.to(DType.BF16).forTensorCores();
     }
 
     /** Returns the gradient of weights from that of {@linkplain #prepared prepared} ones: contiguous and of their type. */
     public static Tensor ofWeight(Tensor gradient, Tensor weight) {
         return FilterKernels.suit(gradient, weight)
                 ? FilterKernels.widened(gradient)
-                : Tensors.to(Views.contiguous(gradient), weight.type());
+                : gradient.contiguous().to(weight.type());
     }
 
     /** Returns the type in which {@link #apply(Tensor, Tensor, Tensor, Tensor, Activation)} takes biases without converting them. */
@@ -133,7 +133,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
             return apply(maps, weight, bias, activation);
         }
         if (bias != null && isFused(maps, activation) && !DepthwiseKernels.suit(maps, weight, this)) {
-            Tensor rounded = Tensors.to(bias, weight.type());
+            Tensor rounded = bias.to(weight.type());
             checkAll(maps, weight, rounded);
             return Fused.CONVOLUTION_ADD_RELU.call(
                     maps,
@@ -149,7 +149,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         if (bias != null && activation.clamps() && FeatureMapKernels.suitBias(maps, weight, bias)) {
             return FeatureMapKernels.addBias(apply(maps, weight, null, Activation.NONE), bias, residual, activation);
         }
-        return activation.inPlace(Elementwise.add(apply(maps, weight, bias, Activation.NONE), residual));
+        return activation.inPlace(apply(maps, weight, bias, Activation.NONE).add(residual));
     }
 
     /**
@@ -176,7 +176,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         if (!fused && FeatureMapKernels.suitBias(maps, weight, bias)) {
             return FeatureMapKernels.addBias(apply(maps, weight, null), bias, null, activation);
         }
-        Tensor rounded = Tensors.to(bias, weight.type());
+        Tensor rounded = bias.to(weight.type());
         checkAll(maps, weight, rounded);
         if (fused) {
             return Fused.CONVOLUTION_RELU.call(
@@ -189,7 +189,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
     /** Returns a bias in a type that own kernels take: bfloat16 or float32. */
     private static Tensor exact(Tensor bias, Tensor weight) {
         checkBias(weight, bias);
-        return bias.type() == DType.BF16 ? bias : Tensors.to(bias, DType.F32);
+        return bias.type() == DType.BF16 ? bias : bias.to(DType.F32);
     }
 
     private static boolean isFused(Tensor input, Activation activation) {
@@ -216,7 +216,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
             return new Gradients(
                     wanted[0] ? DepthwiseKernels.backwardInput(gradient, maps.shape(), weight, this) : null,
                     wanted[1] ? DepthwiseKernels.backwardWeight(gradient, maps, weight, this) : null,
-                    wanted[2] ? Views.reshape(Reductions.sum(gradient, 0, 2, 3), weight.size(0)) : null);
+                    wanted[2] ? gradient.sum(0, 2, 3).reshape(weight.size(0)) : null);
         }
         check(maps, weight);
         Tensor input = inFastestFormat(maps, weight);
@@ -277,7 +277,7 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
                 return new Upstream(passed.input(), passed.partial());
             }
             // else every layer below would convert it
-            Tensor g = Views.forTensorCores(other == null ? gradient : Elementwise.add(gradient, other));
+            Tensor g = (other == null ? gradient : gradient.add(other)).forTensorCores();
             if (!activation.clamps()) {
                 return of(activation.backward(g, value), null, value, Activation.NONE, wanted);
             }
@@ -387,9 +387,9 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
             return maps;
         }
         if (Libtorch.ARM64 && groups > 1) {
-            return Views.contiguous(maps);
+            return maps.contiguous();
         }
-        return (X86_64 || Libtorch.ARM64) && maps.isContiguous() ? Views.channelsLast(maps) : maps;
+        return (X86_64 || Libtorch.ARM64) && maps.isContiguous() ? maps.channelsLast() : maps;
     }
 
     private void checkAll(Tensor input, Tensor weight, @Nullable Tensor bias) {

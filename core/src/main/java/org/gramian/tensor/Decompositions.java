@@ -42,11 +42,11 @@ public final class Decompositions {
             Tensor[] factored = Operators.GEQRF.results(2, a);
             Tensor q = Operators.HOUSEHOLDER.call(factored[0], factored[1]);
             if (fixSigns) {
-                Tensor sign = Elementwise.sign(Views.diagonal(factored[0]));
-                Tensor zeros = Elementwise.add(Elementwise.mul(Elementwise.abs(sign), -1), 1);
-                q = Elementwise.mul(q, Elementwise.add(sign, zeros)); // columns with R_ii = 0 stay as they are
+                Tensor sign = factored[0].diagonal().sign();
+                Tensor zeros = sign.abs().mul(-1).add(1);
+                q = q.mul(sign.add(zeros)); // columns with R_ii = 0 stay as they are
             }
-            return scope.keep(Views.contiguous(q));
+            return scope.keep(q.contiguous());
         }
     }
 
@@ -100,7 +100,7 @@ public final class Decompositions {
 
     /** Computes the symmetric part {@code (A + Aᵀ)/2} of matrices {@code [..., n, n]}. */
     public static Tensor symmetric(Tensor a) {
-        return Elementwise.mulInPlace(Elementwise.add(a, Views.transpose(a)), 0.5);
+        return a.add(a.transpose()).mulInPlace(0.5);
     }
 
     /**
@@ -141,16 +141,14 @@ public final class Decompositions {
     private static Eigen shifted(Tensor a, boolean vectors) {
         CudaGraph.waited();
         try (Scope scope = Scope.open()) {
-            Tensor exact = Tensors.to(a, DType.F64);
-            Tensor norm = Reductions.max(Reductions.sum(Elementwise.abs(exact), -2), -1); // [..., 1, 1]
+            Tensor exact = a.to(DType.F64);
+            Tensor norm = exact.abs().sum(-2).max(-1); // [..., 1, 1]
             Tensor identity = Tensors.identity(a.size(-1), DType.F64, a.device());
-            Tensor shifted = Elementwise.add(exact, Elementwise.mul(identity, norm));
+            Tensor shifted = exact.add(identity.mul(norm));
             Tensor[] factors = Operators.SVD.results(3, shifted, true, vectors);
-            Tensor values = Elementwise.sub(Views.unsqueeze(factors[1], -2), norm);
+            Tensor values = factors[1].unsqueeze(-2).sub(norm);
             long[] sizes = factors[1].shape().sizes();
-            return new Eigen(
-                    scope.keep(Tensors.to(Views.reshape(values, sizes), a.type())),
-                    scope.keep(Tensors.to(factors[0], a.type())));
+            return new Eigen(scope.keep(values.reshape(sizes).to(a.type())), scope.keep(factors[0].to(a.type())));
         }
     }
 }

@@ -65,7 +65,7 @@ final class DepthwiseKernels {
                 && maps.shape().elements() > 0
                 && maps.shape().elements() / maps.size(0) < Integer.MAX_VALUE
                 && maps.size(0) * maps.size(2) * maps.size(3) < Integer.MAX_VALUE
-                && Arrays.equals(maps.strides(), Views.channelsLastStrides(maps.shape()))
+                && Arrays.equals(maps.strides(), maps.shape().channelsLastStrides())
                 && CudaProgram.isAvailable();
     }
 
@@ -86,7 +86,7 @@ final class DepthwiseKernels {
 
     /** Computes the gradient of the maps; at stride 1 it is a convolution with weights rotated by 180°. */
     static Tensor backwardInput(Tensor gradient, Shape maps, Tensor weight, Convolution convolution) {
-        Tensor upstream = Views.channelsLast(gradient);
+        Tensor upstream = gradient.channelsLast();
         Variant variant = variant(weight, convolution);
         int stride = stride(convolution);
         if (stride == 1) {
@@ -152,7 +152,7 @@ final class DepthwiseKernels {
 
     /** Computes the gradient of the weights in float32. */
     static Tensor backwardWeight(Tensor gradient, Tensor maps, Tensor weight, Convolution convolution) {
-        Tensor upstream = Views.channelsLast(gradient);
+        Tensor upstream = gradient.channelsLast();
         Variant variant = variant(weight, convolution);
         Walks walks = new Walks(gradient.size(0), gradient.size(2), gradient.size(3), variant.wide());
         LaunchConfig launch = walks.launch(maps.size(1), variant);
@@ -171,8 +171,7 @@ final class DepthwiseKernels {
                         (int) gradient.size(2),
                         (int) gradient.size(3),
                         (int) maps.size(1) / PAIR);
-        return Views.reshape(
-                FeatureMapKernels.sumOverRows(partial), weight.shape().sizes());
+        return FeatureMapKernels.sumOverRows(partial).reshape(weight.shape().sizes());
     }
 
     private static Variant variant(Tensor weight, Convolution convolution) {

@@ -63,7 +63,7 @@ final class FeatureMapKernels {
                 && maps.shape().rank() == 4
                 && maps.size(1) % VECTOR == 0
                 && maps.shape().elements() > 0
-                && Arrays.equals(maps.strides(), Views.channelsLastStrides(maps.shape()))
+                && Arrays.equals(maps.strides(), maps.shape().channelsLastStrides())
                 && CudaProgram.isAvailable();
     }
 
@@ -78,7 +78,7 @@ final class FeatureMapKernels {
 
     static Tensor maxBackward(Tensor gradient, Shape maps, Tensor places, Window window) {
         Tensor result = Tensors.emptyChannelsLast(maps, DType.BF16, gradient.device());
-        Tensor[] tensors = {Views.channelsLast(gradient), places, result};
+        Tensor[] tensors = {gradient.channelsLast(), places, result};
         launch("max_pool_backward", window, maps, gradient.shape(), tensors);
         return result;
     }
@@ -126,7 +126,7 @@ final class FeatureMapKernels {
      */
     static GradientWithSums activationBackward(
             Tensor gradient, @Nullable Tensor other, Tensor y, Activation activation) {
-        Tensor g = Views.channelsLast(gradient);
+        Tensor g = gradient.channelsLast();
         boolean masks = activation != Activation.NONE;
         Tensor result = masks || other != null ? Tensors.emptyChannelsLast(g.shape(), DType.BF16, g.device()) : g;
         long channels = g.size(1);
@@ -138,7 +138,7 @@ final class FeatureMapKernels {
                 "relu_backward_sums",
                 new LaunchConfig(blocks, 1, 1, THREADS, 1),
                 g,
-                other == null ? null : Views.channelsLast(other),
+                other == null ? null : other.channelsLast(),
                 masks ? y : null,
                 result == g ? null : result,
                 partial,
@@ -242,14 +242,14 @@ final class FeatureMapKernels {
      * @param residual {@code [n, c, h, w]}, or null
      */
     static Tensor addBias(Tensor y, Tensor bias, @Nullable Tensor residual, Activation activation) {
-        Tensor maps = Views.channelsLast(y);
+        Tensor maps = y.channelsLast();
         long count = maps.shape().elements() / VECTOR;
         Program.MAPS.launch(
                 "bias_activation",
                 LaunchConfig.over(count),
                 maps,
                 bias,
-                residual == null ? null : Views.channelsLast(residual),
+                residual == null ? null : residual.channelsLast(),
                 count,
                 (int) maps.size(1) / VECTOR,
                 activation.low,

@@ -87,7 +87,7 @@ final class FilterKernels {
         Program.FILTERS.launch(
                 "fold_backward",
                 perFilter(gradient),
-                Views.channelsLast(gradient),
+                gradient.channelsLast(),
                 weight,
                 ofWeight,
                 channels(gradient),

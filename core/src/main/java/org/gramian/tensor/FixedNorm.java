@@ -29,10 +29,9 @@ public record FixedNorm(Tensor gamma, Tensor beta, Tensor mean, Tensor variance,
         if (suits(maps, weight, convolution)) {
             return FilterKernels.fold(weight, this, biasType);
         }
-        Tensor scale = Elementwise.mul(gamma, inverse());
-        Tensor filters = Elementwise.mul(weight, perFilter(scale));
-        return new Convolution.Prepared(
-                convolution.prepared(filters, maps), Elementwise.sub(beta, Elementwise.mul(scale, mean)));
+        Tensor scale = gamma.mul(inverse());
+        Tensor filters = weight.mul(perFilter(scale));
+        return new Convolution.Prepared(convolution.prepared(filters, maps), beta.sub(scale.mul(mean)));
     }
 
     private boolean suits(Tensor maps, Tensor weight, Convolution convolution) {
@@ -54,25 +53,22 @@ public record FixedNorm(Tensor gamma, Tensor beta, Tensor mean, Tensor variance,
      * @param weight W {@code [k, c, s, t]}
      */
     public Gradients backward(Tensor ofWeight, Tensor ofBias, Tensor weight) {
-        Tensor sums = Tensors.to(ofBias, weight.type());
+        Tensor sums = ofBias.to(weight.type());
         if (FilterKernels.suit(ofWeight, weight) && haveKernels()) {
             return FilterKernels.backward(ofWeight, sums, weight, this);
         }
         Tensor inverse = inverse();
-        Tensor exact = Tensors.to(Views.contiguous(ofWeight), weight.type());
-        Tensor products = Reductions.sum(Elementwise.mul(exact, weight), 1, 2, 3);
-        Tensor ofScale = Elementwise.sub(Views.reshape(products, gamma.size(0)), Elementwise.mul(sums, mean));
-        return new Gradients(
-                Elementwise.mul(exact, perFilter(Elementwise.mul(gamma, inverse))),
-                Elementwise.mul(ofScale, inverse),
-                sums);
+        Tensor exact = ofWeight.contiguous().to(weight.type());
+        Tensor products = exact.mul(weight).sum(1, 2, 3);
+        Tensor ofScale = products.reshape(gamma.size(0)).sub(sums.mul(mean));
+        return new Gradients(exact.mul(perFilter(gamma.mul(inverse))), ofScale.mul(inverse), sums);
     }
 
     private Tensor inverse() {
-        return Elementwise.pow(Elementwise.add(variance, epsilon), -0.5);
+        return variance.add(epsilon).pow(-0.5);
     }
 
     private static Tensor perFilter(Tensor scale) {
-        return Views.reshape(scale, scale.size(0), 1, 1, 1);
+        return scale.reshape(scale.size(0), 1, 1, 1);
     }
 }

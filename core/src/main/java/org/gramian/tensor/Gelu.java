@@ -45,7 +45,7 @@ public enum Gelu {
         }
         try (Scope scope = Scope.open()) {
             Tensor exact = exact(x);
-            return scope.keep(Tensors.to(Elementwise.mulInPlace(share(exact), exact), x.type()));
+            return scope.keep(share(exact).mulInPlace(exact).to(x.type()));
         }
     }
 
@@ -68,14 +68,14 @@ public enum Gelu {
             Checks.floating("gelu", x);
             long columns = x.size(-1);
             try (Scope scope = Scope.open()) {
-                Tensor rows = Views.reshape(x, x.shape().elements() / Math.max(1, columns), columns);
+                Tensor rows = x.reshape(x.shape().elements() / Math.max(1, columns), columns);
                 Tensor a = Tensors.zeros(Shape.of(rows.size(0), 0), x.type(), x.device());
                 Tensor b = Tensors.zeros(Shape.of(0, columns), x.type(), x.device());
                 Tensor y = DeviceFunctions.result(
                         "gelu",
                         (arena, out) -> (int) SUM.invokeExact(rows.handle(), a.handle(), b.handle(), 1.0, 1.0, 1, out),
                         x);
-                return scope.keep(Views.reshape(y, x.shape().sizes()));
+                return scope.keep(y.reshape(x.shape().sizes()));
             }
         }
     }
@@ -93,38 +93,37 @@ public enum Gelu {
         try (Scope scope = Scope.open()) {
             Tensor exact = exact(x);
             Tensor share = share(exact);
-            Tensor derivative = Elementwise.add(share, Elementwise.mulInPlace(slope(exact, share), exact));
-            return scope.keep(Tensors.to(Elementwise.mulInPlace(derivative, Tensors.to(g, exact.type())), g.type()));
+            Tensor derivative = share.add(slope(exact, share).mulInPlace(exact));
+            return scope.keep(derivative.mulInPlace(g.to(exact.type())).to(g.type()));
         }
     }
 
     private static Tensor exact(Tensor x) {
         Checks.floating("gelu", x);
-        return x.type() == DType.BF16 ? Tensors.to(x, DType.F32) : x;
+        return x.type() == DType.BF16 ? x.to(DType.F32) : x;
     }
 
     /** Computes {@code s = (1 + f(x))/2}. */
     private Tensor share(Tensor x) {
         Tensor odd = switch (this) {
-            case ERF -> Operators.ERF_IN_PLACE.inPlace(Elementwise.mul(x, 1 / ROOT_2));
+            case ERF -> Operators.ERF_IN_PLACE.inPlace(x.mul(1 / ROOT_2));
             case TANH -> {
-                Tensor factor = Elementwise.add(Elementwise.mul(Elementwise.mul(x, x), SLOPE * CUBIC), SLOPE);
-                yield Operators.TANH_IN_PLACE.inPlace(Elementwise.mulInPlace(factor, x));
+                Tensor factor = x.mul(x).mul(SLOPE * CUBIC).add(SLOPE);
+                yield Operators.TANH_IN_PLACE.inPlace(factor.mulInPlace(x));
             }
         };
-        return Elementwise.mulInPlace(Elementwise.add(odd, 1), 0.5);
+        return odd.add(1).mulInPlace(0.5);
     }
 
     /** Computes {@code s′}: the normal density, or {@code 2·s·(1 − s)·√(2/π)·(1 + 3·0.044715·x²)}. */
     private Tensor slope(Tensor x, Tensor share) {
-        Tensor squares = Elementwise.mul(x, x);
+        Tensor squares = x.mul(x);
         return switch (this) {
-            case ERF ->
-                Elementwise.mulInPlace(Elementwise.expInPlace(Elementwise.mulInPlace(squares, -0.5)), 1 / ROOT_2_PI);
+            case ERF -> squares.mulInPlace(-0.5).expInPlace().mulInPlace(1 / ROOT_2_PI);
             case TANH -> {
-                Tensor inner = Elementwise.add(Elementwise.mulInPlace(squares, 6 * SLOPE * CUBIC), 2 * SLOPE);
-                Tensor both = Elementwise.sub(share, Elementwise.mul(share, share));
-                yield Elementwise.mulInPlace(both, inner);
+                Tensor inner = squares.mulInPlace(6 * SLOPE * CUBIC).add(2 * SLOPE);
+                Tensor both = share.sub(share.mul(share));
+                yield both.mulInPlace(inner);
             }
         };
     }

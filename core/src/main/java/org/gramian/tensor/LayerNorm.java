@@ -56,13 +56,13 @@ public record LayerNorm(double epsilon) {
      */
     public Normalized apply(Tensor rows, Tensor gamma, Tensor beta) {
         check(rows, gamma, beta);
-        Tensor x = Views.contiguous(rows);
+        Tensor x = rows.contiguous();
         if (Kernels.suit(x, gamma) && Kernels.suit(x, beta)) {
             return Kernels.apply(x, null, gamma, beta, epsilon).normalized;
         }
         Tensor[] results = Operators.GROUP_NORM.results(
                 3,
-                Tensors.to(x, gamma.type()),
+                x.to(gamma.type()),
                 Optional.of(gamma),
                 Optional.of(beta),
                 rows.size(0),
@@ -70,7 +70,7 @@ public record LayerNorm(double epsilon) {
                 1L,
                 1L,
                 epsilon);
-        return new Normalized(Tensors.to(results[0], rows.type()), results[1], results[2]);
+        return new Normalized(results[0].to(rows.type()), results[1], results[2]);
     }
 
     /**
@@ -85,12 +85,12 @@ public record LayerNorm(double epsilon) {
         check(rows, gamma, beta);
         Checks.sameKind("layer norm", rows, branch);
         Checks.sameShape("layer norm", rows, branch);
-        Tensor x = Views.contiguous(rows);
-        Tensor other = Views.contiguous(branch);
+        Tensor x = rows.contiguous();
+        Tensor other = branch.contiguous();
         if (Kernels.suit(x, gamma) && Kernels.suit(other, beta)) {
             return Kernels.apply(x, other, gamma, beta, epsilon);
         }
-        Tensor sum = Elementwise.add(x, other);
+        Tensor sum = x.add(other);
         return new Sum(sum, apply(sum, gamma, beta));
     }
 
@@ -117,28 +117,28 @@ public record LayerNorm(double epsilon) {
         if (present != null) {
             Checks.sameKind("layer norm", present, rows);
         }
-        Tensor x = Views.contiguous(rows);
+        Tensor x = rows.contiguous();
         if (Kernels.suit(x, gamma)) {
             return Kernels.backward(
                     Kernels.aligned(g), x, gamma, of, wanted, present == null ? null : Kernels.aligned(present));
         }
         DType exact = gamma.type();
         long size = rows.size(1);
-        Tensor up = Tensors.to(g, exact);
-        Tensor normal = Elementwise.mulInPlace(Elementwise.sub(Tensors.to(rows, exact), of.mean), of.inverse);
-        Tensor products = Elementwise.mul(up, normal);
-        Tensor dGamma = wanted[1] ? Reductions.columnSums(products) : null;
-        Tensor dBeta = wanted[2] ? Reductions.columnSums(up) : null;
+        Tensor up = g.to(exact);
+        Tensor normal = rows.to(exact).sub(of.mean).mulInPlace(of.inverse);
+        Tensor products = up.mul(normal);
+        Tensor dGamma = wanted[1] ? products.columnSums() : null;
+        Tensor dBeta = wanted[2] ? up.columnSums() : null;
         if (!wanted[0]) {
             return new Gradients(null, dGamma, dBeta);
         }
-        Tensor column = Views.reshape(Elementwise.mul(gamma, 1.0 / size), size, 1);
-        Tensor mean = Products.matmul(up, column);
-        Tensor correlation = Products.matmul(products, column);
-        Tensor centred = Elementwise.sub(Elementwise.mul(up, gamma), mean);
-        Tensor dx = Elementwise.sub(centred, Elementwise.mulInPlace(normal, correlation));
-        Tensor ofRows = Tensors.to(Elementwise.mulInPlace(dx, of.inverse), rows.type());
-        return new Gradients(present == null ? ofRows : Elementwise.add(ofRows, present), dGamma, dBeta);
+        Tensor column = gamma.mul(1.0 / size).reshape(size, 1);
+        Tensor mean = up.matmul(column);
+        Tensor correlation = products.matmul(column);
+        Tensor centred = up.mul(gamma).sub(mean);
+        Tensor dx = centred.sub(normal.mulInPlace(correlation));
+        Tensor ofRows = dx.mulInPlace(of.inverse).to(rows.type());
+        return new Gradients(present == null ? ofRows : ofRows.add(present), dGamma, dBeta);
     }
 
     /** CUDA kernels for rows in {@link DType#BF16} or float32 with float32 parameters; sums have a fixed order. */
@@ -183,8 +183,8 @@ public record LayerNorm(double epsilon) {
 
         /** Returns rows without gaps whose vectors begin at multiples of their size. */
         static Tensor aligned(Tensor rows) {
-            Tensor dense = Views.contiguous(rows);
-            return CudaProgram.isAligned(dense) ? dense : Tensors.copy(dense);
+            Tensor dense = rows.contiguous();
+            return CudaProgram.isAligned(dense) ? dense : dense.copy();
         }
 
         private static CudaProgram program(Tensor rows) {
@@ -243,9 +243,7 @@ public record LayerNorm(double epsilon) {
             }
             Tensor both = FeatureMapKernels.sumOverRows(partial);
             return new Gradients(
-                    dx,
-                    wanted[1] ? Views.slice(both, 0, 0, size) : null,
-                    wanted[2] ? Views.slice(both, 0, size, 2 * size) : null);
+                    dx, wanted[1] ? both.slice(0, 0, size) : null, wanted[2] ? both.slice(0, size, 2 * size) : null);
         }
     }
 }

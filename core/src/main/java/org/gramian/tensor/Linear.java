@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients of a linear layer {@code y = x·Wᵀ + b} of rows, see {@link Products#linear}.
+ * Gradients of a linear layer {@code y = x·Wᵀ + b} of rows, see {@link Tensor#linear}.
  *
  * <p>In mixed precision the rows and the weight are {@link DType#BF16} and the gradients of the parameters float32. On a
  * GPU the gradient of the bias is summed in the kernel that computes the gradient of y.
@@ -48,7 +48,7 @@ public final class Linear {
             List<Tensor> parts = List.of(first, second, third);
             return parts.stream().allMatch(FeatureMapKernels::suitColumns)
                     ? of(FeatureMapKernels.joined(first, second, third))
-                    : of(Views.concat(parts, 1));
+                    : of(Tensors.concat(parts, 1));
         }
 
         private static Upstream of(FeatureMapKernels.GradientWithSums passed) {
@@ -72,17 +72,15 @@ public final class Linear {
      */
     public static Gradients backward(Upstream g, Tensor rows, Tensor weight, DType exact, boolean[] wanted) {
         return new Gradients(
-                wanted[0] ? Products.matmul(g.rows, weight) : null,
-                wanted[1] ? Products.matmul(Views.transpose(g.rows), rows, exact) : null,
-                wanted[2] ? Tensors.to(sums(g), exact) : null);
+                wanted[0] ? g.rows.matmul(weight) : null,
+                wanted[1] ? g.rows.transpose().matmul(rows, exact) : null,
+                wanted[2] ? sums(g).to(exact) : null);
     }
 
     private static Tensor sums(Upstream g) {
         if (g.partial != null) {
             return FeatureMapKernels.sumOverRows(g.partial);
         }
-        return FeatureMapKernels.suitColumns(g.rows)
-                ? FeatureMapKernels.columnSums(g.rows)
-                : Reductions.columnSums(g.rows);
+        return FeatureMapKernels.suitColumns(g.rows) ? FeatureMapKernels.columnSums(g.rows) : g.rows.columnSums();
     }
 }

@@ -81,6 +81,11 @@ public final class Shape {
         return strides;
     }
 
+    /** Returns the strides in elements of feature maps {@code [n, c, h, w]} in channels-last format. */
+    long[] channelsLastStrides() {
+        return new long[] {at(1) * at(2) * at(3), 1, at(1) * at(3), at(1)};
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof Shape shape && Arrays.equals(sizes, shape.sizes);

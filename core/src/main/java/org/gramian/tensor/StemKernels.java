@@ -74,8 +74,8 @@ final class StemKernels {
                 && convolution.padding().vertical() == convolution.padding().horizontal()
                 && maps.shape().elements() > 0
                 && maps.size(0) * maps.size(2) < Integer.MAX_VALUE / WIDE
-                && Arrays.equals(maps.strides(), Views.channelsLastStrides(maps.shape()))
-                && Arrays.equals(weight.strides(), Views.channelsLastStrides(weight.shape()))
+                && Arrays.equals(maps.strides(), maps.shape().channelsLastStrides())
+                && Arrays.equals(weight.strides(), weight.shape().channelsLastStrides())
                 && CudaProgram.isAvailable()
                 && CudaProgram.hasBfloat16TensorCores(maps.device());
     }
@@ -137,8 +137,8 @@ final class StemKernels {
                         "stem_backward",
                         new LaunchConfig(tiles.blocks(), 1, 1, variant.threads(), 1),
                         maps,
-                        Views.channelsLast(gradient),
-                        other == null ? null : Views.channelsLast(other),
+                        gradient.channelsLast(),
+                        other == null ? null : other.channelsLast(),
                         value,
                         partial,
                         tiles.count,
@@ -149,12 +149,9 @@ final class StemKernels {
                         (int) gradient.size(3),
                         activation.highBits());
         Tensor sums = FeatureMapKernels.sumOverRows(partial);
-        Tensor rows = Views.reshape(
-                Views.slice(sums, 0, 0, count), filters.at(0), filters.at(2), filters.at(3), filters.at(1));
+        Tensor rows = sums.slice(0, 0, count).reshape(filters.at(0), filters.at(2), filters.at(3), filters.at(1));
         return new Convolution.Gradients(
-                null,
-                Views.permute(Tensors.to(rows, DType.BF16), 0, 3, 1, 2),
-                Views.slice(sums, 0, count, count + filters.at(0)));
+                null, rows.to(DType.BF16).permute(0, 3, 1, 2), sums.slice(0, count, count + filters.at(0)));
     }
 
     private static CudaProgram program(Tensor weight, Convolution convolution) {

@@ -1,5 +1,6 @@
 package org.gramian.tensor;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
@@ -7,17 +8,14 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.DoubleSupplier;
 import java.util.random.RandomGenerator;
 import org.gramian.tensor.library.Libtorch;
 
-/** Creates tensors from numbers, memory or a random generator, and converts type and device. */
+/** Creates tensors from numbers, memory, a random generator or other tensors. */
 public final class Tensors {
     private static final class Operators {
-        static final Operator CLONE = Operator.of("clone");
-        static final Operator CONVERT = Operator.of("_to_copy");
-        static final Operator FILL = Operator.of("fill_", "Tensor");
+        static final Operator WHERE = Operator.of("where", "self");
         static final Operator ZERO = Operator.of("zero_");
     }
 
@@ -44,7 +42,7 @@ public final class Tensors {
      * memory.
      */
     static Tensor emptyChannelsLast(Shape shape, DType type, Device device) {
-        return new Tensor(Native.empty(shape, Views.channelsLastStrides(shape), type, device));
+        return new Tensor(Native.empty(shape, shape.channelsLastStrides(), type, device));
     }
 
     /**
@@ -58,7 +56,7 @@ public final class Tensors {
         try (Scope scope = Scope.open()) {
             Tensor doubles = empty(shape, DType.F64, Device.CPU);
             MemorySegment.copy(values, 0, doubles.data(), JAVA_DOUBLE, 0, values.length);
-            return scope.keep(to(doubles, type));
+            return scope.keep(doubles.to(type));
         }
     }
 
@@ -104,14 +102,7 @@ public final class Tensors {
 
     /** Creates a tensor with all elements equal to a value. */
     public static Tensor full(double value, Shape shape, DType type, Device device) {
-        return fill(empty(shape, type, device), value);
-    }
-
-    /** Sets all elements of a tensor or view to a value and returns it. */
-    public static Tensor fill(Tensor target, double value) {
-        try (Scope _ = Scope.open()) {
-            return Operators.FILL.inPlace(target, number(value, target.type()));
-        }
+        return empty(shape, type, device).fill(value);
     }
 
     /** Creates a CPU tensor of shape {@code []}, which combines with tensors of any device. */
@@ -136,7 +127,7 @@ public final class Tensors {
     public static Tensor identity(long size, DType type, Device device) {
         Tensor matrix = zeros(Shape.of(size, size), type, device);
         try (Scope _ = Scope.open()) {
-            fill(Views.diagonal(matrix), 1);
+            matrix.diagonal().fill(1);
         }
         return matrix;
     }
@@ -158,39 +149,66 @@ public final class Tensors {
             for (long i = 0; i < shape.elements(); i++) {
                 data.setAtIndex(JAVA_DOUBLE, i, values.getAsDouble());
             }
-            return scope.keep(to(doubles, type));
+            return scope.keep(doubles.to(type));
         }
-    }
-
-    /** Converts a tensor to a type; returns the tensor itself if it has that type. */
-    public static Tensor to(Tensor source, DType type) {
-        return source.type() == type
-                ? source
-                : Operators.CONVERT.call(source, Optional.of((long) type.code()), null, null, null, false, null);
     }
 
     /** Converts tensors to a type, float32 tensors of a GPU to {@link DType#BF16} in one pass over memory. */
     public static List<Tensor> to(List<Tensor> sources, DType type) {
-        Optional<List<Tensor>> rounded = type == DType.BF16 ? Elementwise.rounded(sources) : Optional.empty();
-        return rounded.orElseGet(
-                () -> sources.stream().map(source -> to(source, type)).toList());
+        return type == DType.BF16 && ElementwiseKernels.suit(sources)
+                ? ElementwiseKernels.rounded(sources)
+                : sources.stream().map(source -> source.to(type)).toList();
     }
 
-    /** Copies a tensor to a device; returns the tensor itself if it is there. */
-    public static Tensor to(Tensor source, Device device) {
-        if (source.device().equals(device)) {
-            return source;
-        }
+    /** Selects {@code a} where the condition holds, a number elsewhere. */
+    public static Tensor where(Tensor condition, Tensor a, double defaultValue) {
+        requireCondition(condition);
         try (Scope scope = Scope.open()) {
-            Tensor target = empty(source.shape(), source.type(), device);
-            target.copyFrom(source);
-            return scope.keep(target);
+            Tensor number = full(defaultValue, Shape.of(), a.type(), a.device()); // no copy, so it can be captured
+            return scope.keep(Operators.WHERE.call(condition, a, number));
         }
     }
 
-    /** Returns an independent copy. */
-    public static Tensor copy(Tensor source) {
-        return Operators.CLONE.call(source, (Object) null);
+    /** Selects {@code a} where the condition holds, {@code b} elsewhere. */
+    public static Tensor where(Tensor condition, Tensor a, Tensor b) {
+        Checks.broadcastable("where", a, b);
+        requireCondition(condition);
+        return Operators.WHERE.call(condition, a, b);
+    }
+
+    private static void requireCondition(Tensor condition) {
+        if (condition.type() != DType.BOOL) {
+            throw new IllegalArgumentException("where: expected a boolean condition, found " + condition);
+        }
+    }
+
+    /** Concatenates tensors along one dimension; the other sizes must be equal. */
+    public static Tensor concat(List<Tensor> parts, int dimension) {
+        if (parts.isEmpty()) {
+            throw new IllegalArgumentException("concat: expected at least one tensor, found none");
+        }
+        Tensor first = parts.getFirst();
+        int along = first.shape().index(dimension);
+        for (Tensor part : parts) {
+            Checks.sameKind("concat", first, part);
+            if (part.shape().rank() != first.shape().rank()
+                    || !part.shape().with(along, 0).equals(first.shape().with(along, 0))) {
+                throw Checks.mismatch(
+                        "concat", first, part, "sizes other than of dimension " + along + " must be equal");
+            }
+        }
+        return DeviceFunctions.result(
+                "concat",
+                (arena, out) -> {
+                    MemorySegment handles = arena.allocate(ADDRESS, parts.size());
+                    for (int i = 0; i < parts.size(); i++) {
+                        handles.setAtIndex(ADDRESS, i, parts.get(i).handle());
+                    }
+                    return (int) DeviceFunctions.of(first)
+                            .concat
+                            .invokeExact(handles, (long) parts.size(), (long) along, out);
+                },
+                parts.toArray(Tensor[]::new));
     }
 
     private static void requireCount(long found, Shape shape) {

@@ -9,15 +9,14 @@
  * <pre>{@code
  * try (Scope _ = Scope.open()) {
  *     Tensor m = Tensors.gaussian(new SplittableRandom(7), Shape.of(3, 5), DType.F64);
- *     Tensor gram = Products.matmul(m, Views.transpose(m, 0, 1));
+ *     Tensor gram = m.matmul(m.transpose());
  *     double[] values = gram.toDoubles();
  * } // both tensors are freed here
  * }</pre>
  *
- * <p>Operators are grouped by what they do: {@link org.gramian.tensor.Elementwise}, {@link
- * org.gramian.tensor.Products}, {@link org.gramian.tensor.Reductions}, {@link org.gramian.tensor.Views}, {@link
- * org.gramian.tensor.Convolution}, {@link org.gramian.tensor.Window}, {@link org.gramian.tensor.Decompositions}. Each
- * checks types and shapes before it calls native code, and names itself and both shapes when they do not fit.
+ * <p>Operators are methods of {@link org.gramian.tensor.Tensor}; others are in {@link org.gramian.tensor.Convolution},
+ * {@link org.gramian.tensor.Window} and {@link org.gramian.tensor.Decompositions}. Each checks types and shapes before it
+ * calls native code, and names itself and both shapes when they do not fit.
  *
  * <p>On a GPU, a {@link org.gramian.tensor.CudaProgram} holds CUDA kernels that replace several operators by one pass over
  * memory.

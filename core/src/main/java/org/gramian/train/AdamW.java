@@ -5,11 +5,8 @@ import java.util.Map;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.spd.layer.Stiefel;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,16 +48,13 @@ final class AdamW implements Optimizer.Rule {
             return;
         }
         Tensor first = mean(optimizer.state(parameter, FIRST_MOMENT), gradient, options.beta1());
-        Tensor second =
-                mean(optimizer.state(parameter, SECOND_MOMENT), Elementwise.mul(gradient, gradient), options.beta2());
+        Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), gradient.mul(gradient), options.beta2());
         double rate = options.learningRate();
-        Tensor root = Elementwise.mul(
-                Elementwise.sqrt(second), 1 / Math.sqrt(correction(options.beta2(), optimizer.steps())));
-        Tensor direction = Elementwise.div(first, Elementwise.add(root, AdamWOptions.EPSILON));
+        Tensor root = second.sqrt().mul(1 / Math.sqrt(correction(options.beta2(), optimizer.steps())));
+        Tensor direction = first.div(root.add(AdamWOptions.EPSILON));
         double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
-        Tensor decayed = decay == 0 ? parameter.value() : Elementwise.mul(parameter.value(), 1 - rate * decay);
-        Tensor moved =
-                Elementwise.addScaled(decayed, direction, -rate / correction(options.beta1(), optimizer.steps()));
+        Tensor decayed = decay == 0 ? parameter.value() : parameter.value().mul(1 - rate * decay);
+        Tensor moved = decayed.addScaled(direction, -rate / correction(options.beta1(), optimizer.steps()));
         optimizer.remember(parameter, FIRST_MOMENT, first);
         optimizer.remember(parameter, SECOND_MOMENT, second);
         Optimizer.assign(parameter, moved);
@@ -72,16 +66,16 @@ final class AdamW implements Optimizer.Rule {
         Tensor riemannian = Stiefel.gradient(w, gradient, stiefel.metric());
         if (stiefel.constantRate().isPresent()) {
             double rate = stiefel.constantRate().getAsDouble();
-            Optimizer.assign(parameter, stiefel.retraction().apply(w, Elementwise.mul(riemannian, -rate)));
+            Optimizer.assign(parameter, stiefel.retraction().apply(w, riemannian.mul(-rate)));
             return;
         }
         Tensor former = optimizer.state(parameter, FIRST_MOMENT);
         Tensor first = mean(former == null ? null : Stiefel.project(w, former), riemannian, options.beta1());
-        Tensor square = Views.reshape(Reductions.sum(Elementwise.mul(riemannian, riemannian)), 1);
+        Tensor square = riemannian.mul(riemannian).sum().reshape(1);
         Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), square, options.beta2());
         double root = Math.sqrt(second.item() / correction(options.beta2(), optimizer.steps()));
         double rate = options.learningRate() * stiefel.multiplier() / correction(options.beta1(), optimizer.steps());
-        Tensor step = Elementwise.mul(first, -rate / (root + AdamWOptions.EPSILON));
+        Tensor step = first.mul(-rate / (root + AdamWOptions.EPSILON));
         Tensor point = stiefel.retraction().apply(w, step);
         optimizer.remember(parameter, FIRST_MOMENT, first);
         optimizer.remember(parameter, SECOND_MOMENT, second);
@@ -90,9 +84,7 @@ final class AdamW implements Optimizer.Rule {
 
     /** Returns {@code β·former + (1 − β)·value}; a moment begins with 0. */
     private static Tensor mean(@Nullable Tensor former, Tensor value, double beta) {
-        return former == null
-                ? Elementwise.mul(value, 1 - beta)
-                : Elementwise.addScaled(Elementwise.mul(former, beta), value, 1 - beta);
+        return former == null ? value.mul(1 - beta) : former.mul(beta).addScaled(value, 1 - beta);
     }
 
     /** Returns {@code 1 − βᵗ}, by which a moment that began with 0 is divided. */

@@ -8,7 +8,6 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /**
  * Gives parameters the moving average that an {@link Optimizer} keeps of them, until closed.
@@ -25,14 +24,14 @@ public final class AveragedWeights implements AutoCloseable {
             Tensor average = optimizer.state(parameter, Optimizer.AVERAGE);
             if (average != null) {
                 try (Scope scope = Scope.open()) {
-                    Tensor value = Tensors.copy(parameter.value());
+                    Tensor value = parameter.value().copy();
                     scope.release(value);
                     trained.put(parameter, value);
                     Optimizer.assign(
                             parameter,
                             parameter.spec().role() == Role.STIEFEL
                                     ? Decompositions.orthonormalColumns(average, true)
-                                    : Tensors.copy(average));
+                                    : average.copy());
                 }
             }
         }

@@ -19,7 +19,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -134,7 +133,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
     private void stepInHook(Parameter parameter, @Nullable Tensor gradient, ParameterGroup group) {
         results.awaited.remove(parameter);
         if (gradient != null) {
-            GpuStiefelStep.Target target = target(parameter, Views.contiguous(gradient), group);
+            GpuStiefelStep.Target target = target(parameter, gradient.contiguous(), group);
             target.tensors().forEach(Scope::detach);
             results.targets.put(parameter, target);
         }
@@ -229,9 +228,10 @@ public final class CudaGraphOptimizer implements AutoCloseable {
                 Tensor gradient = gradients.get(parameter);
                 if (gradient != null) {
                     if (optimizer.ema() > 0 && optimizer.state(parameter, Optimizer.AVERAGE) == null) {
-                        optimizer.setState(parameter, Optimizer.AVERAGE, Tensors.copy(parameter.value()));
+                        optimizer.setState(
+                                parameter, Optimizer.AVERAGE, parameter.value().copy());
                     }
-                    moves.add(new Move(parameter, Views.contiguous(gradient), group));
+                    moves.add(new Move(parameter, gradient.contiguous(), group));
                 }
             }
         }
@@ -243,7 +243,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
             return;
         }
         Launches launches = new Launches();
-        moves.forEach(move -> launches.add(Entry.copying(Views.contiguous(move.gradient), move.parameter.value())));
+        moves.forEach(move -> launches.add(Entry.copying(move.gradient.contiguous(), move.parameter.value())));
         boolean clips = optimizer.clip() > 0;
         Tensor partial = Tensors.empty(
                 Shape.of(clips ? launches.blocks() : 1),
@@ -281,11 +281,11 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         Parameter parameter = move.parameter;
         GpuStiefelStep.Target present = results.targets.get(parameter);
         GpuStiefelStep.Target target = present != null ? present : target(parameter, move.gradient, move.group);
-        updates.add(Entry.copying(Views.contiguous(target.point()), parameter.value())
+        updates.add(Entry.copying(target.point().contiguous(), parameter.value())
                 .withAverage(optimizer.state(parameter, Optimizer.AVERAGE)));
         target.state()
                 .forEach((name, value) ->
-                        updates.add(Entry.copying(Views.contiguous(value), optimizer.stateOrZeros(parameter, name))));
+                        updates.add(Entry.copying(value.contiguous(), optimizer.stateOrZeros(parameter, name))));
     }
 
     private void update(Launches updates) {

@@ -8,7 +8,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * State of captured steps in GPU memory: learning rate, place in the epoch, losses and outcome. The host sets and reads it without
@@ -139,7 +138,7 @@ public final class GpuStepState implements AutoCloseable {
             PROGRAM.launch(
                     "observe",
                     new LaunchConfig(1, 1, 1, 1024, 1),
-                    Views.contiguous(scores),
+                    scores.contiguous(),
                     labels,
                     loss,
                     cells,

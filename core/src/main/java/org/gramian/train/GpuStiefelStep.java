@@ -14,12 +14,9 @@ import org.gramian.spd.layer.Stiefel;
 import org.gramian.spd.layer.Stiefel.Metric;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.Sgd.StiefelStep;
 import org.jspecify.annotations.Nullable;
@@ -76,7 +73,10 @@ final class GpuStiefelStep {
             case SgdOptions sgd ->
                 sgd.momentum() == 0
                         ? null
-                        : Products.matmul(Views.transpose(optimizer.stateOrZeros(parameter, Sgd.VELOCITY)), w);
+                        : optimizer
+                                .stateOrZeros(parameter, Sgd.VELOCITY)
+                                .transpose()
+                                .matmul(w);
             case AdamWOptions _ -> Stiefel.project(w, optimizer.stateOrZeros(parameter, AdamW.FIRST_MOMENT));
         };
     }
@@ -105,14 +105,13 @@ final class GpuStiefelStep {
                 case SgdOptions sgd -> {
                     Momentum momentum =
                             new Momentum(gradient, optimizer.stateOrZeros(parameter, Sgd.VELOCITY), sgd.momentum());
-                    Tensor velocity = Products.matmul(w, normalPart(w, momentum, transported, options.metric()));
+                    Tensor velocity = w.matmul(normalPart(w, momentum, transported, options.metric()));
                     state.put(Sgd.VELOCITY, velocity);
                     yield along(w, velocity, momentum, factor, false);
                 }
                 case AdamWOptions adamW -> {
                     Tensor riemannian = Stiefel.gradient(w, gradient, options.metric());
-                    Tensor first = Elementwise.addScaled(
-                            Elementwise.mul(transported, adamW.beta1()), riemannian, 1 - adamW.beta1());
+                    Tensor first = transported.mul(adamW.beta1()).addScaled(riemannian, 1 - adamW.beta1());
                     state.put(AdamW.FIRST_MOMENT, first);
                     yield alongAdam(parameter, first, riemannian, new Adaptive(factor, adamW), state);
                 }
@@ -145,7 +144,7 @@ final class GpuStiefelStep {
         launch(
                 "normal_part",
                 overSquare(columns),
-                Products.matmul(Views.transpose(momentum.gradient), w),
+                momentum.gradient.transpose().matmul(w),
                 vw,
                 s,
                 columns,
@@ -167,7 +166,7 @@ final class GpuStiefelStep {
                 "riemannian_rate",
                 ONE_BLOCK,
                 cells.tensor(),
-                Views.contiguous(riemannian),
+                riemannian.contiguous(),
                 second,
                 next,
                 rate,
@@ -181,7 +180,7 @@ final class GpuStiefelStep {
                 "along_rate",
                 LaunchConfig.over(count, BLOCKS),
                 w,
-                Views.contiguous(first),
+                first.contiguous(),
                 rate,
                 tangent.vector,
                 tangent.end,
@@ -230,13 +229,8 @@ final class GpuStiefelStep {
         int rows = Math.toIntExact(q.size(0));
         int columns = Math.toIntExact(q.size(1));
         Tensor again = Tensors.empty(Shape.of(1), DType.I32, q.device());
-        correct(
-                q,
-                Products.matmul(Views.transpose(tangent.vector), tangent.vector),
-                again,
-                0f,
-                Float.POSITIVE_INFINITY);
-        Tensor gram = Libtorch.load().exactly(() -> Products.matmul(Views.transpose(q), q));
+        correct(q, tangent.vector.transpose().matmul(tangent.vector), again, 0f, Float.POSITIVE_INFINITY);
+        Tensor gram = Libtorch.load().exactly(() -> q.transpose().matmul(q));
         correct(q, gram, again, 1f, LARGEST_CORRECTION / (float) Math.sqrt(columns));
         int tiles = Math.ceilDiv(columns, TILE);
         launch(
@@ -274,7 +268,7 @@ final class GpuStiefelStep {
         int columns = Math.toIntExact(q.size(1));
         long count = q.shape().elements();
         launch("upper_error", overSquare(columns), gram, again, columns, unit, bound);
-        launch("subtract", LaunchConfig.over(count, BLOCKS), q, Products.matmul(q, gram), count);
+        launch("subtract", LaunchConfig.over(count, BLOCKS), q, q.matmul(gram), count);
     }
 
     private static LaunchConfig overSquare(int size) {

@@ -13,8 +13,6 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -159,16 +157,13 @@ public final class Optimizer implements AutoCloseable {
         }
         try (Scope _ = Scope.open()) {
             if (ema > 0 && state(parameter, AVERAGE) == null) {
-                remember(parameter, AVERAGE, Tensors.copy(parameter.value()));
+                remember(parameter, AVERAGE, parameter.value().copy());
             }
-            rule.update(this, parameter, scale == 1 ? gradient : Elementwise.mul(gradient, scale), own);
+            rule.update(this, parameter, scale == 1 ? gradient : gradient.mul(scale), own);
             Tensor average = state(parameter, AVERAGE);
             if (average != null) {
                 double decay = averageDecay(steps - 1);
-                remember(
-                        parameter,
-                        AVERAGE,
-                        Elementwise.addScaled(Elementwise.mul(average, decay), parameter.value(), 1 - decay));
+                remember(parameter, AVERAGE, average.mul(decay).addScaled(parameter.value(), 1 - decay));
             }
         }
     }
@@ -182,14 +177,13 @@ public final class Optimizer implements AutoCloseable {
     private static double norm(Map<Parameter, Tensor> gradients) {
         double norm = 0;
         for (Tensor gradient : gradients.values()) {
-            double largest = Reductions.largestMagnitude(gradient);
+            double largest = gradient.largestMagnitude();
             if (largest > 0) {
                 try (Scope _ = Scope.open()) {
                     // divided twice: the reciprocal of a subnormal number would be infinite
                     double root = Math.sqrt(largest);
-                    Tensor unit = Elementwise.mul(Elementwise.mul(gradient, 1 / root), 1 / root);
-                    double length = Math.sqrt(
-                            Reductions.sum(Elementwise.mul(unit, unit)).item());
+                    Tensor unit = gradient.mul(1 / root).mul(1 / root);
+                    double length = Math.sqrt(unit.mul(unit).sum().item());
                     norm = Math.hypot(norm, largest * length);
                 }
             }

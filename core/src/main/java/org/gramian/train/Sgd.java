@@ -4,7 +4,6 @@ import java.util.Map;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.spd.layer.Stiefel;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -31,7 +30,7 @@ final class Sgd implements Optimizer.Rule {
             Optimizer.assign(parameter, step.point());
         } else {
             Tensor direction = direction(parameter, gradient, velocity, options);
-            Tensor moved = Elementwise.addScaled(parameter.value(), direction, -options.learningRate());
+            Tensor moved = parameter.value().addScaled(direction, -options.learningRate());
             if (options.momentum() != 0) {
                 optimizer.remember(parameter, VELOCITY, direction);
             }
@@ -43,9 +42,8 @@ final class Sgd implements Optimizer.Rule {
             Parameter parameter, Tensor gradient, @Nullable Tensor velocity, SgdOptions options) {
         double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
         // always a copy: the gradient belongs to the caller
-        Tensor decayed =
-                decay == 0 ? Elementwise.mul(gradient, 1) : Elementwise.addScaled(gradient, parameter.value(), decay);
-        return velocity == null ? decayed : Elementwise.addScaled(decayed, velocity, options.momentum());
+        Tensor decayed = decay == 0 ? gradient.mul(1) : gradient.addScaled(parameter.value(), decay);
+        return velocity == null ? decayed : decayed.addScaled(velocity, options.momentum());
     }
 
     @Override
@@ -69,10 +67,10 @@ final class Sgd implements Optimizer.Rule {
             try (Scope scope = Scope.open()) {
                 Tensor direction = Stiefel.gradient(w, gradient, stiefel.metric());
                 if (velocity != null && momentum != 0) {
-                    direction = Elementwise.addScaled(direction, Stiefel.project(w, velocity), momentum);
+                    direction = direction.addScaled(Stiefel.project(w, velocity), momentum);
                 }
                 double rate = stiefel.constantRate().orElse(options.learningRate() * stiefel.multiplier());
-                Tensor point = stiefel.retraction().apply(w, Elementwise.mul(direction, -rate));
+                Tensor point = stiefel.retraction().apply(w, direction.mul(-rate));
                 return new StiefelStep(scope.keep(point), momentum == 0 ? null : scope.keep(direction));
             }
         }

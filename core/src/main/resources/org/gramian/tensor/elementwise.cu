@@ -1,4 +1,4 @@
-// Passes that libtorch's operators make two of; org.gramian.tensor.Elementwise launches these.
+// Passes that libtorch's operators make two of; org.gramian.tensor.ElementwiseKernels launches these.
 
 // g where 0 < y < bound, else 0.
 extern "C" __global__ void relu_backward(const float* g, const float* y, float* out, long long count, float bound) {
@@ -14,7 +14,7 @@ extern "C" __global__ void relu_backward_bf16(
     out[i] = g[i] & between(y[i], bound);
 }
 
-// Tensors of float32 one after the other, as the launch carries them by value: org.gramian.tensor.Elementwise has the same layout.
+// Tensors of float32 one after the other, as the launch carries them by value: org.gramian.tensor.ElementwiseKernels has the same layout.
 enum { SOURCES = 32 };
 
 struct Sources {

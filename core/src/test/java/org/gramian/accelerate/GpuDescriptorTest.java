@@ -18,12 +18,10 @@ import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
@@ -66,12 +64,12 @@ class GpuDescriptorTest {
                 try (Scope _ = Scope.open()) {
                     Shape shape = Shape.of(3, CHANNELS, side, side);
                     Tensor features = Tensors.uniform(seed.random(), 0, 3, shape, DType.F64);
-                    Tensor similar = Views.slice(features, 1, 8, 16);
-                    Tensor center = Elementwise.mul(Views.slice(features, 1, 16, 17), 30);
-                    similar.copyFrom(Elementwise.add(Elementwise.mul(similar, 0.1), center));
+                    Tensor similar = features.slice(1, 8, 16);
+                    Tensor center = features.slice(1, 16, 17).mul(30);
+                    similar.copyFrom(similar.mul(0.1).add(center));
                     requireClose(kernel, 64, features, seed);
                     Tensor outlier = Tensors.uniform(seed.random(), 0, 3, shape, DType.F64);
-                    Tensors.fill(Views.slice(Views.reshape(outlier, shape.elements()), 0, 7, 8), 1000);
+                    outlier.reshape(shape.elements()).slice(0, 7, 8).fill(1000);
                     requireClose(kernel, 64, outlier, seed);
                 }
             }
@@ -104,16 +102,12 @@ class GpuDescriptorTest {
             try (Scope _ = Scope.open()) {
                 Shape shape = Shape.of(sizes[0], CHANNELS, sizes[2], sizes[2]);
                 Pooling pooling = Pooling.parse("conv:" + CHANNELS + "/rbf/spd:" + sizes[1] + "/relu/triu/root/l2");
-                Tensor signs = Elementwise.sign(Tensors.gaussian(seed.random(), shape, DType.F64));
+                Tensor signs = Tensors.gaussian(seed.random(), shape, DType.F64).sign();
                 Tensor mixing = Tensors.uniform(seed.random(), 0, 1e-3, Shape.of(CHANNELS, CHANNELS), DType.F64);
                 List<Tensor> inputs = List.of(
-                        Elementwise.mul(signs, Tensors.uniform(seed.random(), 1, 3, shape, DType.F64)),
-                        Views.reshape(
-                                Elementwise.add(mixing, Tensors.identity(CHANNELS, DType.F64, Device.CPU)),
-                                CHANNELS,
-                                CHANNELS,
-                                1,
-                                1),
+                        signs.mul(Tensors.uniform(seed.random(), 1, 3, shape, DType.F64)),
+                        mixing.add(Tensors.identity(CHANNELS, DType.F64, Device.CPU))
+                                .reshape(CHANNELS, CHANNELS, 1, 1),
                         Tensors.uniform(seed.random(), -0.3, 0.3, Shape.of(CHANNELS), DType.F64),
                         positive(sizes[1]));
                 Tensor upstream =
@@ -207,9 +201,9 @@ class GpuDescriptorTest {
         List<double[]> withFactors(double ofFeatures, double ofUpstream) {
             return computed(
                     Pooling.parse("rbf/spd:32/relu/triu/root/l2"),
-                    Elementwise.mul(features, ofFeatures),
+                    features.mul(ofFeatures),
                     weight,
-                    Elementwise.mul(upstream, ofUpstream));
+                    upstream.mul(ofUpstream));
         }
     }
 
@@ -318,16 +312,16 @@ class GpuDescriptorTest {
      */
     private static List<double[]> ofTwoImages(int size, double feature, double upstream) {
         Tensor features = Tensors.uniform(new SplittableRandom(5), 0, 3, Shape.of(2, CHANNELS, 4, 4), DType.F64);
-        Tensors.fill(Views.slice(Views.reshape(features, 2 * CHANNELS * 16), 0, 7, 8), feature);
+        features.reshape(2 * CHANNELS * 16).slice(0, 7, 8).fill(feature);
         long length = (long) size * (size + 1) / 2;
         Tensor g = Tensors.zeros(Shape.of(2, length), DType.F64, Device.CPU);
-        Tensors.fill(Views.slice(Views.reshape(g, 2 * length), 0, 11, 12), upstream);
+        g.reshape(2 * length).slice(0, 11, 12).fill(upstream);
         Pooling pooling = Pooling.parse("rbf/spd:" + size + "/relu/triu/root/l2");
         return inTf32(() -> computed(pooling, onGpu(features), onGpu(positive(size)), onGpu(g)));
     }
 
     private static Tensor onGpu(Tensor x) {
-        return Tensors.to(Tensors.to(x, DType.F32), Gpu.required());
+        return x.to(DType.F32).to(Gpu.required());
     }
 
     private static <T> T inTf32(Supplier<T> work) {

@@ -32,14 +32,14 @@ class CastTest {
 
     @RandomTest(times = 5)
     void aCastRoundsAndItsGradientComesBackInTheOldType(Seed seed) {
-        Tensor x = Tensors.to(seed.gaussian(3, 4), DType.F32);
+        Tensor x = seed.gaussian(3, 4).to(DType.F32);
         try (Tape tape = Tape.recording()) {
             Var exact = tape.variable(x);
-            Var rounded = Arithmetic.cast(exact, DType.BF16);
-            assertTensor(rounded.value()).isIdenticalTo(Tensors.to(x, DType.BF16));
+            Var rounded = exact.to(DType.BF16);
+            assertTensor(rounded.value()).isIdenticalTo(x.to(DType.BF16));
             Tensor upstream = Tensors.gaussian(new SplittableRandom(~seed.value()), x.shape(), DType.BF16);
             try (Gradients gradients = tape.backward(rounded, upstream)) {
-                assertTensor(gradients.of(exact)).isIdenticalTo(Tensors.to(upstream, DType.F32));
+                assertTensor(gradients.of(exact)).isIdenticalTo(upstream.to(DType.F32));
             }
         }
     }
@@ -48,8 +48,8 @@ class CastTest {
     void aCastToTheSameTypeIsNoStep() {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(Tensors.full(1, Shape.of(2), DType.F32, Device.CPU));
-            assertThat(Arithmetic.cast(x, DType.F32)).isSameAs(x);
-            assertThatThrownBy(() -> Arithmetic.cast(x, DType.I64))
+            assertThat(x.to(DType.F32)).isSameAs(x);
+            assertThatThrownBy(() -> x.to(DType.I64))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("I64");
         }
@@ -79,7 +79,7 @@ class CastTest {
 
     private static Filters rounded(Filters filters) {
         Var bias = Objects.requireNonNull(filters.bias());
-        return new Filters(Arithmetic.cast(filters.weight(), DType.BF16), Arithmetic.cast(bias, DType.BF16));
+        return new Filters(filters.weight().to(DType.BF16), bias.to(DType.BF16));
     }
 
     /** The value, and the gradients of maps, weights and biases. */
@@ -88,14 +88,14 @@ class CastTest {
             Var maps = tape.variable(x);
             Filters filters = new Filters(tape.variable(w), tape.variable(b));
             Var y = convolving.apply(maps, filters);
-            Tensor value = Tensors.copy(y.value());
+            Tensor value = y.value().copy();
             Tensor upstream = Tensors.gaussian(new SplittableRandom(3), y.shape(), DType.BF16);
             try (Gradients gradients = tape.backward(y, upstream)) {
                 return new Tensor[] {
                     value,
-                    Tensors.copy(gradients.of(maps)),
-                    Tensors.copy(gradients.of(filters.weight())),
-                    Tensors.copy(gradients.of(Objects.requireNonNull(filters.bias())))
+                    gradients.of(maps).copy(),
+                    gradients.of(filters.weight()).copy(),
+                    gradients.of(Objects.requireNonNull(filters.bias())).copy()
                 };
             }
         }

@@ -17,7 +17,6 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -47,21 +46,21 @@ class FunctionsTest {
     private static Tensor gradientOfSum(UnaryOperator<Var> function, Tensor x) {
         try (Tape tape = Tape.recording()) {
             Var variable = tape.variable(x);
-            try (Gradients gradients = tape.backward(Arithmetic.sum(function.apply(variable)))) {
-                return Tensors.copy(gradients.of(variable));
+            try (Gradients gradients = tape.backward(function.apply(variable).sum())) {
+                return gradients.of(variable).copy();
             }
         }
     }
 
     private static Tensor value(UnaryOperator<Var> function, Tensor x) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(function.apply(tape.constant(x)).value());
+            return function.apply(tape.constant(x)).value().copy();
         }
     }
 
     @Test
     void theDerivativeOfReluAtZeroIsZero() {
-        assertThat(gradientOfSum(Arithmetic::relu, row(-1, -0.0, 0, 1e-300, 2)).toDoubles())
+        assertThat(gradientOfSum(Var::relu, row(-1, -0.0, 0, 1e-300, 2)).toDoubles())
                 .containsExactly(0, 0, 0, 1, 1);
     }
 
@@ -88,7 +87,7 @@ class FunctionsTest {
         double[] values = Arrays.stream(points).map(f).toArray();
         double[] slopes = Arrays.stream(points).map(derivative).toArray();
         for (UnaryOperator<Var> function :
-                List.<UnaryOperator<Var>>of(v -> Arithmetic.activate(v, activation), v -> activated(v, activation))) {
+                List.<UnaryOperator<Var>>of(v -> v.activate(activation), v -> activated(v, activation))) {
             Offset<Double> rounding = Offset.offset(1e-15);
             assertThat(value(function, row(points)).toDoubles()).containsExactly(values, rounding);
             assertThat(gradientOfSum(function, row(points)).toDoubles()).containsExactly(slopes, rounding);
@@ -98,7 +97,7 @@ class FunctionsTest {
     /** The identity convolution, so that the activation alone is seen. */
     private static Var activated(Var x, Activation activation) {
         Var one = x.tape().constant(Tensors.full(1, Shape.of(1, 1, 1, 1), DType.F64, Device.CPU));
-        Var map = Shapes.reshape(x, 1, 1, 1, x.shape().elements());
+        Var map = x.reshape(1, 1, 1, x.shape().elements());
         return FeatureMaps.convolve(map, new Filters(one, null), Convolution.plain(), activation);
     }
 
@@ -118,7 +117,8 @@ class FunctionsTest {
     @RandomTest
     void aSumOfMapsIsActivatedAndGivesBothTheSameGradient(Seed seed) {
         Tensor a = seed.gaussian(2, 3, 2, 2);
-        Tensor b = Elementwise.mul(Tensors.gaussian(new SplittableRandom(~seed.value()), a.shape(), DType.F64), 4);
+        Tensor b = Tensors.gaussian(new SplittableRandom(~seed.value()), a.shape(), DType.F64)
+                .mul(4);
         Grid first = Grid.of(a);
         Grid second = Grid.of(b);
         assertTensor(value(v -> FeatureMaps.add(v, v.tape().constant(b), Activation.RELU6), a))
@@ -158,7 +158,7 @@ class FunctionsTest {
     void zerosBeforeAreZerosAndTheElements(Seed seed) {
         Tensor x = seed.gaussian(2, 3);
         Grid grid = Grid.of(x);
-        assertTensor(value(v -> Shapes.zerosBefore(v, 1, 2), x))
+        assertTensor(value(v -> v.zerosBefore(1, 2), x))
                 .isCloseTo(Grid.make(Shape.of(2, 5), p -> p[1] < 2 ? 0 : grid.at(p[0], p[1] - 2)), 0);
     }
 
@@ -176,7 +176,7 @@ class FunctionsTest {
     @RandomTest(times = 5)
     void crossEntropyIsItsFormulaForHardAndSoftTargets(Seed seed) {
         SplittableRandom random = seed.random();
-        Tensor scores = Elementwise.mul(Tensors.gaussian(random, Shape.of(4, 3), DType.F64), 3);
+        Tensor scores = Tensors.gaussian(random, Shape.of(4, 3), DType.F64).mul(3);
         Tensor hard = Classification.oneHot(random.longs(4, 0, 3).toArray(), 3, DType.F64);
         Tensor soft = Tensors.uniform(random, 0, 1, Shape.of(4, 3), DType.F64); // rows need not sum to 1
         for (Tensor targets : new Tensor[] {hard, soft}) {
@@ -255,7 +255,7 @@ class FunctionsTest {
             Var weight = tape.variable(Tensors.full(1, Shape.of(1, 1, 2, 2), DType.F64, Device.CPU));
             Var bias = tape.variable(row(0.5));
             Var y = FeatureMaps.convolve(image, weight, bias, Convolution.plain());
-            try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
+            try (Gradients gradients = tape.backward(y.sum())) {
                 assertThat(gradients.of(weight).toDoubles()).containsOnly(8);
                 assertThat(gradients.of(bias).item()).isEqualTo(4);
                 assertThat(gradients.has(image)).isFalse();
@@ -279,8 +279,7 @@ class FunctionsTest {
             }
             return sum;
         });
-        assertTensor(value(
-                        v -> Matrices.linear(v, v.tape().constant(w), v.tape().constant(b)), x))
+        assertTensor(value(v -> v.linear(v.tape().constant(w), v.tape().constant(b)), x))
                 .isCloseTo(expected, 1e-14);
     }
 }

@@ -21,11 +21,11 @@ class GpuCrossEntropyTest {
         static Computed of(Tensor scores, Tensor targets, DType type, Device device) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.recording()) {
-                Var x = tape.variable(Tensors.to(Tensors.to(scores, type), device));
-                Var loss = Classification.crossEntropy(x, Tensors.to(Tensors.to(targets, type), device));
+                Var x = tape.variable(scores.to(type).to(device));
+                Var loss = Classification.crossEntropy(x, targets.to(type).to(device));
                 assertThat(loss.shape()).isEqualTo(Shape.of());
-                try (Gradients gradients =
-                        tape.backward(loss, Tensors.to(Tensors.full(3, Shape.of(), type, Device.CPU), device))) {
+                try (Gradients gradients = tape.backward(
+                        loss, Tensors.full(3, Shape.of(), type, Device.CPU).to(device))) {
                     return new Computed(loss.value().item(), gradients.of(x).toDoubles());
                 }
             }

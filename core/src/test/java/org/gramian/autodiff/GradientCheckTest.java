@@ -9,7 +9,6 @@ import org.assertj.core.data.Offset;
 import org.gramian.autodiff.Result.Adjoint;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -32,10 +31,10 @@ class GradientCheckTest {
     /** The exponential with a gradient that one factor per element makes wrong. */
     private static Var exp(Var x, double... factors) {
         return x.tape().apply(List.of(x), () -> {
-            Tensor y = Elementwise.exp(x.value());
+            Tensor y = x.value().exp();
             return Result.of(y, (g, wanted) -> {
-                Tensor right = Elementwise.mul(g, y);
-                return Adjoint.list(Elementwise.mul(right, Tensors.of(factors, x.shape(), DType.F64)));
+                Tensor right = g.mul(y);
+                return Adjoint.list(right.mul(Tensors.of(factors, x.shape(), DType.F64)));
             });
         });
     }
@@ -64,8 +63,7 @@ class GradientCheckTest {
     @Test
     void theWrongInputOfSeveralIsNamed() {
         Tensor x = Tensors.of(new double[] {0.5, -0.5}, Shape.of(2), DType.F64);
-        GradientCheck.Report report = GradientCheck.of(
-                        v -> Arithmetic.add(Arithmetic.exp(v.get(0)), exp(v.get(1), 0.5, 0.5)))
+        GradientCheck.Report report = GradientCheck.of(v -> v.get(0).exp().add(exp(v.get(1), 0.5, 0.5)))
                 .check(x, x);
         assertThat(report.deviations().get(0).error()).isLessThan(1e-9);
         assertThat(report.deviations().get(1).error()).isGreaterThan(0.4);
@@ -75,9 +73,8 @@ class GradientCheckTest {
     @Test
     void aGradientThatIsMissingOrNotANumberIsFound() {
         Tensor x = Tensors.of(new double[] {0.5, -0.5, 0.1}, Shape.of(3), DType.F64);
-        GradientCheck.Report missing = GradientCheck.of(v -> v.getFirst()
-                        .tape()
-                        .constant(Elementwise.exp(v.getFirst().value())))
+        GradientCheck.Report missing = GradientCheck.of(
+                        v -> v.getFirst().tape().constant(v.getFirst().value().exp()))
                 .check(x);
         assertThat(missing.worst()).isEqualTo(1);
         GradientCheck.Report broken =
@@ -90,16 +87,15 @@ class GradientCheckTest {
     @Test
     void aStepThatLeavesTheDomainIsShortened() {
         Tensor x = Tensors.of(new double[] {1, 1e-6, 1}, Shape.of(3), DType.F64); // a step of 1e-5 away √x is NaN
-        GradientCheck.Report report =
-                GradientCheck.of(v -> Arithmetic.sqrt(v.getFirst())).check(x);
+        GradientCheck.Report report = GradientCheck.of(v -> v.getFirst().sqrt()).check(x);
         assertThat(report.worst()).isLessThan(1e-4);
     }
 
     @Test
     void aDifferenceThatIsNotANumberIsNotHiddenByTheOthers() {
         Tensor x = Tensors.of(new double[] {1, 0.5, 1}, Shape.of(3), DType.F64);
-        GradientCheck.Report report = GradientCheck.of(v -> Arithmetic.exp(v.getFirst()))
-                .withReference(v -> Arithmetic.log(Arithmetic.shift(v.getFirst(), -0.6)))
+        GradientCheck.Report report = GradientCheck.of(v -> v.getFirst().exp())
+                .withReference(v -> v.getFirst().add(-0.6).log())
                 .check(x);
         assertThat(report.worst()).isNaN();
     }
@@ -107,20 +103,18 @@ class GradientCheckTest {
     @Test
     void thePointIsLeftAsItWas() {
         Tensor x = Tensors.of(new double[] {1, 2, 3}, Shape.of(3), DType.F64);
-        assertThat(GradientCheck.of(v -> Arithmetic.exp(v.getFirst())).check(x).worst())
-                .isLessThan(1e-9);
+        assertThat(GradientCheck.of(v -> v.getFirst().exp()).check(x).worst()).isLessThan(1e-9);
         assertThat(x.toDoubles()).containsExactly(1, 2, 3);
     }
 
     @Test
     void aConstantPartIsHeldByTheReference() {
         Tensor x = Tensors.of(new double[] {1, 2, 3}, Shape.of(3), DType.F64);
-        GradientCheck check = GradientCheck.of(v -> Arithmetic.mul(
-                v.getFirst(), v.getFirst().tape().constant(v.getFirst().value())));
+        GradientCheck check = GradientCheck.of(
+                v -> v.getFirst().mul(v.getFirst().tape().constant(v.getFirst().value())));
         assertThat(check.check(x).worst()).isCloseTo(0.5, Offset.offset(1e-6));
-        Tensor held = Tensors.copy(x);
-        assertThat(check.withReference(v ->
-                                Arithmetic.mul(v.getFirst(), v.getFirst().tape().constant(held)))
+        Tensor held = x.copy();
+        assertThat(check.withReference(v -> v.getFirst().mul(v.getFirst().tape().constant(held)))
                         .check(x)
                         .worst())
                 .isLessThan(1e-9);
@@ -129,15 +123,14 @@ class GradientCheckTest {
     @Test
     void aSmallerStepSeesAFunctionThatBendsSoon() {
         Tensor x = Tensors.of(new double[] {2e-5}, Shape.of(1), DType.F64);
-        GradientCheck check = GradientCheck.of(v -> Arithmetic.sqrt(v.getFirst()));
+        GradientCheck check = GradientCheck.of(v -> v.getFirst().sqrt());
         assertThat(check.withStep(1e-8).check(x).worst()).isLessThan(1e-6);
     }
 
     @Test
     void onlyDoublePrecisionIsChecked() {
         Tensor x = Tensors.full(1, Shape.of(2), DType.F32, Device.CPU);
-        assertThatThrownBy(() ->
-                        GradientCheck.of(v -> Arithmetic.exp(v.getFirst())).check(x))
+        assertThatThrownBy(() -> GradientCheck.of(v -> v.getFirst().exp()).check(x))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("F64", "F32[2]"));
     }

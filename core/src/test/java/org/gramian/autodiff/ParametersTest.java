@@ -77,7 +77,7 @@ class ParametersTest {
         try (ParameterSet set = parameters()) {
             Tensor given = Tensors.full(3, Shape.of(2, 2), DType.F32, Device.CPU);
             set.assign(Map.of("a.weight", given));
-            Tensors.fill(given, 0);
+            given.fill(0);
             assertThat(set.get("a.weight").value().type()).isEqualTo(DType.F64);
             assertThat(set.get("a.weight").value().toDoubles()).containsOnly(3);
         }

@@ -12,7 +12,6 @@ import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Result.Adjoint;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -37,13 +36,13 @@ class TapeTest {
         try (Tape tape = Tape.recording()) {
             Var variable = tape.variable(x);
             try (Gradients gradients = tape.backward(function.apply(variable), upstream)) {
-                return Tensors.copy(gradients.of(variable));
+                return gradients.of(variable).copy();
             }
         }
     }
 
     private static Var smooth(Var x) {
-        return Arithmetic.mul(Arithmetic.exp(Arithmetic.scale(x, 0.3)), Arithmetic.shift(x, 1));
+        return x.mul(0.3).exp().mul(x.add(1));
     }
 
     @RandomTest
@@ -52,8 +51,8 @@ class TapeTest {
         Tensor x = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
         Tensor g = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
         Tensor h = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
-        Tensor ofSum = gradient(TapeTest::smooth, x, Elementwise.addScaled(g, h, -2));
-        Tensor sum = Elementwise.addScaled(gradient(TapeTest::smooth, x, g), gradient(TapeTest::smooth, x, h), -2);
+        Tensor ofSum = gradient(TapeTest::smooth, x, g.addScaled(h, -2));
+        Tensor sum = gradient(TapeTest::smooth, x, g).addScaled(gradient(TapeTest::smooth, x, h), -2);
         assertTensor(ofSum).isCloseTo(sum, 1e-14);
     }
 
@@ -62,8 +61,8 @@ class TapeTest {
         SplittableRandom random = seed.random();
         Tensor x = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
         Tensor g = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
-        Tensor both = gradient(v -> Arithmetic.add(smooth(v), Arithmetic.scale(Arithmetic.exp(v), 5)), x, g);
-        Tensor sum = Elementwise.addScaled(gradient(TapeTest::smooth, x, g), gradient(Arithmetic::exp, x, g), 5);
+        Tensor both = gradient(v -> smooth(v).add(v.exp().mul(5)), x, g);
+        Tensor sum = gradient(TapeTest::smooth, x, g).addScaled(gradient(Var::exp, x, g), 5);
         assertTensor(both).isCloseTo(sum, 1e-14);
     }
 
@@ -71,13 +70,12 @@ class TapeTest {
     void aVariableUsedSeveralTimesCollectsAllItsGradients(Seed seed) {
         Tensor x = seed.gaussian(4);
         Tensor one = Tensors.full(1, Shape.of(4), DType.F64, x.device());
-        assertTensor(gradient(v -> Arithmetic.add(v, v), x, one)).isCloseTo(Elementwise.mul(one, 2), 0);
-        assertTensor(gradient(v -> Arithmetic.mul(v, v), x, one)).isCloseTo(Elementwise.mul(x, 2), 1e-15);
-        assertTensor(gradient(v -> Arithmetic.mul(Arithmetic.mul(v, v), v), x, one))
-                .isCloseTo(Elementwise.mul(Elementwise.mul(x, x), 3), 1e-15);
-        assertTensor(gradient(v -> Arithmetic.sub(v, v), x, one)).isCloseTo(Elementwise.mul(one, 0), 0);
-        assertTensor(gradient(v -> Arithmetic.div(v, v), x, one)).isCloseTo(Elementwise.mul(one, 0), 1e-12);
-        assertTensor(gradient(v -> Shapes.slice(Shapes.concat(List.of(v, v, v), 0), 0, 2, 9), x, ones(7)))
+        assertTensor(gradient(v -> v.add(v), x, one)).isCloseTo(one.mul(2), 0);
+        assertTensor(gradient(v -> v.mul(v), x, one)).isCloseTo(x.mul(2), 1e-15);
+        assertTensor(gradient(v -> v.mul(v).mul(v), x, one)).isCloseTo(x.mul(x).mul(3), 1e-15);
+        assertTensor(gradient(v -> v.sub(v), x, one)).isCloseTo(one.mul(0), 0);
+        assertTensor(gradient(v -> v.div(v), x, one)).isCloseTo(one.mul(0), 1e-12);
+        assertTensor(gradient(v -> Var.concat(List.of(v, v, v), 0).slice(0, 2, 9), x, ones(7)))
                 .isCloseTo(Tensors.of(new double[] {2, 1, 2, 2}, Shape.of(4), DType.F64), 0);
     }
 
@@ -93,11 +91,11 @@ class TapeTest {
             Var z = tape.variable(ones(2));
             Var y = tape.apply(
                     List.of(x, x, z),
-                    () -> Result.of(Elementwise.mul(x.value(), 9), (g, wanted) -> {
-                        Tensor thrice = Elementwise.mul(g, 3);
+                    () -> Result.of(x.value().mul(9), (g, wanted) -> {
+                        Tensor thrice = g.mul(3);
                         return Adjoint.list(thrice, thrice, thrice);
                     }));
-            try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
+            try (Gradients gradients = tape.backward(y.sum())) {
                 assertThat(gradients.of(x).toDoubles()).containsExactly(6, 6);
                 assertThat(gradients.of(z).toDoubles()).containsExactly(3, 3);
             }
@@ -110,9 +108,9 @@ class TapeTest {
             Var x = tape.variable(ones(2));
             Var c = tape.constant(ones(2));
             Var unused = tape.variable(ones(2));
-            Arithmetic.exp(unused);
-            Var loss = Arithmetic.sum(Arithmetic.mul(x, c));
-            assertThat(Arithmetic.exp(c).wantsGradient()).isFalse();
+            unused.exp();
+            Var loss = x.mul(c).sum();
+            assertThat(c.exp().wantsGradient()).isFalse();
             try (Gradients gradients = tape.backward(loss)) {
                 assertThat(gradients.has(x)).isTrue();
                 assertThat(gradients.has(c)).isFalse();
@@ -150,7 +148,7 @@ class TapeTest {
     @Test
     void aTapeIsReadBackwardsOnce() {
         try (Tape tape = Tape.recording()) {
-            Var loss = Arithmetic.sum(tape.variable(ones(2)));
+            Var loss = tape.variable(ones(2)).sum();
             tape.backward(loss).close();
             assertThatThrownBy(() -> tape.backward(loss)).isInstanceOf(IllegalStateException.class);
         }
@@ -159,15 +157,14 @@ class TapeTest {
     @Test
     void theUpstreamMustFitTheResult() {
         try (Tape tape = Tape.recording()) {
-            Var y = Arithmetic.exp(tape.variable(ones(2)));
+            Var y = tape.variable(ones(2)).exp();
             assertThatThrownBy(() -> tape.backward(y))
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("F64[2]"));
             assertThatThrownBy(() -> tape.backward(y, ones(3)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("F64[2]", "F64[3]"));
-            assertThatThrownBy(() -> tape.backward(y, Tensors.to(ones(2), DType.F32)))
-                    .has(facts("F32[2]"));
+            assertThatThrownBy(() -> tape.backward(y, ones(2).to(DType.F32))).has(facts("F32[2]"));
         }
     }
 
@@ -177,7 +174,7 @@ class TapeTest {
                 Tape second = Tape.recording()) {
             Var a = first.variable(ones(2));
             Var b = second.variable(ones(2));
-            assertThatThrownBy(() -> Arithmetic.add(a, b))
+            assertThatThrownBy(() -> a.add(b))
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("tape"));
         }
@@ -200,9 +197,9 @@ class TapeTest {
             Var x = tape.variable(ones(4));
             long held = Tensor.live();
             Var y = tape.apply(List.of(x), () -> {
-                Tensor saved = Elementwise.exp(x.value());
+                Tensor saved = x.value().exp();
                 return Result.of(
-                        Elementwise.mul(saved, 2),
+                        saved.mul(2),
                         (g, wanted) -> {
                             throw new AssertionError("nothing goes backwards here");
                         },
@@ -218,7 +215,7 @@ class TapeTest {
         Tensor x = ones(2);
         Var y;
         try (Tape tape = Tape.recording()) {
-            y = Arithmetic.exp(tape.variable(x));
+            y = tape.variable(x).exp();
         }
         assertThat(x.toDoubles()).containsExactly(1, 1);
         assertThatThrownBy(() -> y.value().toDoubles()).isInstanceOf(IllegalStateException.class);
@@ -228,9 +225,8 @@ class TapeTest {
     void anAdjointOfTheWrongShapeIsFound() {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(ones(2));
-            Var y = tape.apply(
-                    List.of(x), () -> Result.of(Elementwise.exp(x.value()), (g, wanted) -> Adjoint.list(ones(3))));
-            assertThatThrownBy(() -> tape.backward(Arithmetic.sum(y)))
+            Var y = tape.apply(List.of(x), () -> Result.of(x.value().exp(), (g, wanted) -> Adjoint.list(ones(3))));
+            assertThatThrownBy(() -> tape.backward(y.sum()))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("F64[3]")
                     .hasMessageContaining("[2]");
@@ -249,7 +245,7 @@ class TapeTest {
             }
             Var last = variables.getLast();
             if (last.wantsGradient()) {
-                try (Gradients gradients = tape.backward(Arithmetic.sum(last))) {
+                try (Gradients gradients = tape.backward(last.sum())) {
                     assertThat(gradients.of(variables.getFirst()).shape()).isEqualTo(Shape.of(3, 3));
                 }
             }
@@ -260,15 +256,15 @@ class TapeTest {
         Var a = variables.get(random.nextInt(variables.size()));
         Var b = variables.get(random.nextInt(variables.size()));
         return switch (random.nextInt(9)) {
-            case 0 -> Arithmetic.add(a, b);
-            case 1 -> Arithmetic.mul(a, b);
-            case 2 -> Matrices.matmul(a, b);
-            case 3 -> Arithmetic.relu(a);
+            case 0 -> a.add(b);
+            case 1 -> a.mul(b);
+            case 2 -> a.matmul(b);
+            case 3 -> a.relu();
             case 4 -> Classification.softmax(a);
-            case 5 -> Shapes.transpose(a, 0, 1);
-            case 6 -> Shapes.slice(Shapes.concat(List.of(a, b, a), 0), 0, 2, 5);
-            case 7 -> Arithmetic.shift(a, 1);
-            default -> Shapes.reshape(Arithmetic.add(Arithmetic.sum(a, 0), b), 3, 3);
+            case 5 -> a.transpose(0, 1);
+            case 6 -> Var.concat(List.of(a, b, a), 0).slice(0, 2, 5);
+            case 7 -> a.add(1);
+            default -> a.sum(0).add(b).reshape(3, 3);
         };
     }
 
@@ -277,28 +273,28 @@ class TapeTest {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(ones(2));
             assertThatThrownBy(() -> tape.apply(List.of(x), () -> {
-                        Elementwise.exp(x.value());
+                        x.value().exp();
                         throw new IllegalStateException("on the way there");
                     }))
                     .hasMessage("on the way there");
             Var y = tape.apply(
                     List.of(x),
-                    () -> Result.of(Elementwise.exp(x.value()), (g, wanted) -> {
-                        Elementwise.exp(g);
+                    () -> Result.of(x.value().exp(), (g, wanted) -> {
+                        g.exp();
                         throw new IllegalStateException("on the way back");
                     }));
-            Var z = Arithmetic.add(Arithmetic.mul(y, x), Arithmetic.exp(x));
-            assertThatThrownBy(() -> tape.backward(Arithmetic.sum(z))).hasMessage("on the way back");
+            Var z = y.mul(x).add(x.exp());
+            assertThatThrownBy(() -> tape.backward(z.sum())).hasMessage("on the way back");
         }
     }
 
     @Test
     void whatWasComputedSinceAMarkIsFreedExceptOneValue() {
         try (Tape tape = Tape.inference()) {
-            Var earlier = Arithmetic.exp(tape.constant(ones(2)));
+            Var earlier = tape.constant(ones(2)).exp();
             int mark = tape.mark();
-            Var onTheWay = Arithmetic.exp(earlier);
-            Var kept = Arithmetic.exp(onTheWay);
+            Var onTheWay = earlier.exp();
+            Var kept = onTheWay.exp();
             tape.keepOnly(kept, mark);
             assertThat(kept.value().toDoubles()).hasSize(2);
             assertThat(earlier.value().toDoubles()).hasSize(2);
@@ -313,10 +309,10 @@ class TapeTest {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(ones(2));
             int mark = tape.mark();
-            Var factor = Arithmetic.exp(tape.constant(ones(2)));
-            Var y = Arithmetic.mul(x, factor);
+            Var factor = tape.constant(ones(2)).exp();
+            Var y = x.mul(factor);
             tape.keepOnly(y, mark);
-            try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
+            try (Gradients gradients = tape.backward(y.sum())) {
                 assertThat(gradients.of(x).toDoubles()).containsOnly(Math.E);
             }
         }
@@ -330,16 +326,16 @@ class TapeTest {
             Var unused = tape.variable(Tensors.full(2, Shape.of(3), DType.F64, Device.CPU));
             tape.hook(x, gradient -> calls.add(gradient == null ? "none" : "x " + gradient.toDoubles()[0]));
             tape.hook(unused, gradient -> calls.add(gradient == null ? "unused" : "wrong"));
-            Var first = Arithmetic.mul(x, x);
+            Var first = x.mul(x);
             Var y = tape.apply(
                     List.of(x),
-                    () -> Result.of(Elementwise.mul(x.value(), 5), (g, _) -> {
-                        Tensor gradient = Elementwise.mul(g, 5);
+                    () -> Result.of(x.value().mul(5), (g, _) -> {
+                        Tensor gradient = g.mul(5);
                         tape.finished(x, gradient); // not yet: two more uses
                         calls.add("adjoint");
                         return Adjoint.list(gradient);
                     }));
-            Var sum = Arithmetic.add(first, y);
+            Var sum = first.add(y);
             try (Gradients gradients = tape.backward(sum, Tensors.full(1, Shape.of(3), DType.F64, Device.CPU))) {
                 assertThat(gradients.of(x).toDoubles()).containsExactly(9, 9, 9);
                 assertThat(gradients.has(unused)).isFalse();
@@ -356,8 +352,8 @@ class TapeTest {
             tape.hook(x, gradient -> calls.add("hook"));
             Var y = tape.apply(
                     List.of(x),
-                    () -> Result.of(Elementwise.mul(x.value(), 5), (g, _) -> {
-                        Tensor gradient = Elementwise.mul(g, 5);
+                    () -> Result.of(x.value().mul(5), (g, _) -> {
+                        Tensor gradient = g.mul(5);
                         tape.finished(x, gradient);
                         calls.add("adjoint");
                         return Adjoint.list(gradient);

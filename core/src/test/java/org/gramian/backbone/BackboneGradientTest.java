@@ -7,12 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.GradientCheck;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
@@ -75,8 +72,8 @@ class BackboneGradientTest {
         try (BackboneTrial trial = BackboneTrial.of(backbone, DType.F64)) {
             GradientCheck check = GradientCheck.of(inputs -> {
                 Tape tape = inputs.getFirst().tape();
-                Var moved = Matrices.matmul(inputs.getFirst(), tape.constant(directions));
-                Var images = Arithmetic.add(tape.constant(start), Shapes.reshape(moved, IMAGES.sizes()));
+                Var moved = inputs.getFirst().matmul(tape.constant(directions));
+                Var images = tape.constant(start).add(moved.reshape(IMAGES.sizes()));
                 return backbone.apply(images, trial.frozen(tape));
             });
             double step = backbone.name().equals("efficientnet_v2_s") ? SMOOTH_STEP : STEP;

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -26,7 +25,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -92,7 +90,7 @@ class BackboneTest {
         BackboneTrial trial = trial(Backbone.of("squeezenet"));
         Tensor images = images(16, 3, 64, 64);
         byte[] together = trial.features(images).toBytes();
-        byte[] alone = trial.features(Views.slice(images, 0, 0, 1)).toBytes();
+        byte[] alone = trial.features(images.slice(0, 0, 1)).toBytes();
         assertThat(Arrays.copyOf(together, alone.length)).isEqualTo(alone);
     }
 
@@ -110,7 +108,7 @@ class BackboneTest {
                 state = stage(backbone, layer).apply(state, trial.frozen(tape));
                 Shape foretold = backbone.cutAt(layer).features(HEIGHT, WIDTH);
                 Var maps = stage(backbone, layer).features(state, foretold);
-                assertThat(Views.reshape(maps.value(), foretold.sizes()).shape())
+                assertThat(maps.value().reshape(foretold.sizes()).shape())
                         .as(layer)
                         .isEqualTo(foretold);
                 if (layer.equals(cuts.get(cuts.size() / 3)) || layer.equals(backbone.layer())) {
@@ -152,8 +150,7 @@ class BackboneTest {
         Tensor images = images(2, 3, 48, 49);
         Tensor together = trial.features(images);
         for (int i = 0; i < 2; i++) {
-            assertTensor(trial.features(Views.slice(images, 0, i, i + 1)))
-                    .isCloseTo(Views.slice(together, 0, i, i + 1), 1e-4);
+            assertTensor(trial.features(images.slice(0, i, i + 1))).isCloseTo(together.slice(0, i, i + 1), 1e-4);
         }
     }
 
@@ -171,7 +168,7 @@ class BackboneTest {
             System.arraycopy(image, 0, all, place * image.length, image.length);
             Tensor found =
                     trial(backbone).features(Tensors.copyOf(MemorySegment.ofArray(all), DType.F32, many.shape()));
-            byte[] own = Tensors.copy(Views.slice(found, 0, place, place + 1)).toBytes();
+            byte[] own = found.slice(0, place, place + 1).copy().toBytes();
             first = place == 0 ? own : first;
             assertThat(own).as("place %d", place).isNotEmpty().isEqualTo(first);
         }
@@ -183,7 +180,7 @@ class BackboneTest {
     void predictionHoldsNothingButItsResult(Backbone backbone) {
         BackboneTrial trial = trial(backbone);
         try (Tape tape = Tape.inference()) {
-            Var doubled = Arithmetic.scale(tape.constant(images(1, 3, 48, 40)), 2);
+            Var doubled = tape.constant(images(1, 3, 48, 40)).mul(2);
             try (Tape first = Tape.inference()) { // interpolation matrices of this size are kept
                 backbone.apply(first.constant(images(1, 3, 48, 40)), trial.frozen(first));
             }
@@ -221,8 +218,9 @@ class BackboneTest {
             try (Gradients gradients =
                     tape.backward(features, images(features.shape().sizes()))) {
                 return wanted.stream()
-                        .map(parameter ->
-                                Tensors.copy(gradients.of(Objects.requireNonNull(variables.get(parameter.name())))))
+                        .map(parameter -> gradients
+                                .of(Objects.requireNonNull(variables.get(parameter.name())))
+                                .copy())
                         .toList();
             }
         }

@@ -14,7 +14,6 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
@@ -46,17 +45,19 @@ record BackboneTrial(Backbone backbone, ParameterSet parameters) implements Auto
     private static ParameterSpec disturbed(ParameterSpec spec, double scale) {
         Initializer disturbed = switch (spec.role()) {
             case WEIGHT ->
-                (random, shape, type) -> Elementwise.mul(spec.initial().make(random, shape, type), scale);
+                (random, shape, type) ->
+                        spec.initial().make(random, shape, type).mul(scale);
             case STIEFEL -> spec.initial();
             case BIAS ->
-                (random, shape, type) -> Elementwise.add(
-                        spec.initial().make(random, shape, type),
-                        Elementwise.mul(Tensors.gaussian(random, shape, type), 0.1));
+                (random, shape, type) -> spec.initial()
+                        .make(random, shape, type)
+                        .add(Tensors.gaussian(random, shape, type).mul(0.1));
             case FITTED ->
                 spec.name().endsWith("running_var")
                         ? (random, shape, type) -> Tensors.uniform(random, 0.5, 2, shape, type)
                         : spec.name().endsWith("running_mean")
-                                ? (random, shape, type) -> Elementwise.mul(Tensors.gaussian(random, shape, type), 0.1)
+                                ? (random, shape, type) ->
+                                        Tensors.gaussian(random, shape, type).mul(0.1)
                                 : spec.initial();
         };
         return new ParameterSpec(spec.name(), spec.shape(), spec.role(), disturbed);
@@ -78,8 +79,7 @@ record BackboneTrial(Backbone backbone, ParameterSet parameters) implements Auto
     /** The features of images, computed without a record. */
     Tensor features(Tensor images) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(
-                    backbone.apply(tape.constant(images), frozen(tape)).value());
+            return backbone.apply(tape.constant(images), frozen(tape)).value().copy();
         }
     }
 

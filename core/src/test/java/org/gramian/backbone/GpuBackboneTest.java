@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
@@ -51,14 +50,15 @@ class GpuBackboneTest {
         Map<String, Tensor> there = new LinkedHashMap<>();
         trial.parameters()
                 .all()
-                .forEach(parameter -> there.put(parameter.name(), Tensors.to(parameter.value(), device)));
+                .forEach(parameter ->
+                        there.put(parameter.name(), parameter.value().to(device)));
         return there;
     }
 
     private static Tensor seed(Backbone backbone, Device device) {
         Shape maps = backbone.features(SIDE, SIDE);
         Shape shape = Shape.of(IMAGES, maps.at(0), maps.at(1), maps.at(2));
-        return Tensors.to(Tensors.gaussian(new SplittableRandom(5), shape, DType.F32), device);
+        return Tensors.gaussian(new SplittableRandom(5), shape, DType.F32).to(device);
     }
 
     private static Step step(BackboneTrial trial, Map<String, Tensor> values, Tensor images, Tensor seed) {
@@ -68,14 +68,17 @@ class GpuBackboneTest {
             values.forEach((name, value) -> variables.put(name, tape.constant(value)));
             trained.forEach(parameter -> variables.put(
                     parameter.name(), tape.variable(Objects.requireNonNull(values.get(parameter.name())))));
-            Var features =
-                    Arithmetic.cast(trial.backbone().apply(tape.constant(images), Bindings.of(variables)), DType.F32);
+            Var features = trial.backbone()
+                    .apply(tape.constant(images), Bindings.of(variables))
+                    .to(DType.F32);
             try (Gradients gradients = tape.backward(features, seed)) {
                 Map<String, Tensor> found = new LinkedHashMap<>();
                 trained.forEach(parameter -> found.put(
                         parameter.name(),
-                        Tensors.copy(gradients.of(Objects.requireNonNull(variables.get(parameter.name()))))));
-                return new Step(Tensors.copy(features.value()), found);
+                        gradients
+                                .of(Objects.requireNonNull(variables.get(parameter.name())))
+                                .copy()));
+                return new Step(features.value().copy(), found);
             }
         }
     }
@@ -88,8 +91,8 @@ class GpuBackboneTest {
         try (Scope _ = Scope.open();
                 BackboneTrial trial = BackboneTrial.of(backbone, DType.F32)) {
             Step expected = step(trial, on(Device.CPU, trial), images, seed(backbone, Device.CPU));
-            Step found = step(trial, on(gpu, trial), Tensors.to(images, gpu), seed(backbone, gpu));
-            assertTensor(Tensors.to(found.features(), Device.CPU)).isCloseTo(expected.features(), 1e-4);
+            Step found = step(trial, on(gpu, trial), images.to(gpu), seed(backbone, gpu));
+            assertTensor(found.features().to(Device.CPU)).isCloseTo(expected.features(), 1e-4);
             found.gradients()
                     .forEach((name, gradient) -> assertThat(RelativeError.ofNorm(
                                     gradient,
@@ -109,9 +112,9 @@ class GpuBackboneTest {
                 Scope _ = Scope.open();
                 BackboneTrial trial = BackboneTrial.of(backbone, DType.F32)) {
             Map<String, Tensor> values = on(gpu, trial);
-            Tensor there = Tensors.to(Tensors.to(images, gpu), DType.BF16);
+            Tensor there = images.to(gpu).to(DType.BF16);
             Tensor seed = seed(backbone, gpu);
-            Step exact = step(trial, values, Tensors.to(images, gpu), seed);
+            Step exact = step(trial, values, images.to(gpu), seed);
             Step mixed = step(trial, values, there, seed);
             double tolerance = backbone.name().equals("efficientnet-lite4") ? 0.4 : 0.05;
             assertThat(RelativeError.ofNorm(mixed.features(), exact.features()))

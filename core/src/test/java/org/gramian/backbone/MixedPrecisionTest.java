@@ -8,15 +8,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -101,15 +98,15 @@ class MixedPrecisionTest {
     private static List<Tensor> gradients(BackboneTrial trial, DType maps) {
         try (Tape tape = Tape.recording()) {
             var variables = trial.parameters().variables(tape);
-            Var input = Arithmetic.cast(tape.constant(images(2, 3, 48, 56)), maps);
-            Var features = Arithmetic.cast(trial.backbone().apply(input, Bindings.of(variables)), DType.F32);
+            Var input = tape.constant(images(2, 3, 48, 56)).to(maps);
+            Var features = trial.backbone().apply(input, Bindings.of(variables)).to(DType.F32);
             List<Tensor> found = new ArrayList<>();
             try (Gradients gradients =
                     tape.backward(features, images(features.shape().sizes()))) {
                 for (Parameter parameter : trial.parameters().all()) {
                     Var variable = Objects.requireNonNull(variables.get(parameter.name()));
                     if (gradients.has(variable)) {
-                        found.add(Tensors.copy(gradients.of(variable)));
+                        found.add(gradients.of(variable).copy());
                     }
                 }
             }
@@ -122,16 +119,16 @@ class MixedPrecisionTest {
     void aStepSmallerThanTheRoundingMovesTheWeights() {
         try (BackboneTrial trial = BackboneTrial.of(Backbone.of("squeezenet", "fire3"), DType.F32)) {
             Parameter first = trial.parameters().all().iterator().next();
-            Tensor before = Tensors.copy(first.value());
+            Tensor before = first.value().copy();
             Tensor gradient = gradients(trial, DType.BF16).getFirst();
-            double rate = 1e-4 * Reductions.largestMagnitude(before) / Reductions.largestMagnitude(gradient);
-            first.set(Elementwise.addScaled(before, gradient, -rate));
+            double rate = 1e-4 * before.largestMagnitude() / gradient.largestMagnitude();
+            first.set(before.addScaled(gradient, -rate));
             assertTensor(first.value()).isCloseTo(before, 1.01e-4);
             assertThat(RelativeError.ofNorm(first.value(), before)).isGreaterThan(1e-6);
         }
     }
 
     private static Var mixed(BackboneTrial trial, Var images, Bindings parameters) {
-        return Arithmetic.cast(trial.backbone().apply(Arithmetic.cast(images, DType.BF16), parameters), DType.F32);
+        return trial.backbone().apply(images.to(DType.BF16), parameters).to(DType.F32);
     }
 }

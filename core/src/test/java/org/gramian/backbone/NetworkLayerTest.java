@@ -25,13 +25,10 @@ import org.gramian.backbone.network.NetworkLayer.SqueezeExcitation;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -51,7 +48,7 @@ class NetworkLayerTest {
         Map<String, Tensor> values = new HashMap<>();
         for (ParameterSpec spec : stage.parameters(channels)) {
             Tensor value = Tensors.gaussian(random, spec.shape(), DType.F64);
-            values.put(spec.name(), spec.name().endsWith("running_var") ? Elementwise.mul(value, value) : value);
+            values.put(spec.name(), spec.name().endsWith("running_var") ? value.mul(value) : value);
         }
         return values;
     }
@@ -63,7 +60,7 @@ class NetworkLayerTest {
             Var result = stage.apply(tape.constant(maps), Bindings.of(bound));
             Shape one = Shape.of(maps.size(1), maps.size(2), maps.size(3));
             assertThat(result.shape()).isEqualTo(batch(maps.size(0), stage.output(one)));
-            return Tensors.copy(result.value());
+            return result.value().copy();
         }
     }
 
@@ -157,26 +154,26 @@ class NetworkLayerTest {
                 .orElseThrow();
         Map<String, Tensor> parameters = parameters(block, 256, random);
         Tensor x = Tensors.gaussian(random, Shape.of(1, 256, 5, 4), DType.F64);
-        Tensor first = Elementwise.relu(normalized(parameters, x, "conv1", "bn1", 1, 0));
-        Tensor second = Elementwise.relu(normalized(parameters, first, "conv2", "bn2", 2, 1));
+        Tensor first = normalized(parameters, x, "conv1", "bn1", 1, 0).relu();
+        Tensor second = normalized(parameters, first, "conv2", "bn2", 2, 1).relu();
         Tensor third = normalized(parameters, second, "conv3", "bn3", 1, 0);
         Tensor around = normalized(parameters, x, "downsample.0", "downsample.1", 2, 0);
-        assertTensor(apply(block, x, parameters)).isCloseTo(Elementwise.relu(Elementwise.add(third, around)), 1e-12);
+        assertTensor(apply(block, x, parameters)).isCloseTo(third.add(around).relu(), 1e-12);
     }
 
     private static Tensor normalized(
             Map<String, Tensor> all, Tensor x, String conv, String norm, int stride, int border) {
         Tensor sums = new Convolution(stride, border, 1).apply(x, parameter(all, "layer2.0." + conv + ".weight"), null);
         String prefix = "layer2.0." + norm + ".";
-        Tensor centred = Elementwise.sub(sums, column(all, prefix + "running_mean"));
-        Tensor deviation = Elementwise.sqrt(Elementwise.add(column(all, prefix + "running_var"), 1e-5));
-        Tensor scaled = Elementwise.mul(Elementwise.div(centred, deviation), column(all, prefix + "weight"));
-        return Elementwise.add(scaled, column(all, prefix + "bias"));
+        Tensor centred = sums.sub(column(all, prefix + "running_mean"));
+        Tensor deviation = column(all, prefix + "running_var").add(1e-5).sqrt();
+        Tensor scaled = centred.div(deviation).mul(column(all, prefix + "weight"));
+        return scaled.add(column(all, prefix + "bias"));
     }
 
     private static Tensor column(Map<String, Tensor> all, String name) {
         Tensor values = parameter(all, name);
-        return Views.reshape(values, 1, values.size(0), 1, 1);
+        return values.reshape(1, values.size(0), 1, 1);
     }
 
     @RandomTest(times = 5)
@@ -185,11 +182,10 @@ class NetworkLayerTest {
         Dense dense = new Dense("fc", 4, 3, Activation.RELU);
         Map<String, Tensor> parameters = parameters(dense, 2, random);
         Tensor maps = Tensors.gaussian(random, Shape.of(5, 2, 3, 3), DType.F64);
-        Tensor sums = Elementwise.add(
-                Products.matmul(Views.reshape(maps, 5, 18), Views.transpose(parameter(parameters, "fc.weight"))),
-                parameter(parameters, "fc.bias"));
-        assertTensor(apply(dense, maps, parameters))
-                .isCloseTo(Views.reshape(Elementwise.relu(sums), 5, 4, 1, 1), 1e-13);
+        Tensor sums = maps.reshape(5, 18)
+                .matmul(parameter(parameters, "fc.weight").transpose())
+                .add(parameter(parameters, "fc.bias"));
+        assertTensor(apply(dense, maps, parameters)).isCloseTo(sums.relu().reshape(5, 4, 1, 1), 1e-13);
         assertThat(dense.output(Shape.of(2, 3, 4)).elements()).isZero();
     }
 
@@ -202,8 +198,8 @@ class NetworkLayerTest {
         Map<String, Tensor> parameters = parameters(both, 4, random);
         Tensor maps = Tensors.gaussian(random, Shape.of(2, 4, 5, 6), DType.F64);
         Tensor stacked = apply(both, maps, parameters);
-        assertTensor(Views.slice(stacked, 1, 0, 2)).isCloseTo(apply(one, maps, parameters), 0);
-        assertTensor(Views.slice(stacked, 1, 2, 5)).isCloseTo(apply(two, maps, parameters), 0);
+        assertTensor(stacked.slice(1, 0, 2)).isCloseTo(apply(one, maps, parameters), 0);
+        assertTensor(stacked.slice(1, 2, 5)).isCloseTo(apply(two, maps, parameters), 0);
     }
 
     @Test

@@ -92,8 +92,8 @@ class OnnxNetworksTest {
             assertThat(graph).isEqualTo(file.graph());
             Map<String, Var> weights = new HashMap<>();
             file.weights()
-                    .forEach(
-                            (key, weight) -> weights.put(key, tape.variable(Tensors.to(weight.toTensor(), DType.F64))));
+                    .forEach((key, weight) ->
+                            weights.put(key, tape.variable(weight.toTensor().to(DType.F64))));
             Var images = tape.variable(formula("image", Shape.of(IMAGES, 3, 32, 32)));
             Var scores = images;
             for (NetworkLayer stage : network(graph).stages()) {
@@ -174,7 +174,8 @@ class OnnxNetworksTest {
                 Map<String, Var> weights = new HashMap<>();
                 file.weights().forEach((key, weight) -> weights.put(key, tape.constant(weight.toTensor())));
                 Shape maps = Shape.of(3, 32, 32);
-                Var state = tape.constant(Tensors.to(formula("image", Shape.of(2, 3, 32, 32)), DType.F32));
+                Var state =
+                        tape.constant(formula("image", Shape.of(2, 3, 32, 32)).to(DType.F32));
                 List<Shape> seen = new ArrayList<>();
                 for (NetworkLayer stage : network.stages()) {
                     state = stage.apply(state, Bindings.of(weights));
@@ -233,7 +234,7 @@ class OnnxNetworksTest {
             assertThat(parameters)
                     .extracting(ParameterSpec::name)
                     .containsExactlyInAnyOrderElementsOf(weights.keySet());
-            Var images = tape.variable(Tensors.to(formula("image", Shape.of(2, 3, 96, 64)), DType.F32));
+            Var images = tape.variable(formula("image", Shape.of(2, 3, 96, 64)).to(DType.F32));
             Var expected = run(own, images, weights);
             Var found = run(imported.stages(), images, weights);
             assertThat(RelativeError.of(found.value(), expected.value())).isLessThan(1e-5);

@@ -15,7 +15,6 @@ import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
@@ -71,7 +70,7 @@ class TailTest {
         try (BackboneTrial trial = BackboneTrial.of(whole, DType.F32);
                 Tape tape = Tape.inference()) {
             Var end = whole.apply(tape.constant(images), trial.frozen(tape));
-            Var mean = Shapes.reshape(FeatureMaps.globalAveragePool(end), size.at(0), whole.channels());
+            Var mean = FeatureMaps.globalAveragePool(end).reshape(size.at(0), whole.channels());
             for (String layer : cuts(whole)) {
                 Backbone cut = whole.cutAt(layer);
                 Tail tail = cut.tail();

@@ -15,7 +15,6 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.file.Safetensors;
@@ -45,7 +44,7 @@ class TorchvisionNetworksTest {
             Tensor images = FormulaWeights.images(1, 75, 64, type);
             whole.trace(tape.constant(images), Bindings.of(parameters.variables(tape)), (layer, maps) -> {
                 found.put(layer, maps.value().toDoubles());
-                largest.put(layer, Reductions.largestMagnitude(maps.value()));
+                largest.put(layer, maps.value().largestMagnitude());
             });
         }
         Map<String, double[]> golden = golden(network);

@@ -6,7 +6,6 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
 import org.gramian.autodiff.GradientCheck;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
@@ -15,7 +14,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,9 +48,9 @@ class TwoLayersTest {
         Tensor images = Tensors.gaussian(new SplittableRandom(1), Shape.of(2, 3, 66, 51), DType.F32);
         try (BackboneTrial trial = BackboneTrial.of(both, DType.F32)) {
             Tensor stacked = trial.features(images);
-            assertTensor(Views.slice(stacked, 1, 0, one.channels()))
+            assertTensor(stacked.slice(1, 0, one.channels()))
                     .isIdenticalTo(new BackboneTrial(one, trial.parameters()).features(images));
-            assertTensor(Views.slice(stacked, 1, one.channels(), both.channels()))
+            assertTensor(stacked.slice(1, one.channels(), both.channels()))
                     .isIdenticalTo(new BackboneTrial(other, trial.parameters()).features(images));
         }
     }
@@ -90,7 +88,7 @@ class TwoLayersTest {
             for (String layer : all.cutLayers()) {
                 Backbone one = all.cutAt(layer);
                 Tensor alone = new BackboneTrial(one, trial.parameters()).features(images);
-                assertTensor(Views.slice(stacked, 1, from, from + one.channels()))
+                assertTensor(stacked.slice(1, from, from + one.channels()))
                         .as(layer)
                         .isCloseTo(
                                 Interpolation.resize(tape.constant(alone), grid.at(1), grid.at(2))
@@ -130,7 +128,7 @@ class TwoLayersTest {
         try (BackboneTrial trial = BackboneTrial.of(whole, DType.F64);
                 Tape tape = Tape.inference()) {
             Var features = all.apply(tape.constant(images), trial.frozen(tape));
-            Var ofLast = Shapes.slice(features, 1, all.channels() - tail.channels(), all.channels());
+            Var ofLast = features.slice(1, all.channels() - tail.channels(), all.channels());
             Var expected = all.cutAt(last)
                     .tail()
                     .apply(all.cutAt(last).apply(tape.constant(images), trial.frozen(tape)), trial.frozen(tape));

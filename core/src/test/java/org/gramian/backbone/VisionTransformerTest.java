@@ -12,7 +12,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -60,8 +59,8 @@ class VisionTransformerTest {
             assertThat(features.shape()).isEqualTo(Shape.of(2, 768, 3, 2));
             Tensor block = new BackboneTrial(both.cutAt("blocks.0"), trial.parameters()).features(images(48, 32));
             Tensor token = new BackboneTrial(both.cutAt("cls"), trial.parameters()).features(images(48, 32));
-            assertTensor(Views.slice(features, 1, 0, 384)).isCloseTo(block, 1e-6);
-            assertTensor(Views.slice(features, 1, 384, 768)).isCloseTo(Views.expand(token, 2, 384, 3, 2), 1e-6);
+            assertTensor(features.slice(1, 0, 384)).isCloseTo(block, 1e-6);
+            assertTensor(features.slice(1, 384, 768)).isCloseTo(token.expand(2, 384, 3, 2), 1e-6);
         }
     }
 
@@ -69,7 +68,7 @@ class VisionTransformerTest {
     void rowsAndColumnsAfterTheLastWholePatchAreIgnored() {
         try (BackboneTrial trial = BackboneTrial.of(Backbone.of("vit-s16", "blocks.0"), DType.F32)) {
             Tensor images = images(47, 33);
-            Tensor whole = Tensors.copy(Views.slice(Views.slice(images, 2, 0, 32), 3, 0, 32));
+            Tensor whole = images.slice(2, 0, 32).slice(3, 0, 32).copy();
             assertTensor(trial.features(images)).isCloseTo(trial.features(whole), 1e-6);
         }
         assertThatThrownBy(() -> Backbone.of("vit-s16").features(15, 32))

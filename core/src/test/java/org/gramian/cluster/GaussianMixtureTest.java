@@ -10,13 +10,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Offset;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -87,7 +84,7 @@ class GaussianMixtureTest {
     @RandomTest(times = 5)
     void theLikelihoodIsThatOfTheDefinition(Seed seed) {
         SplittableRandom random = seed.random();
-        Tensor rows = Elementwise.mul(Tensors.gaussian(random, Shape.of(40, 3), DType.F64), 3);
+        Tensor rows = Tensors.gaussian(random, Shape.of(40, 3), DType.F64).mul(3);
         Mixture found = GaussianMixture.of(3).fit(rows, random);
         double[] x = rows.toDoubles();
         double[] w = found.weights().toDoubles();
@@ -112,7 +109,7 @@ class GaussianMixtureTest {
     @RandomTest
     void weightsAreAShareOfAllRowsEach(Seed seed) {
         Mixture found = GaussianMixture.of(5).fit(seed.gaussian(100, 3), seed.random());
-        assertThat(Reductions.sum(found.weights()).item()).isCloseTo(1, Offset.offset(1e-12));
+        assertThat(found.weights().sum().item()).isCloseTo(1, Offset.offset(1e-12));
         assertThat(Arrays.stream(found.weights().toDoubles()))
                 .allSatisfy(weight -> assertThat(weight).isPositive());
     }
@@ -122,9 +119,9 @@ class GaussianMixtureTest {
         Tensor rows = seed.gaussian(150, 3);
         Tensor shift = Tensors.of(new double[] {1000, -50, 3}, Shape.of(1, 3), DType.F64);
         Mixture here = GaussianMixture.of(3).fit(rows, seed.random());
-        Mixture there = GaussianMixture.of(3).fit(Elementwise.add(rows, shift), seed.random());
+        Mixture there = GaussianMixture.of(3).fit(rows.add(shift), seed.random());
         assertTensor(there.weights()).isCloseTo(here.weights(), 1e-6);
-        assertTensor(Elementwise.sub(there.means(), shift)).isCloseTo(here.means(), 1e-6);
+        assertTensor(there.means().sub(shift)).isCloseTo(here.means(), 1e-6);
         assertTensor(there.deviations()).isCloseTo(here.deviations(), 1e-6);
     }
 
@@ -132,8 +129,8 @@ class GaussianMixtureTest {
     void stretchedDataHaveAStretchedMixture(Seed seed) {
         Tensor rows = seed.gaussian(150, 3);
         Mixture here = GaussianMixture.of(3).fit(rows, seed.random());
-        Mixture there = GaussianMixture.of(3).fit(Elementwise.mul(rows, 1e-4), seed.random());
-        assertTensor(Elementwise.mul(there.deviations(), 1e4)).isCloseTo(here.deviations(), 1e-6);
+        Mixture there = GaussianMixture.of(3).fit(rows.mul(1e-4), seed.random());
+        assertTensor(there.deviations().mul(1e4)).isCloseTo(here.deviations(), 1e-6);
         assertThat(there.logLikelihoods().getLast())
                 .isCloseTo(here.logLikelihoods().getLast() + 3 * Math.log(1e4), Offset.offset(1e-6));
     }
@@ -151,12 +148,12 @@ class GaussianMixtureTest {
     @RandomTest(times = 5)
     void duplicatesConstantColumnsAndOutliersStayFinite(Seed seed) {
         for (DType type : new DType[] {DType.F64, DType.F32}) {
-            Tensor few = Tensors.to(seed.gaussian(12, 3), type);
-            Tensor rows = Views.reshape(Views.expand(Views.unsqueeze(few, 0), 5, 12, 3), 60, 3);
-            Tensors.fill(Views.slice(rows, 1, 1, 2), 7);
-            Tensors.fill(Views.slice(Views.slice(rows, 0, 0, 1), 1, 0, 1), 1e3);
+            Tensor few = seed.gaussian(12, 3).to(type);
+            Tensor rows = few.unsqueeze(0).expand(5, 12, 3).reshape(60, 3);
+            rows.slice(1, 1, 2).fill(7);
+            rows.slice(0, 0, 1).slice(1, 0, 1).fill(1e3);
             Mixture found = GaussianMixture.of(4).fit(rows, seed.random());
-            assertThat(Reductions.allFinite(found.means())).isTrue();
+            assertThat(found.means().allFinite()).isTrue();
             assertThat(Arrays.stream(found.deviations().toDoubles()))
                     .allSatisfy(sigma -> assertThat(sigma).isPositive().isFinite());
             assertThat(found.logLikelihoods())
@@ -177,8 +174,8 @@ class GaussianMixtureTest {
         assertThat(found.reseeded()).isNotEmpty();
         assertThat(Arrays.stream(found.weights().toDoubles()))
                 .allSatisfy(weight -> assertThat(weight).isGreaterThan(0.003));
-        assertThat(Reductions.largestMagnitude(found.means())).isLessThan(20);
-        assertThat(Reductions.sum(found.weights()).item()).isCloseTo(1, Offset.offset(1e-12));
+        assertThat(found.means().largestMagnitude()).isLessThan(20);
+        assertThat(found.weights().sum().item()).isCloseTo(1, Offset.offset(1e-12));
         assertNeverFalls(found);
     }
 

@@ -12,13 +12,10 @@ import org.assertj.core.data.Offset;
 import org.gramian.cluster.KMeans.Clusters;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -44,9 +41,8 @@ class KMeansTest {
             long[] own = Arrays.copyOfRange(labels, 30 * blob, 30 * blob + 30);
             assertThat(own).containsOnly(own[0]);
             distinct.add(own[0]);
-            Tensor mean =
-                    Elementwise.mul(Reductions.sum(Views.slice(rows, 0, 30L * blob, 30L * blob + 30), 0), 1.0 / 30);
-            assertTensor(Views.slice(found.centres(), 0, own[0], own[0] + 1)).isCloseTo(mean, 1e-12);
+            Tensor mean = rows.slice(0, 30L * blob, 30L * blob + 30).sum(0).mul(1.0 / 30);
+            assertTensor(found.centres().slice(0, own[0], own[0] + 1)).isCloseTo(mean, 1e-12);
         }
         assertThat(distinct).hasSize(6);
     }
@@ -107,9 +103,9 @@ class KMeansTest {
         Tensor rows = seed.gaussian(80, 3);
         Tensor shift = Tensors.of(new double[] {1000, -50, 3}, Shape.of(1, 3), DType.F64);
         Clusters here = KMeans.of(4).fit(rows, seed.random());
-        Clusters there = KMeans.of(4).fit(Elementwise.add(rows, shift), seed.random());
+        Clusters there = KMeans.of(4).fit(rows.add(shift), seed.random());
         assertThat(there.labels().toLongs()).isEqualTo(here.labels().toLongs());
-        assertTensor(Elementwise.sub(there.centres(), shift)).isCloseTo(here.centres(), 1e-9);
+        assertTensor(there.centres().sub(shift)).isCloseTo(here.centres(), 1e-9);
     }
 
     @Test
@@ -124,7 +120,7 @@ class KMeansTest {
     @Test
     void chunksOfRowsGiveWhatAllOfThemGive() {
         Tensor some = Blobs.separated(3, 2, 20).draw(new SplittableRandom(4));
-        Tensor many = Views.reshape(Views.expand(Views.unsqueeze(some, 0), 400, 60, 2), 24_000, 2);
+        Tensor many = some.unsqueeze(0).expand(400, 60, 2).reshape(24_000, 2);
         Clusters ofSome = KMeans.of(3).fit(some, new SplittableRandom(1));
         Clusters ofMany = KMeans.of(3).fit(many, new SplittableRandom(1));
         assertThat(ofMany.inertia()).isCloseTo(400 * ofSome.inertia(), Offset.offset(1e-6));
@@ -134,7 +130,7 @@ class KMeansTest {
     void emptyClustersBeginAgainSoThatEveryDistinctRowCanHaveItsOwn(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor few = Tensors.gaussian(random, Shape.of(6, 3), DType.F64);
-        Tensor repeated = Views.reshape(Views.expand(Views.unsqueeze(few, 0), 5, 6, 3), 30, 3);
+        Tensor repeated = few.unsqueeze(0).expand(5, 6, 3).reshape(30, 3);
         Clusters found = KMeans.of(6).fit(repeated, random);
         assertThat(found.inertia()).isCloseTo(0, Offset.offset(1e-12));
         assertThat(Arrays.stream(found.labels().toLongs()).distinct()).hasSize(6);
@@ -163,11 +159,11 @@ class KMeansTest {
 
     @RandomTest(times = 5)
     void constantColumnsAndOutliersStayFinite(Seed seed) {
-        Tensor rows = Tensors.to(seed.gaussian(50, 3), DType.F32);
-        Tensors.fill(Views.slice(rows, 1, 1, 2), 7);
-        Tensors.fill(Views.slice(Views.slice(rows, 0, 0, 1), 1, 0, 1), 1e6);
+        Tensor rows = seed.gaussian(50, 3).to(DType.F32);
+        rows.slice(1, 1, 2).fill(7);
+        rows.slice(0, 0, 1).slice(1, 0, 1).fill(1e6);
         Clusters found = KMeans.of(4).fit(rows, seed.random());
-        assertThat(Reductions.allFinite(found.centres())).isTrue();
+        assertThat(found.centres().allFinite()).isTrue();
         assertThat(found.inertia()).isFinite();
     }
 

@@ -21,8 +21,6 @@ import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -90,13 +88,11 @@ class ExplainerTest {
             double sum = 0;
             int steps = 64;
             for (int i = 0; i < steps; i++) {
-                Tensor between = Elementwise.mul(features, (i + 0.5) / steps);
+                Tensor between = features.mul((i + 0.5) / steps);
                 Tensor gradient = new ScoreGradient(model, model.backbone().layer())
                         .at(between, 0)
                         .features();
-                sum += Reductions.sum(Attribution.INTEGRATED.shares(features, gradient))
-                                .item()
-                        / steps;
+                sum += Attribution.INTEGRATED.shares(features, gradient).sum().item() / steps;
             }
             assertThat(sum).isCloseTo(difference, within(2e-3 * Math.abs(difference) + 1e-4));
         }

@@ -12,13 +12,10 @@ import org.gramian.model.Model;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -50,10 +47,10 @@ class ScoreGradientTest {
             Tensor gradient = new ScoreGradient(model, model.backbone().layer())
                     .at(features, 1)
                     .features();
-            double forwards = Models.score(model, Elementwise.addScaled(features, direction, STEP), 1);
-            double backwards = Models.score(model, Elementwise.addScaled(features, direction, -STEP), 1);
+            double forwards = Models.score(model, features.addScaled(direction, STEP), 1);
+            double backwards = Models.score(model, features.addScaled(direction, -STEP), 1);
             double expected = (forwards - backwards) / (2 * STEP);
-            double found = Reductions.sum(Elementwise.mul(gradient, direction)).item();
+            double found = gradient.mul(direction).sum().item();
             assertThat(found).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
         }
     }
@@ -126,12 +123,10 @@ class ScoreGradientTest {
             try (Tape tape = Tape.inference()) {
                 Bindings parameters = Bindings.of(model.headParameters().variables(tape));
                 Tensor none = Tensors.zeros(found.maps().shape(), DType.F64, Device.CPU);
-                double blank = Reductions.mean(Views.slice(
-                                path.scores(path.meeting(tape.constant(none), parameters), parameters)
-                                        .value(),
-                                1,
-                                0,
-                                1))
+                double blank = path.scores(path.meeting(tape.constant(none), parameters), parameters)
+                        .value()
+                        .slice(1, 0, 1)
+                        .mean()
                         .item();
                 assertThat(sum + blank).isCloseTo(Models.score(model, features, 0), within(1e-9));
             }
@@ -149,7 +144,7 @@ class ScoreGradientTest {
             Tensor gradient = new ScoreGradient(model, "fire2").at(maps, 0).features();
             double[] scores = new double[2];
             for (int side = 0; side < 2; side++) {
-                Tensor moved = Elementwise.addScaled(maps, direction, side == 0 ? STEP : -STEP);
+                Tensor moved = maps.addScaled(direction, side == 0 ? STEP : -STEP);
                 try (Tape tape = Tape.inference()) {
                     Bindings parameters = Bindings.of(model.backboneParameters().variables(tape));
                     scores[side] = Models.score(
@@ -160,7 +155,7 @@ class ScoreGradientTest {
                 }
             }
             double expected = (scores[0] - scores[1]) / (2 * STEP);
-            double found = Reductions.sum(Elementwise.mul(gradient, direction)).item();
+            double found = gradient.mul(direction).sum().item();
             assertThat(found).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
         }
     }
@@ -178,9 +173,10 @@ class ScoreGradientTest {
             double[] whole =
                     backbone.apply(tape.constant(image), parameters).value().toDoubles();
             for (String layer : backbone.wholeLayers()) {
-                Tensor maps = Tensors.copy(backbone.cutAt(layer)
+                Tensor maps = backbone.cutAt(layer)
                         .apply(tape.constant(image), parameters)
-                        .value());
+                        .value()
+                        .copy();
                 assertThat(backbone.after(layer, tape.constant(maps), parameters)
                                 .value()
                                 .toDoubles())

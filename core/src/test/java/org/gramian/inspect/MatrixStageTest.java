@@ -9,12 +9,10 @@ import java.util.SplittableRandom;
 import org.gramian.inspect.MatrixStage.QuantileRange;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -68,8 +66,8 @@ final class MatrixStageTest {
         int size = 2 + random.nextInt(30);
         try (Scope _ = Scope.open()) {
             Tensor half = Tensors.gaussian(random, Shape.of(1, size, size - 1), DType.F64);
-            Tensor singular = Products.matmul(half, Views.contiguous(Views.transpose(half)));
-            Tensor rounded = Tensors.to(Tensors.to(singular, DType.F32), DType.F64);
+            Tensor singular = half.matmul(half.transpose().contiguous());
+            Tensor rounded = singular.to(DType.F32).to(DType.F64);
             double[] spectrum = Decompositions.symmetricEigenvalues(rounded).toDoubles();
             assertThat(MatrixStage.condition(spectrum)).isEqualTo(0x1p24 / Math.sqrt(size));
         }

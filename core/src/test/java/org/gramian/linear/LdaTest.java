@@ -8,7 +8,6 @@ import static org.gramian.testing.Facts.facts;
 import java.util.Arrays;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.testing.RandomTest;
@@ -58,7 +57,7 @@ class LdaTest {
             LinearModel lda = solve(given, 1);
             LinearModel mean = new NearestMean().fit(given, SolverListener.NONE);
             // z = (v·μ − ½‖μ‖²)/ν against (2 v·μ − ‖μ‖²)/(d ν), and the same log π for all
-            Tensor scaled = Elementwise.mul(mean.weight(), rows.size() / 2.0);
+            Tensor scaled = mean.weight().mul(rows.size() / 2.0);
             TensorAssert.assertTensor(lda.weight()).isCloseTo(scaled, 1e-5);
             assertThat(rows.answers(lda)).isEqualTo(rows.answers(mean));
         }

@@ -9,13 +9,10 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.linear.LeaveOneOut.Gram;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.junit.jupiter.api.Test;
 
 final class LeaveOneOutTest {
@@ -71,8 +68,7 @@ final class LeaveOneOutTest {
         try (Scope _ = Scope.open()) {
             Gram gram = gram(rows());
             LeaveOneOut found = LeaveOneOut.of(gram.products(), labels(), groups, CLASSES);
-            double[] kernel =
-                    Elementwise.add(Tensors.to(gram.products(), DType.F64), 1.0).toDoubles();
+            double[] kernel = gram.products().to(DType.F64).add(1.0).toDoubles();
             boolean[] expected = new boolean[ROWS];
             for (int left = 0; left < ROWS; left++) {
                 expected[left] = predictWithout(groups, left, kernel, found.lambda()) == labels()[left];
@@ -149,15 +145,13 @@ final class LeaveOneOutTest {
             Gram whole = gram(rows);
             Gram a = gram(first);
             Gram b = gram(rest);
-            Tensor sum = Elementwise.add(
-                    Elementwise.mul(a.products(), a.meanSquare()), Elementwise.mul(b.products(), b.meanSquare()));
-            double[] expected =
-                    Elementwise.mul(whole.products(), whole.meanSquare()).toDoubles();
+            Tensor sum = a.products().mul(a.meanSquare()).add(b.products().mul(b.meanSquare()));
+            double[] expected = whole.products().mul(whole.meanSquare()).toDoubles();
             double[] found = sum.toDoubles();
             IntStream.range(0, expected.length)
                     .forEach(i -> assertThat(found[i]).isCloseTo(expected[i], within(1e-4)));
             double diagonal = Arrays.stream(
-                            Views.contiguous(Views.diagonal(whole.products())).toDoubles())
+                            whole.products().diagonal().contiguous().toDoubles())
                     .sum();
             assertThat(diagonal / ROWS).isCloseTo(1, within(1e-5));
         }
@@ -176,7 +170,7 @@ final class LeaveOneOutTest {
     @Test
     void refusesProductsOfOtherRows() {
         try (Scope _ = Scope.open()) {
-            Tensor products = Products.matmul(tensor(rows()), Views.transpose(tensor(rows())));
+            Tensor products = tensor(rows()).matmul(tensor(rows()).transpose());
             assertThatThrownBy(() -> LeaveOneOut.of(products, new int[3], new int[3], CLASSES))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("[3, 3]");

@@ -8,8 +8,6 @@ import static org.gramian.testing.Facts.facts;
 import java.util.Arrays;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -100,8 +98,7 @@ class SvmTest {
     }
 
     private static double length(LinearModel model) {
-        return Math.sqrt(
-                Reductions.sum(Elementwise.mul(model.weight(), model.weight())).item());
+        return Math.sqrt(model.weight().mul(model.weight()).sum().item());
     }
 
     @RandomTest

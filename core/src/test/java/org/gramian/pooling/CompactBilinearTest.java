@@ -10,14 +10,10 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -46,9 +42,10 @@ class CompactBilinearTest {
 
     private static Tensor vectors(Vectorization vectorization, Tensor matrices, ParameterSet parameters) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(vectorization
+            return vectorization
                     .apply(tape.constant(matrices), Bindings.of(parameters.variables(tape)))
-                    .value());
+                    .value()
+                    .copy();
         }
     }
 
@@ -79,9 +76,8 @@ class CompactBilinearTest {
         SplittableRandom random = new SplittableRandom(8);
         for (int pair = 0; pair < 2; pair++) {
             Tensor x = neighbours(random);
-            Tensor outer = Products.matmul(x, Views.transpose(x));
-            double inner = Reductions.sum(Elementwise.mul(Views.slice(x, 0, 0, 1), Views.slice(x, 0, 1, 2)))
-                    .item();
+            Tensor outer = x.matmul(x.transpose());
+            double inner = x.slice(0, 0, 1).mul(x.slice(0, 1, 2)).sum().item();
             double[] found = meanInnerProduct(parse(word), outer, random);
             assertThat(found[0]).isCloseTo(inner * inner, within(5 * found[1]));
             assertThat(found[1]).as("a mean worth comparing").isLessThan(inner * inner / 10);
@@ -91,8 +87,8 @@ class CompactBilinearTest {
     /** Two vectors of length 1 that lie near each other, so that their inner product is far from 0. */
     private static Tensor neighbours(SplittableRandom random) {
         Tensor common = Tensors.gaussian(random, Shape.of(1, ROWS, 1), DType.F64);
-        Tensor x = Elementwise.addScaled(Tensors.gaussian(random, Shape.of(2, ROWS, 1), DType.F64), common, 3);
-        return Elementwise.div(x, Elementwise.sqrt(Reductions.sum(Elementwise.mul(x, x), 1)));
+        Tensor x = Tensors.gaussian(random, Shape.of(2, ROWS, 1), DType.F64).addScaled(common, 3);
+        return x.div(x.mul(x).sum(1).sqrt());
     }
 
     @RandomTest(times = 5)
@@ -103,17 +99,16 @@ class CompactBilinearTest {
             try (ParameterSet parameters = draw(vectorization, random)) {
                 Tensor a = symmetric(random);
                 Tensor b = symmetric(random);
-                Tensor both = vectors(vectorization, Elementwise.addScaled(a, b, -2.5), parameters);
+                Tensor both = vectors(vectorization, a.addScaled(b, -2.5), parameters);
                 Tensor one = vectors(vectorization, a, parameters);
-                assertTensor(both)
-                        .isCloseTo(Elementwise.addScaled(one, vectors(vectorization, b, parameters), -2.5), 1e-13);
+                assertTensor(both).isCloseTo(one.addScaled(vectors(vectorization, b, parameters), -2.5), 1e-13);
             }
         }
     }
 
     private static Tensor symmetric(SplittableRandom random) {
         Tensor a = Tensors.gaussian(random, Shape.of(2, ROWS, ROWS), DType.F64);
-        return Elementwise.add(a, Views.transpose(a));
+        return a.add(a.transpose());
     }
 
     @Test

@@ -6,11 +6,8 @@ import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import org.gramian.backbone.Backbone;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -23,14 +20,12 @@ class CrossTest {
         try (Scope _ = Scope.open();
                 PoolingTrial trial = PoolingTrial.of("cross:3")) {
             Tensor features = PoolingTrial.features(seed.random().nextLong());
-            Tensor maps = Views.reshape(features, 3, PoolingTrial.CHANNELS, 20);
-            Tensor found = Views.reshape(trial.describe(features), 3, 3, 4);
+            Tensor maps = features.reshape(3, PoolingTrial.CHANNELS, 20);
+            Tensor found = trial.describe(features).reshape(3, 3, 4);
             for (int k = 0; k < 3; k++) {
-                Tensor weighted = Elementwise.mul(
-                        Views.slice(maps, 1, k, k + 1L), Views.slice(maps, 1, 3, PoolingTrial.CHANNELS));
-                Tensor pooled = Elementwise.mul(Reductions.sum(weighted, 2), 1.0 / 20);
-                assertTensor(Views.reshape(Views.slice(found, 1, k, k + 1L), 3, 4))
-                        .isCloseTo(Views.reshape(pooled, 3, 4), 1e-12);
+                Tensor weighted = maps.slice(1, k, k + 1L).mul(maps.slice(1, 3, PoolingTrial.CHANNELS));
+                Tensor pooled = weighted.sum(2).mul(1.0 / 20);
+                assertTensor(found.slice(1, k, k + 1L).reshape(3, 4)).isCloseTo(pooled.reshape(3, 4), 1e-12);
             }
         }
     }
@@ -41,9 +36,9 @@ class CrossTest {
         try (Scope _ = Scope.open();
                 PoolingTrial cross = PoolingTrial.of("cross:3");
                 PoolingTrial bilinear = PoolingTrial.of("bilinear/flat")) {
-            Tensor whole = Views.reshape(bilinear.describe(PoolingTrial.features(3)), 3, 7, 7);
-            Tensor block = Views.slice(Views.slice(whole, 1, 0, 3), 2, 3, 7);
-            assertTensor(Views.reshape(cross.describe(PoolingTrial.features(3)), 3, 3, 4))
+            Tensor whole = bilinear.describe(PoolingTrial.features(3)).reshape(3, 7, 7);
+            Tensor block = whole.slice(1, 0, 3).slice(2, 3, 7);
+            assertTensor(cross.describe(PoolingTrial.features(3)).reshape(3, 3, 4))
                     .isCloseTo(block, 1e-12);
         }
     }

@@ -16,14 +16,10 @@ import org.gramian.cluster.KMeans;
 import org.gramian.pooling.Normalization.Pca;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -46,14 +42,15 @@ class DescriptorPcaTest {
                         ParameterSet.initialize(pca.parameters(rows.size(1)), UNUSED, rows.type(), Device.CPU);
                 Tape tape = Tape.inference()) {
             pca.fit(rows, parameters, UNUSED);
-            return Tensors.copy(pca.apply(tape.constant(rows), Bindings.of(parameters.variables(tape)))
-                    .value());
+            return pca.apply(tape.constant(rows), Bindings.of(parameters.variables(tape)))
+                    .value()
+                    .copy();
         }
     }
 
     @RandomTest
     void allAxesOfLongDescriptorsKeepTheirDistances(Seed seed) {
-        Tensor rows = Elementwise.add(seed.gaussian(9, 40), 5);
+        Tensor rows = seed.gaussian(9, 40).add(5);
         Tensor found = coordinates(rows, 8);
         assertTensor(KMeans.squaredDistances(found, found)).isCloseTo(KMeans.squaredDistances(rows, rows), 1e-10);
     }
@@ -62,14 +59,14 @@ class DescriptorPcaTest {
     void coordinatesAreUncorrelatedAndTheFirstSpreadMost(Seed seed) {
         for (Tensor rows : new Tensor[] {seed.gaussian(9, 40), seed.gaussian(40, 9)}) {
             Tensor found = coordinates(rows, 6);
-            assertThat(Reductions.largestMagnitude(Reductions.sum(found, 0))).isLessThan(1e-11);
-            Tensor scatter = Products.matmul(Views.transpose(found), found);
-            double[] variances = Views.diagonal(scatter).toDoubles();
+            assertThat(found.sum(0).largestMagnitude()).isLessThan(1e-11);
+            Tensor scatter = found.transpose().matmul(found);
+            double[] variances = scatter.diagonal().toDoubles();
             for (int i = 1; i < 6; i++) {
                 assertThat(variances[i]).isLessThanOrEqualTo(variances[i - 1]);
             }
-            Tensor diagonal = Elementwise.mul(
-                    Tensors.identity(6, DType.F64, Device.CPU), Tensors.of(variances, Shape.of(1, 6), DType.F64));
+            Tensor diagonal =
+                    Tensors.identity(6, DType.F64, Device.CPU).mul(Tensors.of(variances, Shape.of(1, 6), DType.F64));
             assertTensor(scatter).isCloseTo(diagonal, 1e-11);
         }
     }
@@ -77,8 +74,9 @@ class DescriptorPcaTest {
     @RandomTest(times = 5)
     void longAndShortDescriptorsAreTreatedAlike(Seed seed) {
         Tensor rows = seed.gaussian(12, 10);
-        Tensor padded = Views.concat(List.of(rows, Tensors.zeros(Shape.of(12, 10), DType.F64, Device.CPU)), 1);
-        assertTensor(Elementwise.abs(coordinates(padded, 7))).isCloseTo(Elementwise.abs(coordinates(rows, 7)), 1e-10);
+        Tensor padded = Tensors.concat(List.of(rows, Tensors.zeros(Shape.of(12, 10), DType.F64, Device.CPU)), 1);
+        assertTensor(coordinates(padded, 7).abs())
+                .isCloseTo(coordinates(rows, 7).abs(), 1e-10);
     }
 
     @RandomTest(times = 5)
@@ -92,10 +90,10 @@ class DescriptorPcaTest {
     void repeatedImagesGiveZerosAlongAxesThatDoNotExist(Seed seed) {
         for (long width : new long[] {4, 40}) {
             Tensor few = seed.gaussian(3, width);
-            Tensor rows = Views.concat(List.of(few, few, few), 0);
+            Tensor rows = Tensors.concat(List.of(few, few, few), 0);
             Tensor found = coordinates(rows, 4);
-            assertThat(Reductions.allFinite(found)).isTrue();
-            assertThat(Reductions.largestMagnitude(Views.slice(found, 1, 2, 4))).isZero();
+            assertThat(found.allFinite()).isTrue();
+            assertThat(found.slice(1, 2, 4).largestMagnitude()).isZero();
             assertTensor(KMeans.squaredDistances(found, found)).isCloseTo(KMeans.squaredDistances(rows, rows), 1e-10);
         }
     }

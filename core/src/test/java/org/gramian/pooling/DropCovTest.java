@@ -6,14 +6,12 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Map;
 import java.util.SplittableRandom;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -24,7 +22,8 @@ import org.junit.jupiter.api.Test;
 class DropCovTest {
     private final Scope scope = Scope.open();
     private final SplittableRandom random = new SplittableRandom(4);
-    private final Tensor maps = Elementwise.abs(Tensors.gaussian(random, Shape.of(3, 40, 6), DType.F64));
+    private final Tensor maps =
+            Tensors.gaussian(random, Shape.of(3, 40, 6), DType.F64).abs();
     private final Tensor weight = Tensors.gaussian(random, Shape.of(3), DType.F64);
     private final Tensor draws = Tensors.uniform(random, 0, 1, Shape.of(3, 40), DType.F64);
 
@@ -38,17 +37,17 @@ class DropCovTest {
             Map<String, Var> variables = training
                     ? Map.of("weight", tape.constant(weight), "draws", tape.constant(drawn))
                     : Map.of("weight", tape.constant(weight));
-            return Tensors.copy(new DropCov()
+            return new DropCov()
                     .apply(tape.constant(maps), Bindings.of(variables))
-                    .value());
+                    .value()
+                    .copy();
         }
     }
 
     /** Every channel is 0 or 1/(1 − ρ) of that of prediction, with one ρ for each image. */
     @Test
     void trainingDropsWholeChannelsAndScalesTheOthers() {
-        double[] factors =
-                Elementwise.div(apply(true, draws), apply(false, draws)).toDoubles();
+        double[] factors = apply(true, draws).div(apply(false, draws)).toDoubles();
         int dropped = 0;
         for (int image = 0; image < 3; image++) {
             double kept = 0;
@@ -70,8 +69,7 @@ class DropCovTest {
     /** Kept channels are at most doubled, so that covariances grow by at most 4. */
     @Test
     void atMostHalfOfTheChannelsAreDropped() {
-        for (double factor :
-                Elementwise.div(apply(true, draws), apply(false, draws)).toDoubles()) {
+        for (double factor : apply(true, draws).div(apply(false, draws)).toDoubles()) {
             assertThat(factor).isBetween(0.0, 2 + 1e-12);
         }
     }
@@ -82,22 +80,22 @@ class DropCovTest {
         try (Tape tape = Tape.inference()) {
             Var large = new DropCov()
                     .apply(
-                            tape.constant(Elementwise.mul(maps, 1000)),
+                            tape.constant(maps.mul(1000)),
                             Bindings.of(Map.of("weight", tape.constant(weight), "draws", tape.constant(draws))));
-            assertTensor(Elementwise.mul(large.value(), 1e-3)).isCloseTo(apply(true, draws), 1e-9);
+            assertTensor(large.value().mul(1e-3)).isCloseTo(apply(true, draws), 1e-9);
         }
     }
 
     @Test
     void oneChannelIsNeverDropped() {
-        Tensor one = Elementwise.abs(Tensors.gaussian(random, Shape.of(2, 1, 6), DType.F64));
+        Tensor one = Tensors.gaussian(random, Shape.of(2, 1, 6), DType.F64).abs();
         Tensor none = Tensors.zeros(Shape.of(2, 1), DType.F64, Device.CPU);
         try (Tape tape = Tape.inference()) {
             Var found = new DropCov()
                     .apply(
                             tape.constant(one),
                             Bindings.of(Map.of("weight", tape.constant(weight), "draws", tape.constant(none))));
-            assertTensor(found.value()).isCloseTo(Elementwise.mul(one, 2), 1e-12); // 1 + ω
+            assertTensor(found.value()).isCloseTo(one.mul(2), 1e-12); // 1 + ω
         }
     }
 
@@ -109,16 +107,16 @@ class DropCovTest {
 
     @Test
     void theGradientIsThatOfPredictionTimesTheMask() {
-        Tensor mask = Elementwise.div(apply(true, draws), apply(false, draws));
+        Tensor mask = apply(true, draws).div(apply(false, draws));
         try (Tape tape = Tape.recording();
                 Tape other = Tape.recording()) {
             Var x = tape.variable(maps);
             Var y = new DropCov()
                     .apply(x, Bindings.of(Map.of("weight", tape.constant(weight), "draws", tape.constant(draws))));
             Var x2 = other.variable(maps);
-            Var y2 = Arithmetic.mul(
-                    new DropCov().apply(x2, Bindings.of(Map.of("weight", other.constant(weight)))),
-                    other.constant(mask));
+            Var y2 = new DropCov()
+                    .apply(x2, Bindings.of(Map.of("weight", other.constant(weight))))
+                    .mul(other.constant(mask));
             Tensor upstream = Tensors.gaussian(random, maps.shape(), DType.F64);
             try (Gradients found = tape.backward(y, upstream);
                     Gradients expected = other.backward(y2, upstream)) {

@@ -9,7 +9,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.assertj.core.data.Offset;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Gradients;
@@ -18,13 +17,10 @@ import org.gramian.autodiff.Var;
 import org.gramian.pooling.FirstOrder.GeneralizedMean;
 import org.gramian.pooling.FirstOrder.Weighted;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -50,7 +46,7 @@ class FirstOrderTest {
 
     private static Tensor apply(Aggregation aggregation, Tensor maps) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(aggregation.apply(tape.constant(maps), NONE).value());
+            return aggregation.apply(tape.constant(maps), NONE).value().copy();
         }
     }
 
@@ -58,7 +54,7 @@ class FirstOrderTest {
     private static double[] slopes(String word, Tensor maps) {
         try (Tape tape = Tape.recording()) {
             Var variable = tape.variable(maps);
-            Var sum = Arithmetic.sum(Pooling.parse(word).aggregation().apply(variable, NONE));
+            Var sum = Pooling.parse(word).aggregation().apply(variable, NONE).sum();
             try (Gradients gradients = tape.backward(sum)) {
                 return gradients.of(variable).toDoubles();
             }
@@ -75,7 +71,7 @@ class FirstOrderTest {
     }
 
     private static Tensor positive(Seed seed, long... sizes) {
-        return Elementwise.add(Elementwise.abs(seed.gaussian(sizes)), 0.1);
+        return seed.gaussian(sizes).abs().add(0.1);
     }
 
     @Test
@@ -88,13 +84,13 @@ class FirstOrderTest {
     @RandomTest(times = 8)
     void theMaximumIsNoSmallerThanAnythingOfItsMap(Seed seed) {
         Tensor maps = seed.gaussian(2, 3, 11);
-        assertTensor(Views.unsqueeze(of("max", maps), 2)).isIdenticalTo(Reductions.max(maps, 2));
+        assertTensor(of("max", maps).unsqueeze(2)).isIdenticalTo(maps.max(2));
     }
 
     @RandomTest(times = 8)
     void theSumIsTheAverageTimesThePositions(Seed seed) {
         Tensor maps = seed.gaussian(2, 3, 11);
-        assertTensor(of("sum", maps)).isCloseTo(Elementwise.mul(of("average", maps), 11), 1e-13);
+        assertTensor(of("sum", maps)).isCloseTo(of("average", maps).mul(11), 1e-13);
     }
 
     @Test
@@ -113,7 +109,7 @@ class FirstOrderTest {
             long size = maps.size(side);
             long[] backwards = new long[(int) size];
             Arrays.setAll(backwards, i -> size - 1 - i);
-            Tensor mirrored = Views.select(maps, side, Tensors.ofLongs(backwards, Shape.of(size)));
+            Tensor mirrored = maps.select(side, Tensors.ofLongs(backwards, Shape.of(size)));
             assertTensor(of("sum:prior=center", mirrored)).isCloseTo(expected, 1e-13);
         }
     }
@@ -146,7 +142,7 @@ class FirstOrderTest {
     void largeAndSmallFeaturesStayFiniteInSinglePrecision(double p) {
         Aggregation mean = new GeneralizedMean(p, false);
         for (double size : new double[] {1e-5, 1, 1e30}) {
-            Tensor maps = Tensors.to(map(size, 2 * size, 0), DType.F32);
+            Tensor maps = map(size, 2 * size, 0).to(DType.F32);
             Tensor exact = apply(mean, map(1, 2, 1e-6 / size));
             assertThat(apply(mean, maps).item()).isCloseTo(exact.item() * size, Offset.offset(1e-5 * size));
         }
@@ -174,7 +170,7 @@ class FirstOrderTest {
         Seed seed = new Seed(4);
         Tensor maps =
                 Pooling.parse(word).aggregation().isSpatial() ? positive(seed, 2, 5, 3, 4) : positive(seed, 2, 5, 12);
-        assertTensor(of(word, Elementwise.mul(maps, 2))).isCloseTo(Elementwise.mul(of(word, maps), 2), 1e-13);
+        assertTensor(of(word, maps.mul(2))).isCloseTo(of(word, maps).mul(2), 1e-13);
     }
 
     @Test
@@ -274,8 +270,8 @@ class FirstOrderTest {
 
     @RandomTest(times = 5)
     void countsAreConstantsToCentralDifferencesToo(Seed seed) {
-        Tensor maps = Elementwise.relu(seed.gaussian(2, 4, 6)); // zeros, whose count a difference must not cross
-        Tensor away = Elementwise.addScaled(maps, Elementwise.sign(Elementwise.add(maps, -1e-9)), 0.01);
+        Tensor maps = seed.gaussian(2, 4, 6).relu(); // zeros, whose count a difference must not cross
+        Tensor away = maps.addScaled(maps.add(-1e-9).sign(), 0.01);
         GradientCheck.Report report =
                 GradientCheck.of(x -> new Weighted().apply(x.getFirst(), NONE)).check(away);
         assertThat(report.worst()).isLessThan(1e-6);

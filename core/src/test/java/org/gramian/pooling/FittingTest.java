@@ -26,13 +26,10 @@ import org.gramian.spd.layer.Barycenter;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -46,7 +43,7 @@ class FittingTest {
         Pooling pooling = Pooling.parse("covariance:jitter=0.1/rbn/flat");
         try (Scope _ = Scope.open();
                 PoolingTrial trial = PoolingTrial.of(pooling)) {
-            Tensor normalized = Views.reshape(trial.describe(PoolingTrial.features(99)), 3, 7, 7);
+            Tensor normalized = trial.describe(PoolingTrial.features(99)).reshape(3, 7, 7);
             assertTensor(Barycenter.inverseRoot(normalized))
                     .isCloseTo(Tensors.identity(7, DType.F64, Device.CPU), 1e-9);
         }
@@ -56,10 +53,10 @@ class FittingTest {
     void riemannianNormOfSingularMatricesIsFinite() {
         try (Scope _ = Scope.open()) {
             Tensor zeros = Tensors.zeros(Shape.of(2, 3, 3), DType.F64, Device.CPU);
-            assertThat(Reductions.allFinite(Barycenter.inverseRoot(zeros))).isTrue();
-            Tensor mixed =
-                    Views.concat(List.of(zeros, Views.unsqueeze(Tensors.identity(3, DType.F64, Device.CPU), 0)), 0);
-            assertThat(Reductions.allFinite(Barycenter.inverseRoot(mixed))).isTrue();
+            assertThat(Barycenter.inverseRoot(zeros).allFinite()).isTrue();
+            Tensor mixed = Tensors.concat(
+                    List.of(zeros, Tensors.identity(3, DType.F64, Device.CPU).unsqueeze(0)), 0);
+            assertThat(Barycenter.inverseRoot(mixed).allFinite()).isTrue();
         }
     }
 
@@ -147,7 +144,7 @@ class FittingTest {
         SplittableRandom random = seed.random();
         Tensor mixing = Tensors.gaussian(random, Shape.of(4, 4), DType.F64);
         Tensor maps = Tensors.gaussian(random, Shape.of(3, 4, 20), DType.F64);
-        return Views.reshape(Products.matmul(mixing, maps), 3, 4, 4, 5);
+        return mixing.matmul(maps).reshape(3, 4, 4, 5);
     }
 
     @RandomTest
@@ -158,13 +155,12 @@ class FittingTest {
         try (ParameterSet parameters = initialize(pooling, 4)) {
             Fitting.fit(pooling, features, parameters, new SplittableRandom(3));
             Tensor p = parameters.get("pca.components").value();
-            assertTensor(Products.matmul(p, Views.transpose(p)))
-                    .isCloseTo(Tensors.identity(2, DType.F64, Device.CPU), 1e-13);
+            assertTensor(p.matmul(p.transpose())).isCloseTo(Tensors.identity(2, DType.F64, Device.CPU), 1e-13);
             double kept = variance(p, covariance);
             for (int i = 0; i < 10; i++) {
                 Tensor gaussian =
                         Tensors.gaussian(new SplittableRandom(seed.value() * 10 + i), Shape.of(4, 2), DType.F64);
-                Tensor other = Views.transpose(Decompositions.orthonormalColumns(gaussian, true));
+                Tensor other = Decompositions.orthonormalColumns(gaussian, true).transpose();
                 assertThat(variance(other, covariance)).isLessThanOrEqualTo(kept + 1e-12);
             }
         }
@@ -179,9 +175,9 @@ class FittingTest {
     }
 
     private static double variance(Tensor projection, Tensor covariance) {
-        Tensor projected = Products.matmul(Products.matmul(projection, covariance), Views.transpose(projection));
+        Tensor projected = projection.matmul(covariance).matmul(projection.transpose());
         double trace = 0;
-        for (double element : Views.diagonal(projected).toDoubles()) {
+        for (double element : projected.diagonal().toDoubles()) {
             trace += element;
         }
         return trace;
@@ -195,8 +191,9 @@ class FittingTest {
             try (PoolingTrial fitted = PoolingTrial.of(pooling);
                     ParameterSet fresh = initialize(pooling, PoolingTrial.CHANNELS)) {
                 fresh.all()
-                        .forEach(parameter ->
-                                fitted.parameters.get(parameter.name()).set(Tensors.copy(parameter.value())));
+                        .forEach(parameter -> fitted.parameters
+                                .get(parameter.name())
+                                .set(parameter.value().copy()));
                 assertThatThrownBy(() -> fitted.describe(PoolingTrial.features(1)))
                         .as(text)
                         .isInstanceOf(IllegalStateException.class);
@@ -309,7 +306,7 @@ class FittingTest {
             Fitting.fit(pooling, features, parameters, new SplittableRandom(3));
             Var found = pooling.apply(tape.constant(features), Bindings.of(parameters.variables(tape)));
             assertThat(found.shape()).isEqualTo(Shape.of(9, 2));
-            assertThat(Reductions.allFinite(found.value())).isTrue();
+            assertThat(found.value().allFinite()).isTrue();
         }
     }
 

@@ -18,7 +18,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -37,9 +36,9 @@ class JoinTest {
             Tensor features = PoolingTrial.features(seed.random().nextLong());
             Tensor whole = join.describe(features);
             assertThat(whole.size(1)).isEqualTo(28 + 3 + 49);
-            assertTensor(Views.slice(whole, 1, 0, 28)).isIdenticalTo(first.describe(features));
-            assertTensor(Views.slice(whole, 1, 28, 31)).isIdenticalTo(second.describe(features));
-            assertTensor(Views.slice(whole, 1, 31, 80)).isIdenticalTo(third.describe(features));
+            assertTensor(whole.slice(1, 0, 28)).isIdenticalTo(first.describe(features));
+            assertTensor(whole.slice(1, 28, 31)).isIdenticalTo(second.describe(features));
+            assertTensor(whole.slice(1, 31, 80)).isIdenticalTo(third.describe(features));
         }
     }
 
@@ -176,7 +175,7 @@ class JoinTest {
         try (Scope _ = Scope.open();
                 ParameterSet parameters = pooling.initialize(7, new SplittableRandom(1), DType.F64, Device.CPU)) {
             Fitting.fit(pooling, PoolingTrial.features(1), parameters, new SplittableRandom(1));
-            Tensor first = Tensors.copy(parameters.get("join.0.pca.mean").value());
+            Tensor first = parameters.get("join.0.pca.mean").value().copy();
             parameters.get("join.1.pca.mean").set(Tensors.full(Double.NaN, first.shape(), DType.F64, Device.CPU));
             Fitting.fit(pooling, PoolingTrial.features(2), parameters, new SplittableRandom(1));
             assertTensor(parameters.get("join.0.pca.mean").value()).isIdenticalTo(first);

@@ -14,14 +14,10 @@ import java.util.stream.Stream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -133,7 +129,7 @@ class PoolingContractTest {
         try (PoolingTrial trial = PoolingTrial.of(text)) {
             Tensor descriptors = trial.describe(PoolingTrial.features(1));
             assertThat(descriptors.shape()).isEqualTo(Shape.of(3, trial.pooling.descriptorSize(PoolingTrial.CHANNELS)));
-            assertThat(Reductions.allFinite(descriptors)).isTrue();
+            assertThat(descriptors.allFinite()).isTrue();
         }
     }
 
@@ -154,8 +150,8 @@ class PoolingContractTest {
                 gradients.remove("features"); // it has none
             }
             gradients.forEach((name, gradient) -> {
-                assertThat(Reductions.allFinite(gradient)).as(name).isTrue();
-                assertThat(Reductions.largestMagnitude(gradient)).as(name).isGreaterThan(1e-9);
+                assertThat(gradient.allFinite()).as(name).isTrue();
+                assertThat(gradient.largestMagnitude()).as(name).isGreaterThan(1e-9);
             });
         }
     }
@@ -167,8 +163,8 @@ class PoolingContractTest {
             Tensor features = PoolingTrial.features(2);
             Tensor batch = trial.describe(features);
             for (int i = 0; i < 3; i++) {
-                Tensor image = Views.slice(features, 0, i, i + 1L);
-                assertTensor(trial.describe(image)).isCloseTo(Views.slice(batch, 0, i, i + 1L), 1e-12);
+                Tensor image = features.slice(0, i, i + 1L);
+                assertTensor(trial.describe(image)).isCloseTo(batch.slice(0, i, i + 1L), 1e-12);
             }
         }
     }
@@ -179,13 +175,13 @@ class PoolingContractTest {
         assumeFalse(Pooling.parse(text).aggregation().isSpatial(), "where a position lies matters to this one");
         try (PoolingTrial trial = PoolingTrial.of(text)) {
             Tensor features = PoolingTrial.features(3);
-            Tensor flat = Views.reshape(features, 3, PoolingTrial.CHANNELS, 20);
+            Tensor flat = features.reshape(3, PoolingTrial.CHANNELS, 20);
             long[] order = new long[20];
             for (int i = 0; i < 20; i++) {
                 order[i] = (7L * i + 3) % 20;
             }
-            Tensor shuffled = Views.select(flat, 2, Tensors.ofLongs(order, Shape.of(20)));
-            Tensor wide = Views.reshape(shuffled, 3, PoolingTrial.CHANNELS, 2, 10);
+            Tensor shuffled = flat.select(2, Tensors.ofLongs(order, Shape.of(20)));
+            Tensor wide = shuffled.reshape(3, PoolingTrial.CHANNELS, 2, 10);
             assertTensor(trial.describe(wide)).isCloseTo(trial.describe(features), 1e-12);
         }
     }
@@ -209,7 +205,7 @@ class PoolingContractTest {
         try (PoolingTrial exact = PoolingTrial.of(text);
                 PoolingTrial single = exact.inSinglePrecision()) {
             Tensor features = PoolingTrial.features(5);
-            Tensor descriptors = single.describe(Tensors.to(features, DType.F32));
+            Tensor descriptors = single.describe(features.to(DType.F32));
             assertThat(descriptors.type()).isEqualTo(DType.F32);
             assertTensor(descriptors).isCloseTo(exact.describe(features), 1e-4);
         }
@@ -240,7 +236,7 @@ class PoolingContractTest {
             for (Parameter parameter : trial.parameters.all()) {
                 if (parameter.spec().role() == Role.STIEFEL) {
                     Tensor w = parameter.value();
-                    Tensor unit = Products.matmul(Views.transpose(w), w);
+                    Tensor unit = w.transpose().matmul(w);
                     assertTensor(unit).isCloseTo(Tensors.identity(w.size(1), DType.F64, w.device()), 1e-13);
                 }
             }
@@ -251,7 +247,7 @@ class PoolingContractTest {
     @MethodSource("poolings")
     void featuresOfTheWrongRankAreRefused(String text) {
         try (PoolingTrial trial = PoolingTrial.of(text)) {
-            Tensor flat = Views.reshape(PoolingTrial.features(1), 3, PoolingTrial.CHANNELS, 20);
+            Tensor flat = PoolingTrial.features(1).reshape(3, PoolingTrial.CHANNELS, 20);
             assertThatThrownBy(() -> trial.describe(flat))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("[n, channels, height, width]")
@@ -263,11 +259,11 @@ class PoolingContractTest {
     @MethodSource("poolings")
     void imagesWithoutAnythingInThemStayFinite(String text) {
         try (PoolingTrial trial = PoolingTrial.of(text)) {
-            Tensor zeros = Elementwise.mul(PoolingTrial.features(1), 0);
-            assertThat(Reductions.allFinite(trial.describe(zeros))).isTrue();
+            Tensor zeros = PoolingTrial.features(1).mul(0);
+            assertThat(trial.describe(zeros).allFinite()).isTrue();
             trial.gradients(zeros)
                     .forEach((name, gradient) ->
-                            assertThat(Reductions.allFinite(gradient)).as(name).isTrue());
+                            assertThat(gradient.allFinite()).as(name).isTrue());
         }
     }
 }

@@ -60,7 +60,7 @@ final class PoolingTrial implements AutoCloseable {
     Tensor describe(Tensor features) {
         try (Tape tape = Tape.inference()) {
             Var descriptors = pooling.apply(tape.constant(features), Bindings.of(parameters.variables(tape)));
-            return Tensors.copy(descriptors.value());
+            return descriptors.value().copy();
         }
     }
 
@@ -74,10 +74,10 @@ final class PoolingTrial implements AutoCloseable {
                     new SplittableRandom(5), y.shape(), y.value().type());
             Map<String, Tensor> found = new LinkedHashMap<>();
             try (Gradients gradients = tape.backward(y, upstream)) {
-                found.put("features", Tensors.copy(gradients.of(x)));
+                found.put("features", gradients.of(x).copy());
                 variables.forEach((name, variable) -> {
                     if (gradients.has(variable)) {
-                        found.put(name, Tensors.copy(gradients.of(variable)));
+                        found.put(name, gradients.of(variable).copy());
                     }
                 });
             }

@@ -9,12 +9,10 @@ import java.util.Map;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.backbone.Backbone;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,7 +53,8 @@ class SeveralLayersTest {
         Tensor features = PoolingTrial.features(5);
         try (PoolingTrial whole = PoolingTrial.of("average");
                 PoolingTrial part = PoolingTrial.of("layer:b,from=2,to=6/average")) {
-            assertTensor(part.describe(features)).isIdenticalTo(Views.slice(whole.describe(features), 1, 2, 6));
+            assertTensor(part.describe(features))
+                    .isIdenticalTo(whole.describe(features).slice(1, 2, 6));
         }
     }
 
@@ -121,7 +120,7 @@ class SeveralLayersTest {
             try (PoolingTrial plain = PoolingTrial.of(text);
                     PoolingTrial scaled = PoolingTrial.of(text + "/scale:2.5")) {
                 assertTensor(scaled.describe(features))
-                        .isCloseTo(Elementwise.mul(plain.describe(features), 2.5), 1e-12);
+                        .isCloseTo(plain.describe(features).mul(2.5), 1e-12);
                 assertThat(scaled.parameters.get("descriptor.scale.log").spec().role())
                         .isEqualTo(Role.BIAS);
                 scaled.parameters.assign(

@@ -9,21 +9,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Offset;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Gradients;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -49,14 +44,14 @@ class StagesTest {
 
     private static Tensor value(PoolingStage stage, Tensor x) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(stage.apply(tape.constant(x), NONE).value());
+            return stage.apply(tape.constant(x), NONE).value().copy();
         }
     }
 
     private static double[] slopes(PoolingStage stage, Tensor x) {
         try (Tape tape = Tape.recording()) {
             Var variable = tape.variable(x);
-            try (Gradients gradients = tape.backward(Arithmetic.sum(stage.apply(variable, NONE)))) {
+            try (Gradients gradients = tape.backward(stage.apply(variable, NONE).sum())) {
                 return gradients.of(variable).toDoubles();
             }
         }
@@ -93,11 +88,10 @@ class StagesTest {
     @RandomTest
     void theRootIsTheDifferenceOfTwoRoots(Seed seed) {
         double epsilon = Math.pow(10, -seed.random().nextInt(8));
-        Tensor v = Elementwise.mul(seed.gaussian(1, 6), 3);
+        Tensor v = seed.gaussian(1, 6).mul(3);
         double[] x = v.toDoubles();
         double[] y = value(new Normalization.Root(epsilon), v).toDoubles();
-        double[] opposite =
-                value(new Normalization.Root(epsilon), Elementwise.mul(v, -1)).toDoubles();
+        double[] opposite = value(new Normalization.Root(epsilon), v.mul(-1)).toDoubles();
         for (int i = 0; i < 6; i++) {
             double expected = Math.sqrt(Math.max(x[i], 0) + epsilon) - Math.sqrt(Math.max(-x[i], 0) + epsilon);
             assertThat(y[i]).isCloseTo(expected, Offset.offset(1e-14)).isEqualTo(-opposite[i]);
@@ -117,9 +111,8 @@ class StagesTest {
     void l2HasUnitLengthAndDoesNotKnowScale(Seed seed) {
         Tensor v = seed.gaussian(3, 5);
         Tensor u = value(new Normalization.L2(), v);
-        assertTensor(Reductions.sum(Elementwise.mul(u, u), 1))
-                .isCloseTo(Tensors.full(1, Shape.of(3, 1), DType.F64, Device.CPU), 1e-14);
-        assertTensor(value(new Normalization.L2(), Elementwise.mul(v, 1000))).isCloseTo(u, 1e-14);
+        assertTensor(u.mul(u).sum(1)).isCloseTo(Tensors.full(1, Shape.of(3, 1), DType.F64, Device.CPU), 1e-14);
+        assertTensor(value(new Normalization.L2(), v.mul(1000))).isCloseTo(u, 1e-14);
     }
 
     @RandomTest
@@ -127,11 +120,11 @@ class StagesTest {
         SplittableRandom random = seed.random();
         long size = 1L + random.nextInt(6);
         Tensor a = Tensors.gaussian(random, Shape.of(2, size, size), DType.F64);
-        Tensor y = Elementwise.add(a, Views.transpose(a));
+        Tensor y = a.add(a.transpose());
         Tensor v = value(new Vectorization.Triu(), y);
         assertThat(v.shape()).isEqualTo(Shape.of(2, size * (size + 1) / 2));
-        Tensor ofVectors = Reductions.sum(Elementwise.mul(v, v), 1);
-        Tensor ofMatrices = Views.reshape(Reductions.sum(Elementwise.mul(y, y), 1, 2), 2, 1);
+        Tensor ofVectors = v.mul(v).sum(1);
+        Tensor ofMatrices = y.mul(y).sum(1, 2).reshape(2, 1);
         assertTensor(ofVectors).isCloseTo(ofMatrices, 1e-14);
         Tensor flat = value(new Vectorization.Flat(), y);
         assertThat(flat.toDoubles()).containsExactly(y.toDoubles());
@@ -231,11 +224,9 @@ class StagesTest {
 
         @Override
         public Var apply(Var maps, Bindings parameters) {
-            Var sums = Arithmetic.sum(Arithmetic.mul(maps, maps), 2);
-            return Shapes.reshape(
-                    Arithmetic.scale(sums, 1.0 / maps.shape().at(2)),
-                    maps.shape().at(0),
-                    maps.shape().at(1));
+            Var sums = maps.mul(maps).sum(2);
+            return sums.mul(1.0 / maps.shape().at(2))
+                    .reshape(maps.shape().at(0), maps.shape().at(1));
         }
     }
 

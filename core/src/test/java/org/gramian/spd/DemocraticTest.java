@@ -10,12 +10,10 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -30,8 +28,9 @@ class DemocraticTest {
 
     private static Tensor matrices(Kernel kernel, Tensor maps) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(
-                    kernel.apply(tape.constant(maps), Bindings.of(Map.of())).value());
+            return kernel.apply(tape.constant(maps), Bindings.of(Map.of()))
+                    .value()
+                    .copy();
         }
     }
 
@@ -45,7 +44,7 @@ class DemocraticTest {
     void orthogonalPositionsOfAnyLengthWeighTheSameWithGammaZero() {
         double[] x = {3, 0, 0, 0, 0.1, 0, 0, 0, 7};
         Tensor k = matrices(new Democratic(0, 10, 0), Tensors.of(x, Shape.of(1, 3, 3), DType.F64));
-        double[] diagonal = Views.contiguous(Views.diagonal(k)).toDoubles();
+        double[] diagonal = k.diagonal().contiguous().toDoubles();
         assertThat(diagonal[2]).isCloseTo(diagonal[0], within(1e-5 * diagonal[0]));
         // (0.1)^4 of 7^4/3: the margin of 1e-6 takes part of the balance
         assertThat(diagonal[1]).isBetween(0.05 * diagonal[0], diagonal[0]);
@@ -54,8 +53,8 @@ class DemocraticTest {
     @Test
     void theScaleOfTheFeaturesIsKept() {
         Tensor once = matrices(new Democratic(0.5, 10, 0), maps);
-        Tensor scaled = matrices(new Democratic(0.5, 10, 0), Elementwise.mul(maps, 10));
-        assertTensor(scaled).isCloseTo(Elementwise.mul(once, 100), 1e-9);
+        Tensor scaled = matrices(new Democratic(0.5, 10, 0), maps.mul(10));
+        assertTensor(scaled).isCloseTo(once.mul(100), 1e-9);
     }
 
     @Test

@@ -12,12 +12,10 @@ import org.ejml.interfaces.decomposition.EigenDecomposition_F64;
 import org.gramian.spd.SampleMatrices.Defect;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -37,8 +35,8 @@ class DiagnosticsTest {
 
     private static Diagnostics.Channels channels(Seed seed, Defect defect, DType type) {
         try (Scope _ = Scope.open()) {
-            return Diagnostics.channels(
-                    Tensors.to(SampleMatrices.maps(SampleMatrices.random(seed), defect, 3, 9, 14), type));
+            return Diagnostics.channels(SampleMatrices.maps(SampleMatrices.random(seed), defect, 3, 9, 14)
+                    .to(type));
         }
     }
 
@@ -47,8 +45,8 @@ class DiagnosticsTest {
         for (long positions : new long[] {49, 196, 784, 3136, 12544}) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), Defect.REPEATED, 1, 9, positions);
-                Tensor rectified = Elementwise.relu(Elementwise.add(maps, 0.5));
-                assertThat(Diagnostics.channels(Tensors.to(rectified, DType.F32)))
+                Tensor rectified = maps.add(0.5).relu();
+                assertThat(Diagnostics.channels(rectified.to(DType.F32)))
                         .as("%d positions, %s", positions, seed)
                         .isEqualTo(new Diagnostics.Channels(9, 0, 1));
             }
@@ -59,8 +57,8 @@ class DiagnosticsTest {
     void threeEqualChannelsAreTwoDuplicates() {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(2), 2, 6, 8);
-            Views.slice(maps, 1, 3, 4).copyFrom(Views.slice(maps, 1, 0, 1));
-            Views.slice(maps, 1, 5, 6).copyFrom(Views.slice(maps, 1, 0, 1));
+            maps.slice(1, 3, 4).copyFrom(maps.slice(1, 0, 1));
+            maps.slice(1, 5, 6).copyFrom(maps.slice(1, 0, 1));
             assertThat(Diagnostics.channels(maps)).isEqualTo(new Diagnostics.Channels(6, 0, 2));
         }
     }
@@ -69,9 +67,9 @@ class DiagnosticsTest {
     void aChannelThatLivesInOneImageIsNotDead() {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(2), 2, 5, 8);
-            Tensors.fill(Views.slice(Views.slice(maps, 0, 0, 1), 1, 1, 2), 0);
+            maps.slice(0, 0, 1).slice(1, 1, 2).fill(0);
             assertThat(Diagnostics.channels(maps)).isEqualTo(new Diagnostics.Channels(5, 0, 0));
-            Views.slice(Views.slice(maps, 0, 0, 1), 1, 2, 3).copyFrom(Views.slice(Views.slice(maps, 0, 0, 1), 1, 4, 5));
+            maps.slice(0, 0, 1).slice(1, 2, 3).copyFrom(maps.slice(0, 0, 1).slice(1, 4, 5));
             assertThat(Diagnostics.channels(maps))
                     .as("equal in one image only")
                     .isEqualTo(new Diagnostics.Channels(5, 0, 0));
@@ -81,9 +79,10 @@ class DiagnosticsTest {
     @Test
     void channelsFarFromTheOriginAreNotTakenForDuplicates() {
         try (Scope _ = Scope.open()) {
-            Tensor maps = Elementwise.add(
-                    Elementwise.mul(SampleMatrices.gaussian(SampleMatrices.random(3), 1, 20, 30), 0.01), 100);
-            assertThat(Diagnostics.channels(Tensors.to(maps, DType.F32))).isEqualTo(new Diagnostics.Channels(20, 0, 0));
+            Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(3), 1, 20, 30)
+                    .mul(0.01)
+                    .add(100);
+            assertThat(Diagnostics.channels(maps.to(DType.F32))).isEqualTo(new Diagnostics.Channels(20, 0, 0));
         }
     }
 
@@ -125,7 +124,7 @@ class DiagnosticsTest {
             RandomGenerator random = SampleMatrices.random(4);
             Tensor small = SampleMatrices.withEigenvalues(random, 1e-3, 2e-3, 4e-3);
             Tensor large = SampleMatrices.withEigenvalues(random, 10, 20, 50);
-            Diagnostics.Spectrum found = Diagnostics.spectrum(Views.concat(List.of(small, large), 0));
+            Diagnostics.Spectrum found = Diagnostics.spectrum(Tensors.concat(List.of(small, large), 0));
             assertThat(found.condition()).isCloseTo(5, within(1e-10));
             assertThat(found.smallest()).isCloseTo(1e-3, within(1e-13));
             assertThat(found.largest()).isCloseTo(50, within(1e-12));

@@ -18,8 +18,6 @@ import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.SampleMatrices.Defect;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -194,7 +192,7 @@ class KernelGradientTest {
                 Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), Defect.REPEATED, 2, 7, 5);
                 Tensor g = SampleMatrices.gaussian(SampleMatrices.random(seed.value() + 1), 2, 7, 7);
                 Tensor gradient = gradient(kernel, maps, g);
-                assertThat(Reductions.largestMagnitude(Reductions.sum(gradient, 1)))
+                assertThat(gradient.sum(1).largestMagnitude())
                         .as("%s, %s", kernel, seed)
                         .isLessThan(1e-13);
             }
@@ -210,15 +208,14 @@ class KernelGradientTest {
                         Tape tape = Tape.recording()) {
                     Var maps = tape.variable(Tensors.full(value, Shape.of(2, 6, 5), type, Device.CPU));
                     Var k = kernel.apply(List.of(maps));
-                    assertThat(Reductions.allFinite(k.value()))
+                    assertThat(k.value().allFinite())
                             .as("%s, all maps %s, %s", kernel, value, type)
                             .isTrue();
-                    Tensor g = Tensors.to(
-                            SampleMatrices.gaussian(
-                                    SampleMatrices.random(5), k.shape().sizes()),
-                            type);
+                    Tensor g = SampleMatrices.gaussian(
+                                    SampleMatrices.random(5), k.shape().sizes())
+                            .to(type);
                     try (Gradients gradients = tape.backward(k, g)) {
-                        assertThat(Reductions.allFinite(gradients.of(maps)))
+                        assertThat(gradients.of(maps).allFinite())
                                 .as("gradient of %s, all maps %s, %s", kernel, value, type)
                                 .isTrue();
                     }
@@ -228,14 +225,14 @@ class KernelGradientTest {
     }
 
     private static double inner(Tensor a, Tensor b) {
-        return Reductions.sum(Elementwise.mul(a, b)).item();
+        return a.mul(b).sum().item();
     }
 
     static Tensor gradient(Kernel kernel, Tensor maps, Tensor g) {
         try (Tape tape = Tape.recording()) {
             Var m = tape.variable(maps);
             try (Gradients gradients = tape.backward(kernel.apply(m, Bindings.of(Map.of())), g)) {
-                return Tensors.copy(gradients.of(m));
+                return gradients.of(m).copy();
             }
         }
     }

@@ -17,12 +17,10 @@ import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.SampleMatrices.Defect;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
@@ -76,7 +74,8 @@ class KernelLawsTest {
         for (Defect defect : Defect.values()) {
             for (DType type : List.of(DType.F64, DType.F32)) {
                 try (Scope _ = Scope.open()) {
-                    Tensor maps = Tensors.to(SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 9, 6), type);
+                    Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 9, 6)
+                            .to(type);
                     for (Kernel kernel : UNIT_DIAGONAL) {
                         assertThat(Arrays.stream(apply(kernel, maps).toDoubles()))
                                 .as("%s, %s, %s, %s", kernel, defect, type, seed)
@@ -123,8 +122,8 @@ class KernelLawsTest {
     void theDefaultJitterKeepsSinglePrecisionKernelsOfManyDeadChannelsDefinite() {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(1), 1, 64, 30);
-            Tensors.fill(Views.slice(maps, 1, 0, 40), 0);
-            Tensor k = apply(new Rbf(new Sigma.Mean(), Rbf.DEFAULT_JITTER), Tensors.to(maps, DType.F32));
+            maps.slice(1, 0, 40).fill(0);
+            Tensor k = apply(new Rbf(new Sigma.Mean(), Rbf.DEFAULT_JITTER), maps.to(DType.F32));
             assertThat(Diagnostics.spectrum(k).smallest()).isGreaterThan(0.5 * Rbf.DEFAULT_JITTER);
         }
     }
@@ -136,7 +135,7 @@ class KernelLawsTest {
         for (long seed = 1; seed <= 5; seed++) {
             try (Scope _ = Scope.open()) {
                 Tensor noise = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 64, 49);
-                Tensor maps = Tensors.to(Elementwise.add(Elementwise.mul(noise, 0.01), 100), DType.F32);
+                Tensor maps = noise.mul(0.01).add(100).to(DType.F32);
                 double[][] exact = SampleMatrices.rows(maps, 0);
                 double sigma = PaperDefinitionOracle.meanDistance(exact);
                 double[] expected = SampleMatrices.flat(PaperDefinitionOracle.rbf(exact, sigma));
@@ -166,8 +165,8 @@ class KernelLawsTest {
     void manyDeadChannelsDoNotBlurTheMeanDistanceInSinglePrecision(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 64, 49);
-            Tensors.fill(Views.slice(maps, 1, 0, 40), 0);
-            Tensor single = Tensors.to(maps, DType.F32);
+            maps.slice(1, 0, 40).fill(0);
+            Tensor single = maps.to(DType.F32);
             double[][] exact = SampleMatrices.rows(single, 0);
             double sigma = PaperDefinitionOracle.meanDistance(exact);
             double[] expected = SampleMatrices.flat(PaperDefinitionOracle.rbf(exact, sigma));
@@ -184,11 +183,11 @@ class KernelLawsTest {
     void mapsThatAreAllEqualGiveOnesHoweverLargeTheyAre() {
         for (double value : new double[] {0.1, 100, 1e4, 1e6}) {
             try (Scope _ = Scope.open()) {
-                Tensor one = Elementwise.mul(SampleMatrices.gaussian(SampleMatrices.random(6), 1, 1, 30), value);
-                Tensor maps = Tensors.copy(Views.expand(one, 1, 7, 30));
+                Tensor one = SampleMatrices.gaussian(SampleMatrices.random(6), 1, 1, 30)
+                        .mul(value);
+                Tensor maps = one.expand(1, 7, 30).copy();
                 for (Sigma option : List.of(new Sigma.Mean(), new Sigma.MeanFull())) {
-                    double[] k = apply(new Rbf(option, 0), Tensors.to(maps, DType.F32))
-                            .toDoubles();
+                    double[] k = apply(new Rbf(option, 0), maps.to(DType.F32)).toDoubles();
                     assertThat(k).as("%s, maps of size %s", option, value).containsOnly(1.0);
                 }
             }
@@ -218,12 +217,12 @@ class KernelLawsTest {
                 Kernel kernel = new Rbf(new Sigma.MeanFull(), 1e-4);
                 Tensor k = apply(kernel, maps);
                 for (double scale : new double[] {1e-3, 0.7, -2, 1e4}) {
-                    assertThat(RelativeError.of(apply(kernel, Elementwise.mul(maps, scale)), k))
+                    assertThat(RelativeError.of(apply(kernel, maps.mul(scale)), k))
                             .as("scale %s, %s, %s", scale, defect, seed)
                             .isLessThan(1e-13);
                 }
                 Tensor fixed = apply(new Rbf(new Sigma.Fixed(2), 1e-4), maps);
-                Tensor scaled = apply(new Rbf(new Sigma.Fixed(2), 1e-4), Elementwise.mul(maps, 0.5));
+                Tensor scaled = apply(new Rbf(new Sigma.Fixed(2), 1e-4), maps.mul(0.5));
                 assertThat(RelativeError.of(scaled, fixed)).isGreaterThan(0.01);
             }
         }
@@ -254,17 +253,18 @@ class KernelLawsTest {
     }
 
     private static Tensor select(Tensor source, int dimension, Tensor places) {
-        return Views.select(source, dimension, places);
+        return source.select(dimension, places);
     }
 
     private static double[] diagonal(Tensor k) {
-        return Views.diagonal(k).toDoubles();
+        return k.diagonal().toDoubles();
     }
 
     private static Tensor apply(Kernel kernel, Tensor maps) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(
-                    kernel.apply(tape.constant(maps), Bindings.of(Map.of())).value());
+            return kernel.apply(tape.constant(maps), Bindings.of(Map.of()))
+                    .value()
+                    .copy();
         }
     }
 }

@@ -17,8 +17,6 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
@@ -52,7 +50,7 @@ class PaperDefinitionTest {
                         Tape tape = Tape.inference()) {
                     Tensor exact = SampleMatrices.maps(
                             SampleMatrices.random(seed), defect, shape.at(0), shape.at(1), shape.at(2));
-                    Tensor maps = Tensors.to(exact, type);
+                    Tensor maps = exact.to(type);
                     Tensor k = kernel.apply(List.of(tape.constant(maps))).value();
                     for (int image = 0; image < shape.at(0); image++) {
                         double[][] expected = kernel.definition().apply(SampleMatrices.rows(maps, image));
@@ -93,7 +91,7 @@ class PaperDefinitionTest {
                 Tape tape = Tape.inference()) {
             Tensor maps = SampleMatrices.maps(random, Defect.TWO_DEAD, 2, 7, 12);
             Tensor w = Stiefel.random(random, Shape.of(7, 4), DType.F64);
-            Var features = tape.constant(Tensors.copy(Views.reshape(maps, 2, 7, 3, 4)));
+            Var features = tape.constant(maps.reshape(2, 7, 3, 4).copy());
             Bindings bindings = Bindings.of(Map.of("spd0.weight", tape.constant(w)));
             double[] found = Pooling.parse("rbf:jitter=0/spd:4/relu/triu/root/l2")
                     .apply(features, bindings)

@@ -15,7 +15,6 @@ import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.layer.UpperTriangle;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
@@ -131,7 +130,7 @@ class PrintedGradientTest {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(at);
             try (Gradients gradients = tape.backward(layer.apply(x), g)) {
-                return Tensors.copy(gradients.of(x));
+                return gradients.of(x).copy();
             }
         }
     }

@@ -7,11 +7,8 @@ import java.util.random.RandomGenerator;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Tape;
 import org.gramian.spd.layer.QuadraticForms;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
@@ -31,9 +28,9 @@ class QuadraticFormsTest {
                 Tensor y = SampleMatrices.symmetric(random, 1, 5);
                 Tensor l = SampleMatrices.gaussian(random, 5, columns);
                 Tensor r = SampleMatrices.gaussian(random, 5, columns);
-                Tensor all = Products.matmul(Products.matmul(Views.transpose(l), Views.reshape(y, 5, 5)), r);
+                Tensor all = l.transpose().matmul(y.reshape(5, 5)).matmul(r);
                 assertThat(RelativeError.of(
-                                forms(y, l, r).toDoubles(), Views.diagonal(all).toDoubles()))
+                                forms(y, l, r).toDoubles(), all.diagonal().toDoubles()))
                         .as("%d columns, %s", columns, seed)
                         .isLessThan(1e-13);
             }
@@ -78,8 +75,9 @@ class QuadraticFormsTest {
 
     private static Tensor forms(Tensor y, Tensor l, Tensor r) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(QuadraticForms.of(tape.constant(y), tape.constant(l), tape.constant(r))
-                    .value());
+            return QuadraticForms.of(tape.constant(y), tape.constant(l), tape.constant(r))
+                    .value()
+                    .copy();
         }
     }
 }

@@ -12,12 +12,9 @@ import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
@@ -35,7 +32,7 @@ class RetractionTest {
             for (double step : new double[] {1e-3, 0.1, 1}) {
                 try (Scope _ = Scope.open()) {
                     Tensor w = point(3, shape);
-                    Tensor moved = retraction.apply(w, Elementwise.mul(tangent(4, w), step));
+                    Tensor moved = retraction.apply(w, tangent(4, w).mul(step));
                     assertThat(Stiefel.orthogonalityError(moved))
                             .as("%s of %s, step %s", retraction, shape, step)
                             .isLessThan(1e-13);
@@ -50,7 +47,7 @@ class RetractionTest {
         for (Shape shape : StiefelTest.SHAPES) {
             try (Scope _ = Scope.open()) {
                 Tensor w = point(5, shape);
-                Tensor same = retraction.apply(w, Elementwise.mul(w, 0));
+                Tensor same = retraction.apply(w, w.mul(0));
                 assertThat(RelativeError.of(same, w)).as("%s", shape).isLessThan(1e-14);
             }
         }
@@ -64,8 +61,8 @@ class RetractionTest {
                 Tensor w = point(6, shape);
                 Tensor xi = tangent(7, w);
                 for (double t : new double[] {1e-3, 1e-4, 1e-5}) {
-                    Tensor moved = retraction.apply(w, Elementwise.mul(xi, t));
-                    Tensor slope = Elementwise.mul(Elementwise.sub(moved, w), 1 / t);
+                    Tensor moved = retraction.apply(w, xi.mul(t));
+                    Tensor slope = moved.sub(w).mul(1 / t);
                     assertThat(RelativeError.of(slope, xi))
                             .as("%s of %s at t = %s", retraction, shape, t)
                             .isLessThan(20 * t);
@@ -80,12 +77,12 @@ class RetractionTest {
             for (double step : new double[] {1e-3, 0.1, 0.5}) {
                 try (Scope _ = Scope.open()) {
                     Tensor w = point(seed.value(), shape);
-                    Tensor xi = Elementwise.mul(tangent(seed.value() + 1, w), step);
+                    Tensor xi = tangent(seed.value() + 1, w).mul(step);
                     assertThat(RelativeError.of(Retraction.CHOLESKY_QR.apply(w, xi), Retraction.QR.apply(w, xi)))
                             .as("%s, step %s, %s", shape, step, seed)
                             .isLessThan(1e-12);
-                    Tensor w32 = Tensors.to(w, DType.F32);
-                    Tensor xi32 = Tensors.to(xi, DType.F32);
+                    Tensor w32 = w.to(DType.F32);
+                    Tensor xi32 = xi.to(DType.F32);
                     assertThat(RelativeError.of(
                                     Retraction.CHOLESKY_QR.apply(w32, xi32), Retraction.QR.apply(w32, xi32)))
                             .as("%s in F32, step %s, %s", shape, step, seed)
@@ -99,8 +96,8 @@ class RetractionTest {
     void thePolarRetractionIsTheNearestPoint(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor w = point(seed.value(), Shape.of(8, 3));
-            Tensor xi = Elementwise.mul(tangent(seed.value() + 1, w), 0.3);
-            Tensor target = Elementwise.add(w, xi);
+            Tensor xi = tangent(seed.value() + 1, w).mul(0.3);
+            Tensor target = w.add(xi);
             double polar = distance(Retraction.POLAR.apply(w, xi), target);
             for (Retraction other : Retraction.values()) {
                 assertThat(polar)
@@ -114,16 +111,16 @@ class RetractionTest {
     void qrWithTheSignsOfTheLibraryIsQrUpToSigns(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor w = point(seed.value(), Shape.of(9, 4));
-            Tensor xi = Elementwise.mul(tangent(seed.value() + 1, w), 0.3);
+            Tensor xi = tangent(seed.value() + 1, w).mul(0.3);
             Tensor unsigned = Retraction.QR_UNSIGNED.apply(w, xi);
-            Tensor cosines = Reductions.sum(Elementwise.mul(unsigned, Retraction.QR.apply(w, xi)), 0);
-            assertThat(Elementwise.abs(cosines).toDoubles())
+            Tensor cosines = unsigned.mul(Retraction.QR.apply(w, xi)).sum(0);
+            assertThat(cosines.abs().toDoubles())
                     .as("%s", seed)
                     .containsExactly(new double[] {1, 1, 1, 1}, within(1e-13));
             assertThat(unsigned.toDoubles())
                     .as("%s", seed)
-                    .containsExactly(Decompositions.orthonormalColumns(Elementwise.add(w, xi), false)
-                            .toDoubles());
+                    .containsExactly(
+                            Decompositions.orthonormalColumns(w.add(xi), false).toDoubles());
         }
     }
 
@@ -162,10 +159,9 @@ class RetractionTest {
             for (int step = 0; step < 1000; step++) {
                 try (Scope scope = Scope.open()) {
                     Tensor z = Stiefel.project(w, SampleMatrices.gaussian(random, 64, 64));
-                    Tensor xi = Elementwise.mul(z, 0.01 / Math.sqrt(inner(z, z)));
+                    Tensor xi = z.mul(0.01 / Math.sqrt(inner(z, z)));
                     Tensor moved = (fixSigns ? Retraction.QR : Retraction.QR_UNSIGNED).apply(w, xi);
-                    double[] cosines =
-                            Reductions.sum(Elementwise.mul(w, moved), 0).toDoubles();
+                    double[] cosines = w.mul(moved).sum(0).toDoubles();
                     for (double cosine : cosines) {
                         flips += cosine < 0.9 ? 1 : 0;
                     }
@@ -199,15 +195,15 @@ class RetractionTest {
                 w,
                 SampleMatrices.gaussian(SampleMatrices.random(seed), w.shape().sizes()));
         double norm = Math.sqrt(inner(z, z));
-        return norm < 1e-12 ? z : Elementwise.mul(z, 1 / norm);
+        return norm < 1e-12 ? z : z.mul(1 / norm);
     }
 
     private static double distance(Tensor a, Tensor b) {
-        Tensor difference = Elementwise.sub(a, b);
+        Tensor difference = a.sub(b);
         return Math.sqrt(inner(difference, difference));
     }
 
     private static double inner(Tensor a, Tensor b) {
-        return Reductions.sum(Elementwise.mul(a, b)).item();
+        return a.mul(b).sum().item();
     }
 }

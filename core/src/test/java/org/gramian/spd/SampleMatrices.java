@@ -7,13 +7,10 @@ import java.util.stream.Stream;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.Seed;
 
 /** Random and nasty maps and matrices, in double precision unless said otherwise. */
@@ -47,12 +44,12 @@ final class SampleMatrices {
     static Tensor maps(RandomGenerator random, Defect defect, long n, long channels, long positions) {
         Tensor maps = gaussian(random, n, channels, positions);
         try (Scope _ = Scope.open()) {
-            Tensor second = Views.slice(maps, 1, 1, 2);
+            Tensor second = maps.slice(1, 1, 2);
             switch (defect) {
                 case NONE -> {}
-                case REPEATED -> second.copyFrom(Views.slice(maps, 1, channels - 1, channels));
-                case DEAD -> Tensors.fill(second, 0);
-                case TWO_DEAD -> Tensors.fill(Views.slice(maps, 1, 0, 2), 0);
+                case REPEATED -> second.copyFrom(maps.slice(1, channels - 1, channels));
+                case DEAD -> second.fill(0);
+                case TWO_DEAD -> maps.slice(1, 0, 2).fill(0);
             }
         }
         return maps;
@@ -62,9 +59,9 @@ final class SampleMatrices {
     static Tensor withEigenvalues(RandomGenerator random, double... values) {
         try (Scope scope = Scope.open()) {
             Tensor u = orthogonal(random, values.length);
-            Tensor scaled = Elementwise.mul(u, Tensors.of(values, Shape.of(1, values.length), DType.F64));
-            Tensor matrix = Products.matmul(scaled, Views.transpose(u));
-            return scope.keep(Views.unsqueeze(Decompositions.symmetric(matrix), 0));
+            Tensor scaled = u.mul(Tensors.of(values, Shape.of(1, values.length), DType.F64));
+            Tensor matrix = scaled.matmul(u.transpose());
+            return scope.keep(Decompositions.symmetric(matrix).unsqueeze(0));
         }
     }
 
@@ -87,7 +84,7 @@ final class SampleMatrices {
     }
 
     static Tensor transpose(Tensor matrices) {
-        return Views.contiguous(Views.transpose(matrices));
+        return matrices.transpose().contiguous();
     }
 
     /** The rows of one image or matrix of a batch {@code [n, a, b]}. */

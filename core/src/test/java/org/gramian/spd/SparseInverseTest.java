@@ -26,8 +26,7 @@ class SparseInverseTest {
         int size = (int) Math.sqrt(covariance.length);
         try (Tape tape = Tape.inference()) {
             Tensor s = Tensors.of(covariance, Shape.of(1, size, size), DType.F64);
-            return Tensors.copy(
-                    SparseInverse.of(tape.constant(s), 5, sparsity, 1).value());
+            return SparseInverse.of(tape.constant(s), 5, sparsity, 1).value().copy();
         }
     }
 

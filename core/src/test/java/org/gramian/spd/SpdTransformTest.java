@@ -11,7 +11,6 @@ import org.gramian.autodiff.Tape;
 import org.gramian.spd.layer.SpdTransform;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -80,8 +79,8 @@ class SpdTransformTest {
         try (Scope _ = Scope.open()) {
             Tensor k = SampleMatrices.positiveDefinite(random, 1, 6);
             Tensor column = SampleMatrices.gaussian(random, 6, 1);
-            Tensor w =
-                    Tensors.copy(Elementwise.mul(column, Tensors.of(new double[] {1, 2}, Shape.of(1, 2), DType.F64)));
+            Tensor w = column.mul(Tensors.of(new double[] {1, 2}, Shape.of(1, 2), DType.F64))
+                    .copy();
             assertThat(Diagnostics.spectrum(transformed(k, w)).smallest())
                     .as("%s", seed)
                     .isCloseTo(0, within(1e-12));
@@ -104,8 +103,9 @@ class SpdTransformTest {
 
     private static Tensor transformed(Tensor k, Tensor w) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(
-                    SpdTransform.apply(tape.constant(k), tape.constant(w)).value());
+            return SpdTransform.apply(tape.constant(k), tape.constant(w))
+                    .value()
+                    .copy();
         }
     }
 }

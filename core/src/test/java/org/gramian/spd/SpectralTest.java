@@ -19,14 +19,10 @@ import org.gramian.spd.SpectralFunction.Power;
 import org.gramian.spd.SpectralFunction.ReEig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
@@ -100,8 +96,8 @@ class SpectralTest {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(47);
             Tensor a = SampleMatrices.gaussian(random, 1, 4, 4);
-            Tensor skew = Elementwise.sub(a, Views.transpose(a));
-            Tensor s = Elementwise.add(SampleMatrices.withEigenvalues(random, 1, 2, 4, 7), skew);
+            Tensor skew = a.sub(a.transpose());
+            Tensor s = SampleMatrices.withEigenvalues(random, 1, 2, 4, 7).add(skew);
             GradientCheck.Report report = GradientCheck.of(x -> function.apply(x.getFirst()))
                     .withUpstream(upstream)
                     .check(s);
@@ -119,7 +115,7 @@ class SpectralTest {
                 Var s = tape.variable(SampleMatrices.withEigenvalues(SampleMatrices.random(3), -2, -1, 0, 0.25));
                 Tensor g = SampleMatrices.gaussian(SampleMatrices.random(4), 1, 4, 4);
                 try (Gradients gradients = tape.backward(function.apply(s), g)) {
-                    assertThat(Reductions.largestMagnitude(gradients.of(s)))
+                    assertThat(gradients.of(s).largestMagnitude())
                             .as("%s", function)
                             .isZero();
                 }
@@ -135,10 +131,10 @@ class SpectralTest {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.recording()) {
                 Tensor s = SampleMatrices.withEigenvalues(random, 0, 0, 0, 0, 300, 500, 800, 1000);
-                Tensor noise = Elementwise.mul(SampleMatrices.symmetric(random, 1, 8), 2 * 0x1p-23 * 1000 / 8);
-                Var one = tape.variable(Tensors.to(s, DType.F32));
-                Var other = tape.variable(Tensors.to(Elementwise.add(s, noise), DType.F32));
-                Tensor g = Tensors.to(SampleMatrices.gaussian(random, 1, 8, 8), DType.F32);
+                Tensor noise = SampleMatrices.symmetric(random, 1, 8).mul(2 * 0x1p-23 * 1000 / 8);
+                Var one = tape.variable(s.to(DType.F32));
+                Var other = tape.variable(s.add(noise).to(DType.F32));
+                Tensor g = SampleMatrices.gaussian(random, 1, 8, 8).to(DType.F32);
                 Var y = function.apply(one);
                 assertThat(RelativeError.of(function.apply(other).value(), y.value()))
                         .as("%s, %s", function, seed)
@@ -146,7 +142,7 @@ class SpectralTest {
                 try (Gradients gradients = tape.backward(y, g)) {
                     double steepest = function.slope(Tensors.full(300, Shape.of(1), DType.F32, Device.CPU))
                             .item();
-                    assertThat(Reductions.largestMagnitude(gradients.of(one)))
+                    assertThat(gradients.of(one).largestMagnitude())
                             .as("no slope of the noise, %s, %s", function, seed)
                             .isLessThan(300 * steepest);
                 }
@@ -167,14 +163,14 @@ class SpectralTest {
     @Test
     void everyMatrixOfABatchHasAFloorOfItsOwn() {
         try (Scope _ = Scope.open()) {
-            Tensor small = Tensors.to(SampleMatrices.withEigenvalues(SampleMatrices.random(5), 1e-4, 1, 2), DType.F32);
-            Tensor large =
-                    Tensors.to(SampleMatrices.withEigenvalues(SampleMatrices.random(6), 1e-4, 1, 1e4), DType.F32);
-            Tensor both = apply(new Log(FLOOR), Views.concat(List.of(small, large), 0));
-            assertThat(RelativeError.of(Views.slice(both, 0, 0, 1), apply(new Log(FLOOR), small)))
+            Tensor small = SampleMatrices.withEigenvalues(SampleMatrices.random(5), 1e-4, 1, 2)
+                    .to(DType.F32);
+            Tensor large = SampleMatrices.withEigenvalues(SampleMatrices.random(6), 1e-4, 1, 1e4)
+                    .to(DType.F32);
+            Tensor both = apply(new Log(FLOOR), Tensors.concat(List.of(small, large), 0));
+            assertThat(RelativeError.of(both.slice(0, 0, 1), apply(new Log(FLOOR), small)))
                     .isLessThan(1e-6);
-            assertThat(Diagnostics.spectrum(Tensors.to(Views.slice(both, 0, 1, 2), DType.F64))
-                            .smallest())
+            assertThat(Diagnostics.spectrum(both.slice(0, 1, 2).to(DType.F64)).smallest())
                     .isCloseTo(Math.log(SpectralFunction.ROUNDINGS * 0x1p-23 * 1e4), within(1e-3));
         }
     }
@@ -199,9 +195,7 @@ class SpectralTest {
         try (Scope _ = Scope.open()) {
             Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
             Tensor root = apply(new Power(0.5, FLOOR), s);
-            assertThat(RelativeError.of(Products.matmul(root, root), s))
-                    .as("%s", seed)
-                    .isLessThan(1e-13);
+            assertThat(RelativeError.of(root.matmul(root), s)).as("%s", seed).isLessThan(1e-13);
             assertThat(Diagnostics.spectrum(root).isPositiveDefinite()).isTrue();
         }
     }
@@ -219,12 +213,12 @@ class SpectralTest {
                     .isLessThan(1e-13);
             Tensor log = apply(new Log(FLOOR), s);
             Tensor logOfPower = apply(new Log(FLOOR), apply(new Power(0.3, FLOOR), s));
-            assertThat(RelativeError.of(logOfPower, Elementwise.mul(log, 0.3)))
+            assertThat(RelativeError.of(logOfPower, log.mul(0.3)))
                     .as("%s", seed)
                     .isLessThan(1e-12);
             Tensor fourth = apply(new Power(0.25, FLOOR), s);
-            Tensor square = Products.matmul(fourth, fourth);
-            assertThat(RelativeError.of(Products.matmul(square, square), s))
+            Tensor square = fourth.matmul(fourth);
+            assertThat(RelativeError.of(square.matmul(square), s))
                     .as("%s", seed)
                     .isLessThan(1e-13);
         }
@@ -271,7 +265,7 @@ class SpectralTest {
                 assertThat(RelativeError.of(SampleMatrices.transpose(y), y))
                         .as("%s, %s", function, seed)
                         .isLessThan(1e-14);
-                assertThat(RelativeError.of(Products.matmul(s, y), Products.matmul(y, s)))
+                assertThat(RelativeError.of(s.matmul(y), y.matmul(s)))
                         .as("%s, %s", function, seed)
                         .isLessThan(1e-12);
             }
@@ -289,11 +283,11 @@ class SpectralTest {
 
     static Tensor apply(SpectralFunction function, Tensor s) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(function.apply(tape.constant(s)).value());
+            return function.apply(tape.constant(s)).value().copy();
         }
     }
 
     private static Tensor turned(Tensor s, Tensor q) {
-        return Products.matmul(Products.matmul(q, s), Views.transpose(q));
+        return q.matmul(s).matmul(q.transpose());
     }
 }

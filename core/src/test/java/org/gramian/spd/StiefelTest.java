@@ -9,13 +9,9 @@ import org.gramian.spd.layer.Stiefel;
 import org.gramian.spd.layer.Stiefel.Metric;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.RelativeError;
 import org.gramian.testing.Seed;
@@ -85,15 +81,15 @@ class StiefelTest {
             Tensor f = SampleMatrices.gaussian(random, 6, 3);
             Tensor canonical = Stiefel.gradient(w, f, Metric.CANONICAL);
             Tensor euclidean = Stiefel.gradient(w, f, Metric.EUCLIDEAN);
-            Tensor wf = Products.matmul(Views.transpose(w), f);
+            Tensor wf = w.transpose().matmul(f);
             // ⟨F, Z⟩ = ⟨∇, Z⟩ in the metric's inner product for every tangent Z
             Tensor z = Stiefel.project(w, SampleMatrices.gaussian(random, 6, 3));
             assertThat(inner(euclidean, z)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
-            Tensor half = Elementwise.addScaled(z, Products.matmul(w, Products.matmul(Views.transpose(w), z)), -0.5);
+            Tensor half = z.addScaled(w.matmul(w.transpose().matmul(z)), -0.5);
             assertThat(inner(canonical, half)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
-            Tensor skew = Elementwise.sub(wf, Views.transpose(wf));
-            Tensor difference = Elementwise.sub(canonical, euclidean);
-            assertThat(RelativeError.of(difference, Elementwise.mul(Products.matmul(w, skew), 0.5)))
+            Tensor skew = wf.sub(wf.transpose());
+            Tensor difference = canonical.sub(euclidean);
+            assertThat(RelativeError.of(difference, w.matmul(skew).mul(0.5)))
                     .as("they differ by W·skew(WᵀF), %s", seed)
                     .isLessThan(1e-13);
         }
@@ -105,7 +101,7 @@ class StiefelTest {
             RandomGenerator random = SampleMatrices.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(5, 5), DType.F64);
             Tensor f = SampleMatrices.gaussian(random, 5, 5);
-            Tensor twice = Elementwise.mul(Stiefel.gradient(w, f, Metric.EUCLIDEAN), 2);
+            Tensor twice = Stiefel.gradient(w, f, Metric.EUCLIDEAN).mul(2);
             assertThat(RelativeError.of(Stiefel.gradient(w, f, Metric.CANONICAL), twice))
                     .as("%s", seed)
                     .isLessThan(1e-13);
@@ -122,7 +118,7 @@ class StiefelTest {
             assertThat(RelativeError.of(Stiefel.project(w, projected), projected))
                     .as("%s", seed)
                     .isLessThan(1e-14);
-            assertThat(inner(Elementwise.sub(z, projected), projected))
+            assertThat(inner(z.sub(projected), projected))
                     .as("it is orthogonal, %s", seed)
                     .isCloseTo(0, within(1e-12));
             Tensor canonical = Stiefel.gradient(w, z, Metric.CANONICAL);
@@ -136,17 +132,17 @@ class StiefelTest {
     void theOrthogonalityErrorIsTheLargestEntryOfTheDifference() {
         try (Scope _ = Scope.open()) {
             Tensor w = Stiefel.random(SampleMatrices.random(1), Shape.of(5, 2), DType.F64);
-            assertThat(Stiefel.orthogonalityError(Elementwise.mul(w, 2))).isCloseTo(3, within(1e-13));
+            assertThat(Stiefel.orthogonalityError(w.mul(2))).isCloseTo(3, within(1e-13));
         }
     }
 
     /** {@code max |WᵀZ + ZᵀW|}. */
     static double distanceFromTangent(Tensor w, Tensor z) {
-        Tensor wz = Products.matmul(Views.transpose(w), z);
-        return Reductions.largestMagnitude(Decompositions.symmetric(wz)) * 2;
+        Tensor wz = w.transpose().matmul(z);
+        return Decompositions.symmetric(wz).largestMagnitude() * 2;
     }
 
     private static double inner(Tensor a, Tensor b) {
-        return Reductions.sum(Elementwise.mul(a, b)).item();
+        return a.mul(b).sum().item();
     }
 }

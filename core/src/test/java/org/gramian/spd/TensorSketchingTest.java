@@ -33,7 +33,7 @@ class TensorSketchingTest {
 
     private static Tensor sketch(TensorSketching sketching, Tensor matrices) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(sketching.apply(tape.constant(matrices)).value());
+            return sketching.apply(tape.constant(matrices)).value().copy();
         }
     }
 
@@ -129,7 +129,7 @@ class TensorSketchingTest {
                         .hasMessageContaining("" + wrong);
                 assertThatThrownBy(() -> TensorSketching.of(8, signs, bins)).hasMessageContaining("sketch");
             }
-            assertThatThrownBy(() -> sketch(drawn(SampleMatrices.random(1), 4, 3), Tensors.copy(signs)))
+            assertThatThrownBy(() -> sketch(drawn(SampleMatrices.random(1), 4, 3), signs.copy()))
                     .hasMessageContaining("[n, 3, 3]");
         }
     }

@@ -7,19 +7,15 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.random.RandomGenerator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Gradients;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Rbf.Sigma;
 import org.gramian.spd.layer.SpdTransform;
 import org.gramian.spd.layer.UpperTriangle;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -109,12 +105,12 @@ class UpperTriangleTest {
     }
 
     private static Var symmetrized(Var x) {
-        return Arithmetic.scale(Arithmetic.add(x, Shapes.transpose(x, 1, 2)), 0.5);
+        return x.add(x.transpose(1, 2)).mul(0.5);
     }
 
     private static Tensor vectorized(Tensor y) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(UpperTriangle.vectorize(tape.constant(y)).value());
+            return UpperTriangle.vectorize(tape.constant(y)).value().copy();
         }
     }
 
@@ -123,6 +119,6 @@ class UpperTriangleTest {
     }
 
     private static double inner(Tensor a, Tensor b) {
-        return Reductions.sum(Elementwise.mul(a, b)).item();
+        return a.mul(b).sum().item();
     }
 }

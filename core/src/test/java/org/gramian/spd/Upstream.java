@@ -3,7 +3,6 @@ package org.gramian.spd;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -36,7 +35,7 @@ enum Upstream implements GradientCheck.UpstreamChoice {
                     }
                 }
                 Tensor upper = Tensors.of(mask, Shape.of(size, size), DType.F64);
-                return scope.keep(Elementwise.mul(GAUSSIAN.choose(result), upper));
+                return scope.keep(GAUSSIAN.choose(result).mul(upper));
             }
         }
     }

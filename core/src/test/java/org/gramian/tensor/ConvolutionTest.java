@@ -91,7 +91,7 @@ class ConvolutionTest {
         assertThat(inner(Objects.requireNonNull(gradients.input()), c.input)).isCloseTo(product, Offset.offset(1e-11));
         assertThat(inner(ofWeight, c.weight)).isCloseTo(product, Offset.offset(1e-11));
         assertTensor(Objects.requireNonNull(gradients.bias()))
-                .isCloseTo(Views.reshape(Reductions.sum(g, 0, 2, 3), c.weight.size(0)), 1e-13);
+                .isCloseTo(g.sum(0, 2, 3).reshape(c.weight.size(0)), 1e-13);
         Convolution.Gradients some = c.geometry.backward(g, c.input, c.weight, new boolean[] {false, true, false});
         assertThat(some.input()).isNull();
         assertThat(some.bias()).isNull();
@@ -99,7 +99,7 @@ class ConvolutionTest {
     }
 
     private static double inner(Tensor a, Tensor b) {
-        return Reductions.sum(Elementwise.mul(a, b)).item();
+        return a.mul(b).sum().item();
     }
 
     @Test
@@ -116,7 +116,7 @@ class ConvolutionTest {
                 .has(facts("conv2d", "F32[1, 4, 5, 5]", "F32[6, 4, 9, 9]", "kernel"));
         assertThatThrownBy(() -> Convolution.plain().apply(input, doubles, null))
                 .has(facts("F32", "F64"));
-        assertThatThrownBy(() -> Convolution.plain().apply(Views.reshape(input, 4, 25), weight, null))
+        assertThatThrownBy(() -> Convolution.plain().apply(input.reshape(4, 25), weight, null))
                 .has(facts("conv2d", "4", "F32[4, 25]"));
         Tensor fitting = Tensors.zeros(Shape.of(6, 4, 3, 3), DType.F32, Device.CPU);
         Tensor bias = Tensors.zeros(Shape.of(5), DType.F32, Device.CPU);
@@ -136,8 +136,8 @@ class ConvolutionTest {
         Tensor bias = Tensors.gaussian(random, Shape.of(12), DType.F32);
         Convolution geometry = new Convolution(1, 1, 1);
         Tensor whole = geometry.apply(input, weight, bias);
-        Tensor first = geometry.apply(Views.slice(input, 0, 0, 8), weight, bias);
+        Tensor first = geometry.apply(input.slice(0, 0, 8), weight, bias);
         double tolerance = System.getProperty("os.arch").equals("aarch64") ? 0 : 1e-4;
-        assertTensor(Views.slice(whole, 0, 0, 8)).isCloseTo(first, tolerance);
+        assertTensor(whole.slice(0, 0, 8)).isCloseTo(first, tolerance);
     }
 }

@@ -21,7 +21,7 @@ class CudaGraphTest {
             Tensor sum = Tensors.zeros(Shape.of(64, 64), DType.F32, gpu);
             Runnable work = () -> {
                 try (Scope _ = Scope.open()) {
-                    sum.copyFrom(Elementwise.add(sum, Products.matmul(x, x)));
+                    sum.copyFrom(sum.add(x.matmul(x)));
                 }
             };
             work.run();
@@ -29,7 +29,7 @@ class CudaGraphTest {
                     .orElseThrow()) {
                 assertThat(sum.toDoubles()[0]).as("recording does nothing").isEqualTo(64);
                 graph.replay();
-                Tensors.fill(x, 2);
+                x.fill(2);
                 graph.replay();
                 assertThat(sum.toDoubles()[5]).isEqualTo(64 + 64 + 256);
             }
@@ -45,7 +45,7 @@ class CudaGraphTest {
             Tensor x = Tensors.full(3, Shape.of(1 << 20), DType.F32, gpu);
             Runnable work = () -> {
                 try (Scope _ = Scope.open()) {
-                    result.copyFrom(Elementwise.mul(Elementwise.mul(x, x), x));
+                    result.copyFrom(x.mul(x).mul(x));
                 }
             };
             work.run();
@@ -67,7 +67,7 @@ class CudaGraphTest {
             Tensor x = Tensors.full(2, Shape.of(4), DType.F32, gpu);
             Optional<CudaGraph> graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, x::toDoubles);
             assertThat(graph).isEmpty();
-            assertThat(Elementwise.add(x, 1).toDoubles()).containsOnly(3);
+            assertThat(x.add(1).toDoubles()).containsOnly(3);
         }
     }
 
@@ -79,7 +79,7 @@ class CudaGraphTest {
             Tensor count = Tensors.zeros(Shape.of(1), DType.F32, gpu);
             Runnable more = () -> {
                 try (Scope _ = Scope.open()) {
-                    count.copyFrom(Elementwise.add(count, 1));
+                    count.copyFrom(count.add(1));
                 }
             };
             try (CapturedWork work = new CapturedWork(gpu, more)) {
@@ -103,7 +103,7 @@ class CudaGraphTest {
             Runnable work = () -> {
                 try (Scope _ = Scope.open()) {
                     Tensor ones = Tensors.full(1, Shape.of(gib / 4), DType.F32, gpu);
-                    sum.copyFrom(Elementwise.add(sum, Views.slice(ones, 0, 0, 1)));
+                    sum.copyFrom(sum.add(ones.slice(0, 0, 1)));
                 }
             };
             long pool = CudaGraph.newPool();
@@ -139,7 +139,7 @@ class CudaGraphTest {
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {
             Tensor x = Tensors.zeros(Shape.of(1), DType.F32, gpu);
-            CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, () -> Tensors.fill(x, 1))
+            CudaGraph graph = CudaGraph.record(gpu.index(), CudaGraph.newPool(), () -> {}, () -> x.fill(1))
                     .orElseThrow();
             graph.close();
             assertThatThrownBy(graph::replay).isInstanceOf(IllegalStateException.class);

@@ -33,12 +33,12 @@ class DecompositionsTest {
 
     private static Tensor symmetric(SplittableRandom random, long... sizes) {
         Tensor a = Tensors.gaussian(random, Shape.of(sizes), DType.F64);
-        return Elementwise.add(a, Views.transpose(a));
+        return a.add(a.transpose());
     }
 
     private static Tensor positiveDefinite(SplittableRandom random, long n, long size) {
         Tensor a = Tensors.gaussian(random, Shape.of(n, size, size), DType.F64);
-        return Elementwise.add(Products.matmul(a, Views.transpose(a)), Elementwise.mul(identity(size), 0.1));
+        return a.matmul(a.transpose()).add(identity(size).mul(0.1));
     }
 
     @RandomTest
@@ -48,17 +48,17 @@ class DecompositionsTest {
         int rows = columns + random.nextInt(4);
         Tensor a = Tensors.gaussian(random, Shape.of(rows, columns), DType.F64);
         Tensor q = Decompositions.orthonormalColumns(a, true);
-        assertTensor(Products.matmul(Views.transpose(q), q)).isCloseTo(identity(columns), 1e-13);
-        Grid r = Grid.of(Products.matmul(Views.transpose(q), a));
+        assertTensor(q.transpose().matmul(q)).isCloseTo(identity(columns), 1e-13);
+        Grid r = Grid.of(q.transpose().matmul(a));
         for (int i = 0; i < columns; i++) {
             assertThat(r.at(i, i)).as("R[%s, %s]", i, i).isPositive();
             for (int j = 0; j < i; j++) {
                 assertThat(r.at(i, j)).as("R[%s, %s]", i, j).isCloseTo(0, Offset.offset(1e-13));
             }
         }
-        assertTensor(Products.matmul(q, r.tensor())).isCloseTo(a, 1e-13);
+        assertTensor(q.matmul(r.tensor())).isCloseTo(a, 1e-13);
         Tensor unfixed = Decompositions.orthonormalColumns(a, false);
-        assertTensor(Elementwise.abs(unfixed)).isCloseTo(Elementwise.abs(q), 1e-13);
+        assertTensor(unfixed.abs()).isCloseTo(q.abs(), 1e-13);
     }
 
     @Test
@@ -68,7 +68,7 @@ class DecompositionsTest {
         assertTensor(Decompositions.orthonormalColumns(q, true)).isCloseTo(q, 1e-14);
         Tensor zeros = Tensors.zeros(Shape.of(4, 2), DType.F64, Device.CPU);
         Tensor ofZeros = Decompositions.orthonormalColumns(zeros, true);
-        assertTensor(Products.matmul(Views.transpose(ofZeros), ofZeros)).isCloseTo(identity(2), 1e-14);
+        assertTensor(ofZeros.transpose().matmul(ofZeros)).isCloseTo(identity(2), 1e-14);
     }
 
     @RandomTest
@@ -79,16 +79,16 @@ class DecompositionsTest {
         Tensor l = Decompositions.cholesky(a);
         Grid grid = Grid.of(l);
         assertTensor(l).isCloseTo(Grid.make(l.shape(), p -> p[2] > p[1] ? 0 : grid.at(p)), 0);
-        assertTensor(Products.matmul(l, Views.transpose(l))).isCloseTo(a, 1e-13);
+        assertTensor(l.matmul(l.transpose())).isCloseTo(a, 1e-13);
         assertThat(Decompositions.isPositiveDefinite(a)).isTrue();
-        assertThat(Decompositions.isPositiveDefinite(Elementwise.mul(a, -1))).isFalse();
+        assertThat(Decompositions.isPositiveDefinite(a.mul(-1))).isFalse();
     }
 
     @RandomTest
     void oneIndefiniteMatrixOfABatchIsFound(Seed seed) {
         Tensor a = positiveDefinite(seed.random(), 4, 3);
         int bad = seed.random().nextInt(4);
-        Elementwise.mulInPlace(Views.slice(a, 0, bad, bad + 1L), -1);
+        a.slice(0, bad, bad + 1L).mulInPlace(-1);
         assertThat(Decompositions.isPositiveDefinite(a)).isFalse();
     }
 
@@ -100,8 +100,8 @@ class DecompositionsTest {
         Decompositions.Eigen eigen = Decompositions.symmetricEigen(a);
         assertRebuilds(a, eigen, 1e-13);
         for (int n = 0; n < 2; n++) {
-            double[] found = Views.slice(eigen.values(), 0, n, n + 1L).toDoubles();
-            double[] expected = eigenvaluesByEjml(Views.slice(a, 0, n, n + 1L).toDoubles(), size);
+            double[] found = eigen.values().slice(0, n, n + 1L).toDoubles();
+            double[] expected = eigenvaluesByEjml(a.slice(0, n, n + 1L).toDoubles(), size);
             Arrays.sort(found);
             assertThat(found).containsExactly(expected, Offset.offset(1e-12));
         }
@@ -120,9 +120,9 @@ class DecompositionsTest {
 
     private static void assertRebuilds(Tensor a, Decompositions.Eigen eigen, double tolerance) {
         Tensor u = eigen.vectors();
-        Tensor scaled = Elementwise.mul(u, Views.unsqueeze(eigen.values(), -2));
-        assertTensor(Products.matmul(scaled, Views.transpose(u))).isCloseTo(a, tolerance);
-        Tensor unit = Products.matmul(Views.transpose(u), u);
+        Tensor scaled = u.mul(eigen.values().unsqueeze(-2));
+        assertTensor(scaled.matmul(u.transpose())).isCloseTo(a, tolerance);
+        Tensor unit = u.transpose().matmul(u);
         Grid wanted = Grid.make(unit.shape(), p -> p[p.length - 1] == p[p.length - 2] ? 1 : 0);
         assertTensor(unit).isCloseTo(wanted, tolerance);
     }
@@ -133,7 +133,7 @@ class DecompositionsTest {
         Tensor q = Decompositions.orthonormalColumns(Tensors.gaussian(random, Shape.of(6, 6), DType.F64), true);
         double[] values = {-2, -2, 0, 3, 3, 3};
         Tensor spectrum = Tensors.of(values, Shape.of(1, 6), DType.F64);
-        Tensor a = Products.matmul(Elementwise.mul(q, spectrum), Views.transpose(q));
+        Tensor a = q.mul(spectrum).matmul(q.transpose());
         Decompositions.Eigen eigen = Decompositions.symmetricEigen(a);
         assertRebuilds(a, eigen, 1e-13);
         double[] found = eigen.values().toDoubles();
@@ -155,7 +155,7 @@ class DecompositionsTest {
     @ParameterizedTest
     @ValueSource(doubles = {0, 1e-8, 1, 1e8})
     void matricesOfAnyScaleAreTakenApart(double scale) {
-        Tensor a = Elementwise.mul(symmetric(new SplittableRandom(9), 4, 4), scale);
+        Tensor a = symmetric(new SplittableRandom(9), 4, 4).mul(scale);
         assertRebuilds(a, Decompositions.symmetricEigen(a), 1e-13);
     }
 
@@ -177,13 +177,13 @@ class DecompositionsTest {
         long size = 1L + random.nextInt(5);
         Tensor a = positiveDefinite(random, 2, size);
         Tensor b = Tensors.gaussian(random, Shape.of(2, size, 3), DType.F64);
-        assertTensor(Products.matmul(a, Decompositions.solve(a, b))).isCloseTo(b, 1e-11);
+        assertTensor(a.matmul(Decompositions.solve(a, b))).isCloseTo(b, 1e-11);
         Tensor l = Decompositions.cholesky(a);
-        assertTensor(Products.matmul(l, Decompositions.solveTriangular(l, b, false, true)))
+        assertTensor(l.matmul(Decompositions.solveTriangular(l, b, false, true)))
                 .isCloseTo(b, 1e-12);
-        Tensor right = Views.transpose(b);
-        Tensor upper = Views.transpose(l);
-        assertTensor(Products.matmul(Decompositions.solveTriangular(upper, right, true, false), upper))
+        Tensor right = b.transpose();
+        Tensor upper = l.transpose();
+        assertTensor(Decompositions.solveTriangular(upper, right, true, false).matmul(upper))
                 .isCloseTo(right, 1e-12);
     }
 
@@ -201,7 +201,7 @@ class DecompositionsTest {
         assertThatThrownBy(() -> Decompositions.solve(identity(3), wide))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("solve", "F64[3, 3]", "F64[2, 3]"));
-        assertThatThrownBy(() -> Decompositions.solveTriangular(identity(2), Views.transpose(wide), true, true))
+        assertThatThrownBy(() -> Decompositions.solveTriangular(identity(2), wide.transpose(), true, true))
                 .has(facts("solve", "F64[2, 2]", "F64[3, 2]"));
     }
 }

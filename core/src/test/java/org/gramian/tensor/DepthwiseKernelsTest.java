@@ -21,11 +21,11 @@ class DepthwiseKernelsTest {
     }
 
     private static Tensor there(Tensor tensor) {
-        return Tensors.to(Tensors.to(tensor, DType.BF16), Gpu.required());
+        return tensor.to(DType.BF16).to(Gpu.required());
     }
 
     private static Tensor single(Tensor tensor) {
-        return Tensors.to(Tensors.to(tensor, DType.F32), Gpu.required());
+        return tensor.to(DType.F32).to(Gpu.required());
     }
 
     /** Few windows, since each is compiled for itself. */
@@ -43,7 +43,7 @@ class DepthwiseKernelsTest {
         @Nullable Tensor b = random.nextBoolean() ? SmallIntegers.draw(random, Shape.of(channels)) : null;
         Activation activation =
                 List.of(Activation.NONE, Activation.RELU, Activation.RELU6).get(random.nextInt(3));
-        Tensor maps = Views.channelsLast(there(x));
+        Tensor maps = there(x).channelsLast();
         Tensor weight = single(w);
         assertThat(DepthwiseKernels.suit(maps, weight, convolution))
                 .as("kernels are used")
@@ -51,15 +51,14 @@ class DepthwiseKernelsTest {
 
         Tensor expected = convolution.apply(x, w, b, activation);
         Tensor found = convolution.apply(maps, weight, b == null ? null : single(b), activation);
-        assertThat(found.toDoubles())
-                .containsExactly(Tensors.to(expected, DType.BF16).toDoubles());
+        assertThat(found.toDoubles()).containsExactly(expected.to(DType.BF16).toDoubles());
 
         Tensor gradient = SmallIntegers.draw(random, expected.shape());
         boolean[] wanted = {true, true, true};
         Convolution.Gradients right = convolution.backward(gradient, x, w, wanted);
         Convolution.Gradients gradients = convolution.backward(there(gradient), maps, weight, wanted);
         assertThat(required(gradients.input()).toDoubles())
-                .containsExactly(Tensors.to(required(right.input()), DType.BF16).toDoubles());
+                .containsExactly(required(right.input()).to(DType.BF16).toDoubles());
         assertThat(required(gradients.weight()).toDoubles())
                 .containsExactly(required(right.weight()).toDoubles());
         assertThat(required(gradients.bias()).shape()).isEqualTo(Shape.of(channels));
@@ -69,10 +68,10 @@ class DepthwiseKernelsTest {
     void nanStaysNan(Seed seed) {
         Gpu.required();
         Tensor maps = there(SmallIntegers.draw(seed.random(), Shape.of(1, 8, 5, 5)));
-        Views.slice(maps, 1, 3, 4).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 1, 5, 5), DType.BF16, maps.device()));
+        maps.slice(1, 3, 4).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 1, 5, 5), DType.BF16, maps.device()));
         Tensor weight = single(SmallIntegers.draw(seed.random(), Shape.of(8, 1, 3, 3)));
         double[] found = new Convolution(1, 1, 8)
-                .apply(Views.channelsLast(maps), weight, null, Activation.RELU6)
+                .apply(maps.channelsLast(), weight, null, Activation.RELU6)
                 .toDoubles();
         for (int i = 0; i < found.length; i++) {
             assertThat(Double.isNaN(found[i])).as("element %d", i).isEqualTo(i / 25 == 3);

@@ -21,7 +21,7 @@ class FeatureMapKernelsTest {
     }
 
     private static Tensor integers(SplittableRandom random, Shape shape) {
-        return Tensors.to(Tensors.to(SmallIntegers.draw(random, shape), DType.BF16), Gpu.required());
+        return SmallIntegers.draw(random, shape).to(DType.BF16).to(Gpu.required());
     }
 
     @RandomTest(times = 40)
@@ -32,7 +32,7 @@ class FeatureMapKernelsTest {
         Shape shape = Shape.of(
                 1 + random.nextInt(3), 8L * (1 + random.nextInt(5)), 4 + random.nextInt(9), 4 + random.nextInt(9));
         Tensor maps = integers(random, shape);
-        Tensor last = Views.channelsLast(maps);
+        Tensor last = maps.channelsLast();
         assertThat(FeatureMapKernels.suitMaxima(last, window))
                 .as("kernels are used")
                 .isTrue();
@@ -54,8 +54,8 @@ class FeatureMapKernelsTest {
     void whatIsNoNumberIsTheLargest(Seed seed) {
         Gpu.required();
         Tensor maps = integers(seed.random(), Shape.of(1, 8, 4, 4));
-        Views.slice(maps, 2, 1, 2).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 8, 1, 4), DType.BF16, maps.device()));
-        double[] found = Window.of(2, 2).max(Views.channelsLast(maps)).values().toDoubles();
+        maps.slice(2, 1, 2).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 8, 1, 4), DType.BF16, maps.device()));
+        double[] found = Window.of(2, 2).max(maps.channelsLast()).values().toDoubles();
         for (int i = 0; i < found.length; i++) {
             assertThat(Double.isNaN(found[i])).as("window %d", i).isEqualTo(i / 2 % 2 == 0);
         }
@@ -68,14 +68,14 @@ class FeatureMapKernelsTest {
         long channels = 8L * (1 + random.nextInt(70));
         Shape shape = Shape.of(1 + random.nextInt(3), channels, 1 + random.nextInt(9), 1 + random.nextInt(40));
         boolean six = random.nextBoolean();
-        Tensor rectified = Elementwise.relu(integers(random, shape));
-        Tensor value = Views.channelsLast(six ? Elementwise.relu6InPlace(rectified) : rectified);
+        Tensor rectified = integers(random, shape).relu();
+        Tensor value = (six ? rectified.relu6InPlace() : rectified).channelsLast();
         Tensor gradient = integers(random, shape);
         Tensor other = random.nextBoolean() ? integers(random, shape) : null;
         FeatureMapKernels.GradientWithSums passed =
                 FeatureMapKernels.activationBackward(gradient, other, value, six ? Activation.RELU6 : Activation.RELU);
 
-        double[] g = (other == null ? gradient : Elementwise.add(gradient, other)).toDoubles();
+        double[] g = (other == null ? gradient : gradient.add(other)).toDoubles();
         double[] y = value.toDoubles();
         double[] sums = new double[(int) channels];
         int positions = (int) (shape.at(2) * shape.at(3));
@@ -104,9 +104,9 @@ class FeatureMapKernelsTest {
 
         Convolution convolution = Convolution.plain();
         Tensor exact = convolution.apply(single(maps), single(weight), single(bias));
-        double[] expected = Tensors.to(activation.inPlace(exact), DType.BF16).toDoubles();
+        double[] expected = activation.inPlace(exact).to(DType.BF16).toDoubles();
         assertThat(convolution
-                        .apply(Views.channelsLast(maps), Views.channelsLast(weight), single(bias), activation)
+                        .apply(maps.channelsLast(), weight.channelsLast(), single(bias), activation)
                         .toDoubles())
                 .containsExactly(expected);
     }
@@ -121,11 +121,11 @@ class FeatureMapKernelsTest {
         Tensor bias = integers(random, Shape.of(shape.at(1)));
         Activation activation =
                 List.of(Activation.NONE, Activation.RELU, Activation.RELU6).get(random.nextInt(3));
-        Tensor column = Views.reshape(bias, 1, shape.at(1), 1, 1);
+        Tensor column = bias.reshape(1, shape.at(1), 1, 1);
         double[] expected = activation
-                .inPlace(Elementwise.add(Elementwise.add(single(sums), single(column)), single(residual)))
+                .inPlace(single(sums).add(single(column)).add(single(residual)))
                 .toDoubles();
-        Tensor copy = Views.channelsLast(Tensors.copy(sums));
+        Tensor copy = sums.copy().channelsLast();
         assertThat(FeatureMapKernels.addBias(copy, single(bias), residual, activation)
                         .toDoubles())
                 .containsExactly(expected);
@@ -136,19 +136,18 @@ class FeatureMapKernelsTest {
         Gpu.required();
         SplittableRandom random = seed.random();
         Tensor matrix = single(integers(random, Shape.of(1 + random.nextInt(1024), 1 + random.nextInt(200))));
-        double[] expected = Reductions.sum(matrix, 0).toDoubles();
+        double[] expected = matrix.sum(0).toDoubles();
         assertThat(FeatureMapKernels.suitSumOverRows(matrix)).isTrue();
         assertThat(FeatureMapKernels.sumOverRows(matrix).toDoubles()).containsExactly(expected);
-        assertThat(Reductions.columnSums(matrix).toDoubles()).containsExactly(expected);
-        Tensor transposed = Views.transpose(matrix);
-        assertThat(Reductions.columnSums(transposed).toDoubles())
-                .containsExactly(Reductions.sum(transposed, 0).toDoubles());
+        assertThat(matrix.columnSums().toDoubles()).containsExactly(expected);
+        Tensor transposed = matrix.transpose();
+        assertThat(transposed.columnSums().toDoubles())
+                .containsExactly(transposed.sum(0).toDoubles());
         Tensor tall = single(integers(random, Shape.of(1025, 3)));
-        assertThat(Reductions.columnSums(tall).toDoubles())
-                .containsExactly(Reductions.sum(tall, 0).toDoubles());
+        assertThat(tall.columnSums().toDoubles()).containsExactly(tall.sum(0).toDoubles());
     }
 
     private static Tensor single(Tensor tensor) {
-        return Tensors.to(tensor, DType.F32);
+        return tensor.to(DType.F32);
     }
 }

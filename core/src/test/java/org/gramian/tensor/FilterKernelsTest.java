@@ -20,7 +20,7 @@ class FilterKernelsTest {
     }
 
     private static Tensor gaussian(SplittableRandom random, Shape shape) {
-        return Tensors.to(Tensors.gaussian(random, shape, DType.F32), Gpu.required());
+        return Tensors.gaussian(random, shape, DType.F32).to(Gpu.required());
     }
 
     private static Shape shape(SplittableRandom random) {
@@ -33,10 +33,10 @@ class FilterKernelsTest {
         Gpu.required();
         SplittableRandom random = seed.random();
         Tensor weight = gaussian(random, shape(random));
-        Tensor expected = Views.channelsLast(Tensors.to(weight, DType.BF16));
+        Tensor expected = weight.to(DType.BF16).channelsLast();
         assertThat(FilterKernels.suit(expected, weight)).as("kernels are used").isTrue();
         Tensor rounded = FilterKernels.rounded(weight);
-        assertThat(rounded.strides()).containsExactly(Views.channelsLastStrides(weight.shape()));
+        assertThat(rounded.strides()).containsExactly(weight.shape().channelsLastStrides());
         assertThat(rounded.toDoubles()).containsExactly(expected.toDoubles());
         Tensor widened = FilterKernels.widened(rounded);
         assertThat(widened.isContiguous()).isTrue();
@@ -49,7 +49,7 @@ class FilterKernelsTest {
         SplittableRandom random = seed.random();
         Tensor weight = gaussian(random, shape(random));
         Shape vector = Shape.of(weight.size(0));
-        Tensor variance = Tensors.to(Tensors.uniform(random, 0.1, 2, vector, DType.F32), weight.device());
+        Tensor variance = Tensors.uniform(random, 0.1, 2, vector, DType.F32).to(weight.device());
         FixedNorm norm = new FixedNorm(
                 gaussian(random, vector), gaussian(random, vector), gaussian(random, vector), variance, 1e-3);
         Tensor maps = Tensors.zeros(Shape.of(1, weight.size(1), 8, 8), DType.BF16, weight.device());
@@ -66,9 +66,9 @@ class FilterKernelsTest {
             assertTensor(bias).isCloseTo(Objects.requireNonNull(expected.bias()), biasType == DType.F32 ? 1e-5 : 5e-3);
         }
 
-        Tensor rounded = Views.channelsLast(Tensors.to(gaussian(random, weight.shape()), DType.BF16));
+        Tensor rounded = gaussian(random, weight.shape()).to(DType.BF16).channelsLast();
         Tensor sums = gaussian(random, vector);
-        FixedNorm.Gradients right = norm.backward(Tensors.to(Views.contiguous(rounded), DType.F32), sums, weight);
+        FixedNorm.Gradients right = norm.backward(rounded.contiguous().to(DType.F32), sums, weight);
         FixedNorm.Gradients found = norm.backward(rounded, sums, weight);
         assertTensor(found.weight()).isCloseTo(right.weight(), 1e-5);
         assertTensor(found.gamma()).isCloseTo(right.gamma(), 1e-4);

@@ -33,9 +33,9 @@ class GpuUploadTest {
                     upload.start(source);
                     upload.takeOver();
                     for (int work = 0; work < 50; work++) { // so that the next batch arrives before this one is used up
-                        Elementwise.mul(x, 2).close();
+                        x.mul(2).close();
                     }
-                    Views.slice(sums, 0, i, i + 1).copyFrom(Views.reshape(Reductions.mean(x), 1));
+                    sums.slice(0, i, i + 1).copyFrom(x.mean().reshape(1));
                 }
             }
             for (int i = 0; i < 20; i++) {

@@ -26,17 +26,17 @@ class OperatorErrorsTest {
     }
 
     private static final Map<String, BinaryOperator<Tensor>> ELEMENTWISE = Map.of(
-            "add", Elementwise::add,
-            "mul", Elementwise::mul,
-            "div", Elementwise::div,
-            "maximum", Elementwise::maximum,
-            "greater", Elementwise::greater,
-            "where", (a, b) -> Elementwise.where(zeros(DType.BOOL, 2, 3), a, b));
+            "add", Tensor::add,
+            "mul", Tensor::mul,
+            "div", Tensor::div,
+            "maximum", Tensor::maximum,
+            "greater", Tensor::greater,
+            "where", (a, b) -> Tensors.where(zeros(DType.BOOL, 2, 3), a, b));
 
     private static final Map<String, BinaryOperator<Tensor>> PRODUCTS = Map.of(
-            "matmul", Products::matmul,
-            "sum of products", Products::sumOfProducts,
-            "product", (a, b) -> Products.addProducts(zeros(a.type(), 1, 1, 1), 1, 1, a, b));
+            "matmul", Tensor::matmul,
+            "sum of products", Tensor::sumOfProducts,
+            "product", (a, b) -> zeros(a.type(), 1, 1, 1).addProducts(1, 1, a, b));
 
     @Test
     void shapesThatDoNotBroadcastAreNamed() {
@@ -46,8 +46,7 @@ class OperatorErrorsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(name + ":")
                 .has(facts("F32[2, 3]", "F32[4, 2, 4]", "3", "4")));
-        assertThatThrownBy(() -> Elementwise.sub(zeros(DType.F32, 2), zeros(DType.F32, 3)))
-                .has(facts("F32[2]", "F32[3]"));
+        assertThatThrownBy(() -> zeros(DType.F32, 2).sub(zeros(DType.F32, 3))).has(facts("F32[2]", "F32[3]"));
     }
 
     @Test
@@ -79,11 +78,11 @@ class OperatorErrorsTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("F64[2, 3, 4]", "F64[3, 4, 5]"));
         });
-        assertThatThrownBy(() -> Products.matmul(zeros(DType.F64, 3), zeros(DType.F64, 3, 2)))
+        assertThatThrownBy(() -> zeros(DType.F64, 3).matmul(zeros(DType.F64, 3, 2)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("matmul", "F64[3]", "F64[3, 2]"));
-        assertThatThrownBy(() -> Products.addProducts(
-                        zeros(DType.F64, 1, 2, 2), 1, 1, zeros(DType.F64, 1, 3, 4), zeros(DType.F64, 1, 4, 5)))
+        assertThatThrownBy(() -> zeros(DType.F64, 1, 2, 2)
+                        .addProducts(1, 1, zeros(DType.F64, 1, 3, 4), zeros(DType.F64, 1, 4, 5)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("F64[1, 2, 2]"));
     }
@@ -91,16 +90,16 @@ class OperatorErrorsTest {
     @Test
     void functionsOfRealNumbersRefuseWholeOnes() {
         Map<String, UnaryOperator<Tensor>> operators = Map.of(
-                "exp", Elementwise::exp,
-                "log", Elementwise::log,
-                "sqrt", Elementwise::sqrt,
-                "reciprocal", Elementwise::reciprocal,
-                "pow", x -> Elementwise.pow(x, 0.5),
-                "div", x -> Elementwise.div(x, x),
-                "softmax", Elementwise::softmax,
-                "log-softmax", Elementwise::logSoftmax,
-                "mean", Reductions::mean,
-                "sum", x -> Reductions.sum(x, 0));
+                "exp", Tensor::exp,
+                "log", Tensor::log,
+                "sqrt", Tensor::sqrt,
+                "reciprocal", Tensor::reciprocal,
+                "pow", x -> x.pow(0.5),
+                "div", x -> x.div(x),
+                "softmax", Tensor::softmax,
+                "log-softmax", Tensor::logSoftmax,
+                "mean", Tensor::mean,
+                "sum", x -> x.sum(0));
         operators.forEach((name, operator) -> assertThatThrownBy(() -> operator.apply(zeros(DType.I64, 2, 3)))
                 .as(name)
                 .isInstanceOf(IllegalArgumentException.class)
@@ -111,7 +110,7 @@ class OperatorErrorsTest {
     @Test
     void aFailureInsideLibtorchNamesTheOperatorAndItsArguments() {
         Tensor outside = Tensors.ofLongs(new long[] {7}, Shape.of(1));
-        assertThatThrownBy(() -> Views.select(zeros(DType.F32, 2, 3), 0, outside))
+        assertThatThrownBy(() -> zeros(DType.F32, 2, 3).select(0, outside))
                 .isInstanceOf(RuntimeException.class)
                 .hasMessageContaining("select")
                 .hasMessageContaining("F32[2, 3]");

@@ -128,14 +128,14 @@ class ScopeTest {
             List<Runnable> uses = List.of(
                     freed::data,
                     freed::toLongs,
-                    () -> Elementwise.exp(freed),
-                    () -> Elementwise.add(other, freed),
-                    () -> Elementwise.mul(other, freed),
-                    () -> Views.reshape(freed, 2, 1),
-                    () -> Views.concat(List.of(other, freed), 0),
-                    () -> Reductions.sum(freed),
+                    () -> freed.exp(),
+                    () -> other.add(freed),
+                    () -> other.mul(freed),
+                    () -> freed.reshape(2, 1),
+                    () -> Tensors.concat(List.of(other, freed), 0),
+                    () -> freed.sum(),
                     () -> other.copyFrom(freed),
-                    () -> Tensors.copy(freed));
+                    () -> freed.copy());
             for (int i = 0; i < uses.size(); i++) {
                 assertThatThrownBy(uses.get(i)::run)
                         .as("use %s", i)
@@ -187,7 +187,7 @@ class ScopeTest {
                         tensor();
                         try (Scope inner = Scope.open()) {
                             inner.keep(tensor());
-                            Elementwise.add(tensor(), Tensors.zeros(Shape.of(3), DType.F32, Device.CPU));
+                            tensor().add(Tensors.zeros(Shape.of(3), DType.F32, Device.CPU));
                         }
                     }
                 })

@@ -22,8 +22,8 @@ class StemKernelsTest {
     }
 
     private static Tensor there(Tensor tensor) {
-        Tensor moved = Tensors.to(Tensors.to(tensor, DType.BF16), Gpu.required());
-        return tensor.shape().rank() == 4 ? Views.channelsLast(moved) : moved;
+        Tensor moved = tensor.to(DType.BF16).to(Gpu.required());
+        return tensor.shape().rank() == 4 ? moved.channelsLast() : moved;
     }
 
     /** Few windows, since each is compiled for itself. */
@@ -49,10 +49,9 @@ class StemKernelsTest {
 
         Tensor expected = convolution.apply(x, w, b, activation);
         DType biasType = random.nextBoolean() ? DType.BF16 : DType.F32;
-        Tensor bias = b == null ? null : Tensors.to(Tensors.to(b, biasType), maps.device());
+        Tensor bias = b == null ? null : b.to(biasType).to(maps.device());
         Tensor found = convolution.apply(maps, weight, bias, activation);
-        assertThat(found.toDoubles())
-                .containsExactly(Tensors.to(expected, DType.BF16).toDoubles());
+        assertThat(found.toDoubles()).containsExactly(expected.to(DType.BF16).toDoubles());
 
         Tensor g = SmallIntegers.draw(random, expected.shape());
         Tensor other = random.nextBoolean() ? SmallIntegers.draw(random, expected.shape()) : null;
@@ -65,7 +64,8 @@ class StemKernelsTest {
                     .backwardOfFilters(there(g), other == null ? null : there(other), found, inputs, activation)
                     .orElseThrow();
             assertThat(Objects.requireNonNull(gradients.weight()).toDoubles())
-                    .containsExactly(Tensors.to(Objects.requireNonNull(right.weight()), DType.BF16)
+                    .containsExactly(Objects.requireNonNull(right.weight())
+                            .to(DType.BF16)
                             .toDoubles());
             assertThat(Objects.requireNonNull(gradients.bias()).toDoubles())
                     .containsExactly(Objects.requireNonNull(right.bias()).toDoubles());
@@ -76,7 +76,7 @@ class StemKernelsTest {
     void nanStaysNan(Seed seed) {
         Gpu.required();
         Tensor maps = there(SmallIntegers.draw(seed.random(), Shape.of(2, 3, 9, 9)));
-        Views.slice(maps, 0, 1, 2).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 3, 9, 9), DType.BF16, maps.device()));
+        maps.slice(0, 1, 2).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 3, 9, 9), DType.BF16, maps.device()));
         Tensor weight = there(SmallIntegers.draw(seed.random(), Shape.of(32, 3, 3, 3)));
         double[] found = new Convolution(1, 1, 1)
                 .apply(maps, weight, null, Activation.RELU6)

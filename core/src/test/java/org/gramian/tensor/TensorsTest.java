@@ -109,7 +109,7 @@ class TensorsTest {
             long place = random.nextLong(shape.elements());
             memory.setAtIndex(JAVA_DOUBLE, place, 42);
             assertThat(view.toDoubles()[(int) place]).isEqualTo(42);
-            Elementwise.mulInPlace(view, 2);
+            view.mulInPlace(2);
             assertThat(memory.getAtIndex(JAVA_DOUBLE, place)).isEqualTo(84);
             assertThat(view.data().address()).isEqualTo(memory.address());
             Tensor copy = Tensors.copyOf(memory, DType.F64, shape);
@@ -165,8 +165,8 @@ class TensorsTest {
     void gaussianAndUniformNumbersHaveTheirMoments() {
         try (Scope _ = Scope.open()) {
             Tensor normal = Tensors.gaussian(new SplittableRandom(1), Shape.of(20_000), DType.F64);
-            assertThat(Reductions.mean(normal).item()).isBetween(-0.03, 0.03);
-            assertThat(Reductions.mean(Elementwise.mul(normal, normal)).item()).isBetween(0.96, 1.04);
+            assertThat(normal.mean().item()).isBetween(-0.03, 0.03);
+            assertThat(normal.mul(normal).mean().item()).isBetween(0.96, 1.04);
             double[] uniform = Tensors.uniform(new SplittableRandom(1), -2, 3, Shape.of(5000), DType.F64)
                     .toDoubles();
             assertThat(DoubleStream.of(uniform)).allMatch(x -> x >= -2 && x < 3);
@@ -192,9 +192,9 @@ class TensorsTest {
     void aConversionToTheSameTypeOrDeviceIsTheTensorItself() {
         try (Scope _ = Scope.open()) {
             Tensor tensor = Tensors.zeros(Shape.of(2), DType.F32, Device.CPU);
-            assertThat(Tensors.to(tensor, DType.F32)).isSameAs(tensor);
-            assertThat(Tensors.to(tensor, Device.CPU)).isSameAs(tensor);
-            assertThat(Tensors.copy(tensor)).isNotSameAs(tensor);
+            assertThat(tensor.to(DType.F32)).isSameAs(tensor);
+            assertThat(tensor.to(Device.CPU)).isSameAs(tensor);
+            assertThat(tensor.copy()).isNotSameAs(tensor);
         }
     }
 
@@ -209,7 +209,8 @@ class TensorsTest {
             assertThatThrownBy(() -> pair.copyFrom(triple))
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("copy", "F32[2]", "F32[3]"));
-            assertThatThrownBy(() -> Views.transpose(Tensors.zeros(Shape.of(2, 3), DType.F32, Device.CPU))
+            assertThatThrownBy(() -> Tensors.zeros(Shape.of(2, 3), DType.F32, Device.CPU)
+                            .transpose()
                             .data())
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("contiguous");

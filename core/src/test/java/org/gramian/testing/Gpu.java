@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.library.Libtorch;
 
 /** The GPU of tests that need one; without it they are skipped and say so. */
@@ -21,7 +20,7 @@ public final class Gpu {
 
     /** A copy there that belongs to no scope. */
     public static Tensor copy(Tensor host) {
-        Tensor there = Tensors.to(host, Device.cuda(0));
+        Tensor there = host.to(Device.cuda(0));
         Scope.detach(there);
         return there;
     }

@@ -21,12 +21,10 @@ import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.testing.Gpu;
 import org.junit.jupiter.api.Test;
@@ -75,20 +73,18 @@ class CudaGraphOptimizerTest {
         return Map.copyOf(parameters.all().stream()
                 .collect(Collectors.toMap(
                         parameter -> parameter,
-                        parameter -> Tensors.to(
-                                Elementwise.mul(
-                                        Tensors.gaussian(
-                                                random.split(), parameter.spec().shape(), DType.F32),
-                                        scale),
-                                parameter.value().device()))));
+                        parameter -> Tensors.gaussian(
+                                        random.split(), parameter.spec().shape(), DType.F32)
+                                .mul(scale)
+                                .to(parameter.value().device()))));
     }
 
     /** A batch of one crop whose score is right. */
     private static void observe(GpuStepState cells, double loss) {
         Device gpu = Gpu.required();
         cells.observe(
-                Tensors.to(Tensors.of(new double[] {0, 1}, Shape.of(1, 2), DType.F32), gpu),
-                Tensors.to(Tensors.ofLongs(new long[] {1}, Shape.of(1)), gpu),
+                Tensors.of(new double[] {0, 1}, Shape.of(1, 2), DType.F32).to(gpu),
+                Tensors.ofLongs(new long[] {1}, Shape.of(1)).to(gpu),
                 Tensors.full(loss, Shape.of(1), DType.F32, gpu));
     }
 
@@ -156,8 +152,8 @@ class CudaGraphOptimizerTest {
                 false,
                 _ -> {
                     Tensor all = Tensors.gaussian(new SplittableRandom(1), TURNED, DType.F32);
-                    Tensor one = Views.contiguous(Views.expand(Views.slice(all, 1, 0, 1), TURNED.sizes()));
-                    return Elementwise.mul(same ? one : all, same ? scale / 3 : scale);
+                    Tensor one = all.slice(1, 0, 1).expand(TURNED.sizes()).contiguous();
+                    return (same ? one : all).mul(same ? scale / 3 : scale);
                 },
                 2e-6,
                 2e-6);
@@ -176,7 +172,8 @@ class CudaGraphOptimizerTest {
                 rule,
                 10,
                 true,
-                step -> Elementwise.mul(Tensors.gaussian(new SplittableRandom(step).split(), TURNED, DType.F32), 0.03),
+                step -> Tensors.gaussian(new SplittableRandom(step).split(), TURNED, DType.F32)
+                        .mul(0.03),
                 1e-3,
                 1e-6);
     }
@@ -213,7 +210,7 @@ class CudaGraphOptimizerTest {
                 graph.prepare(rule.learningRate(), step);
                 observe(cells, 2);
                 boolean _ = libtorch.with(libtorch.math().withTf32(tf32), () -> {
-                    graph.step(List.of(ParameterGroup.of(fast)), Map.of(fast.get("turned"), Tensors.to(gradient, gpu)));
+                    graph.step(List.of(ParameterGroup.of(fast)), Map.of(fast.get("turned"), gradient.to(gpu)));
                     return true;
                 });
             }
@@ -305,8 +302,8 @@ class CudaGraphOptimizerTest {
             cells.begin(0);
             graph.prepare(0.1, 0);
             cells.observe(
-                    Tensors.to(Tensors.of(scores, Shape.of(rows, classes), DType.F32), gpu),
-                    Tensors.to(Tensors.ofLongs(labels, Shape.of(rows)), gpu),
+                    Tensors.of(scores, Shape.of(rows, classes), DType.F32).to(gpu),
+                    Tensors.ofLongs(labels, Shape.of(rows)).to(gpu),
                     Tensors.full(2, Shape.of(1), DType.F32, gpu));
             graph.step(List.of(), Map.of());
             assertThat(cells.read()).isEqualTo(new GpuStepState.Outcome(1, 2.0 * rows, correct, false, 2.0 * rows));

@@ -16,7 +16,6 @@ import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.spd.layer.Stiefel.Metric;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -66,8 +65,8 @@ class FidelityStepTest {
                 Parameter w = parameter(Stiefel::random, seed.random());
                 Optimizer sgd = new Optimizer(new SgdOptions(0.1, 0.9, 0.1, StiefelOptions.of(Fidelity.AUTHORS)))) {
             Tensor f = Tensors.gaussian(seed.random(), SHAPE, DType.F64);
-            Tensor tangent = Elementwise.mul(Stiefel.gradient(w.value(), f, Metric.EUCLIDEAN), -1e-5);
-            Tensor expected = Tensors.copy(Retraction.QR_UNSIGNED.apply(w.value(), tangent));
+            Tensor tangent = Stiefel.gradient(w.value(), f, Metric.EUCLIDEAN).mul(-1e-5);
+            Tensor expected = Retraction.QR_UNSIGNED.apply(w.value(), tangent).copy();
             sgd.step(w, f);
             assertThat(RelativeError.of(w.value(), expected)).as("%s", seed).isLessThan(1e-14);
         }

@@ -15,12 +15,10 @@ import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.gramian.accelerate.Acceleration;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Layer;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -107,13 +105,14 @@ class GradientHookTest {
     private static final class Training {
         private final ParameterSet parameters;
         private final GpuStepState cells;
-        private final Tensor features = Tensors.to(
-                Tensors.uniform(new SplittableRandom(1), 0, 1, Shape.of(IMAGES, CHANNELS, 5, 5), DType.F32),
-                Gpu.required());
+        private final Tensor features = Tensors.uniform(
+                        new SplittableRandom(1), 0, 1, Shape.of(IMAGES, CHANNELS, 5, 5), DType.F32)
+                .to(Gpu.required());
         private final long[] classes =
                 LongStream.range(0, IMAGES).map(i -> i % CLASSES).toArray();
-        private final Tensor labels = Tensors.to(Tensors.ofLongs(classes, Shape.of(IMAGES)), Gpu.required());
-        private final Tensor targets = Tensors.to(Classification.oneHot(classes, CLASSES, DType.F32), Gpu.required());
+        private final Tensor labels = Tensors.ofLongs(classes, Shape.of(IMAGES)).to(Gpu.required());
+        private final Tensor targets =
+                Classification.oneHot(classes, CLASSES, DType.F32).to(Gpu.required());
 
         Training(ParameterSet parameters, GpuStepState cells) {
             this.parameters = parameters;
@@ -195,7 +194,7 @@ class GradientHookTest {
                     assertThat(step(work, graph, cells, 0.1)).isFalse();
                     assertThat(values(parameters, optimizer)).isNotEqualTo(before);
                     Tensor w = parameters.get("pooling.spd0.weight").value();
-                    assertThat(Stiefel.orthogonalityError(Tensors.to(w, Device.CPU))) // without TF32
+                    assertThat(Stiefel.orthogonalityError(w.to(Device.CPU))) // without TF32
                             .isLessThan(1e-6);
                 }
             }
@@ -236,7 +235,7 @@ class GradientHookTest {
             Tensor small = Tensors.full(1, Shape.of(2, turned.at(1)), DType.F32, gpu);
             Tensor zero = Tensors.zeros(Shape.of(turned.at(0)), DType.F32, gpu);
             Tensor loss = Tensors.full(1, Shape.of(1), DType.F32, gpu);
-            Tensor labels = Tensors.to(Tensors.ofLongs(new long[] {0, 0}, Shape.of(2)), gpu);
+            Tensor labels = Tensors.ofLongs(new long[] {0, 0}, Shape.of(2)).to(gpu);
             try (CapturedWork work = new CapturedWork(gpu, () -> {
                 cells.observe(small, labels, loss);
                 try (Tape tape = Tape.recording()) {
@@ -244,13 +243,15 @@ class GradientHookTest {
                     List<Var> means = new ArrayList<>();
                     for (int i = 0; i < uses; i++) {
                         Var w = Objects.requireNonNull(variables.get("turned"));
-                        means.add(Arithmetic.mean(Matrices.linear(tape.variable(small), w, tape.constant(zero))));
+                        means.add(tape.variable(small)
+                                .linear(w, tape.constant(zero))
+                                .mean());
                     }
-                    Var y = Matrices.linear(
-                            tape.variable(rows),
-                            Objects.requireNonNull(variables.get("weight")),
-                            Objects.requireNonNull(variables.get("bias")));
-                    Var sum = means.stream().reduce(Arithmetic.mean(y), Arithmetic::add);
+                    Var y = tape.variable(rows)
+                            .linear(
+                                    Objects.requireNonNull(variables.get("weight")),
+                                    Objects.requireNonNull(variables.get("bias")));
+                    Var sum = means.stream().reduce(y.mean(), Var::add);
                     Hooks.OF_OPTIMIZER.register(graph, tape, group, variables);
                     try (Gradients gradients = tape.backward(sum)) {
                         graph.step(List.of(group), group.reached(variables, gradients));
@@ -261,10 +262,10 @@ class GradientHookTest {
                 assertThat(step(work, graph, cells, 0.1)).isFalse();
                 assertThat(work.isRecorded()).isTrue();
                 List<DoubleBuffer> before = values(parameters, optimizer);
-                Tensors.fill(rows, Double.NaN);
+                rows.fill(Double.NaN);
                 assertThat(step(work, graph, cells, 0.1)).isTrue();
                 assertThat(values(parameters, optimizer)).isEqualTo(before);
-                Tensors.fill(rows, 2);
+                rows.fill(2);
                 assertThat(step(work, graph, cells, 0.1)).isFalse();
                 assertThat(values(parameters, optimizer)).isNotEqualTo(before);
             }
@@ -280,16 +281,16 @@ class GradientHookTest {
         try (Scope _ = Scope.open();
                 CudaStream _ = CudaStream.open(gpu)) {
             SplittableRandom random = new SplittableRandom(1);
-            Tensor x = Tensors.to(Tensors.gaussian(random, Shape.of(3, 8), DType.F32), gpu);
-            Tensor w = Tensors.to(Tensors.gaussian(random, Shape.of(8, 8), DType.F32), gpu);
-            Tensor b = Tensors.to(Tensors.gaussian(random, Shape.of(8), DType.F32), gpu);
+            Tensor x = Tensors.gaussian(random, Shape.of(3, 8), DType.F32).to(gpu);
+            Tensor w = Tensors.gaussian(random, Shape.of(8, 8), DType.F32).to(gpu);
+            Tensor b = Tensors.gaussian(random, Shape.of(8), DType.F32).to(gpu);
             Tensor result = Tensors.zeros(w.shape(), DType.F32, gpu);
             try (CapturedWork work = new CapturedWork(gpu, () -> {
                 try (Tape tape = Tape.recording()) {
                     Var weight = tape.variable(w);
                     Var bias = tape.variable(b);
                     tape.hook(weight, _ -> calls.add("weight"));
-                    Var y = Matrices.linear(Matrices.linear(tape.variable(x), weight, bias), weight, bias);
+                    Var y = tape.variable(x).linear(weight, bias).linear(weight, bias);
                     try (Gradients gradients = tape.backward(y, x)) {
                         result.copyFrom(gradients.of(weight));
                     }
@@ -298,7 +299,7 @@ class GradientHookTest {
                 for (int i = 0; i < 2; i++) {
                     work.run();
                     sums.add(result.toDoubles());
-                    Tensors.fill(result, 0);
+                    result.fill(0);
                 }
                 assertThat(work.isRecorded()).isTrue();
             }

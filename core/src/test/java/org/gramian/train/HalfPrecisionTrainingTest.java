@@ -18,12 +18,10 @@ import org.gramian.pooling.Pooling;
 import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.testing.Gpu;
 import org.junit.jupiter.api.Test;
@@ -62,9 +60,9 @@ class HalfPrecisionTrainingTest {
                 ParameterSet parameters = ParameterSet.initialize(
                         HEAD.parameters(CHANNELS), new SplittableRandom(2), DType.F32, Gpu.required());
                 Optimizer sgd = new Optimizer(OPTIONS)) {
-            Tensor features = Tensors.to(features(), Gpu.required());
+            Tensor features = features().to(Gpu.required());
             long[] labels = LongStream.range(0, IMAGES).map(i -> i % CLASSES).toArray();
-            Tensor targets = Tensors.to(Classification.oneHot(labels, CLASSES, DType.F32), Gpu.required());
+            Tensor targets = Classification.oneHot(labels, CLASSES, DType.F32).to(Gpu.required());
             for (int i = 0; i < STEPS; i++) {
                 try (Tape tape = Tape.recording()) {
                     SequencedMap<String, Var> variables = parameters.variables(tape);
@@ -91,6 +89,6 @@ class HalfPrecisionTrainingTest {
         Tensor ofImages =
                 Tensors.uniform(random, 0.5, 1.5, Shape.of(IMAGES / CLASSES, CLASSES, CHANNELS, 25), DType.F32);
         Tensor noise = Tensors.uniform(random, 0, 0.3, ofImages.shape(), DType.F32);
-        return Views.reshape(Elementwise.add(Elementwise.mul(ofImages, ofClasses), noise), IMAGES, CHANNELS, 5, 5);
+        return ofImages.mul(ofClasses).add(noise).reshape(IMAGES, CHANNELS, 5, 5);
     }
 }

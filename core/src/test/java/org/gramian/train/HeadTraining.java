@@ -8,7 +8,6 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -78,10 +77,8 @@ final class HeadTraining implements AutoCloseable {
 
     private Var scores(Var features, Map<String, Var> variables) {
         Var descriptors = pooling.apply(features, Bindings.of(variables));
-        return Matrices.linear(
-                descriptors,
-                Objects.requireNonNull(variables.get("fc.weight")),
-                Objects.requireNonNull(variables.get("fc.bias")));
+        return descriptors.linear(
+                Objects.requireNonNull(variables.get("fc.weight")), Objects.requireNonNull(variables.get("fc.bias")));
     }
 
     @Override

@@ -21,7 +21,6 @@ import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -61,12 +60,11 @@ class OptimizerTest {
                 .all()
                 .forEach(parameter -> gradients.put(
                         parameter,
-                        Elementwise.mul(
-                                Tensors.gaussian(
+                        Tensors.gaussian(
                                         random,
                                         parameter.spec().shape(),
-                                        parameter.value().type()),
-                                scale)));
+                                        parameter.value().type())
+                                .mul(scale)));
         return gradients;
     }
 
@@ -224,7 +222,7 @@ class OptimizerTest {
                 if (step == 4) {
                     broken.all()
                             .forEach(parameter -> first.state(parameter)
-                                    .forEach((name, state) -> second.setState(parameter, name, Tensors.copy(state))));
+                                    .forEach((name, state) -> second.setState(parameter, name, state.copy())));
                     second.setSteps(first.steps());
                 }
                 (step < 4 ? first : second).step(groups(broken), gradients(broken, step, 1));

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -146,10 +145,9 @@ class SgdTest {
             for (int step = 0; step < 3; step++) {
                 try (Tape tape = Tape.recording()) {
                     Map<String, Var> variables = parameters.variables(tape);
-                    Var product = Arithmetic.mul(
-                            Objects.requireNonNull(variables.get("used")),
-                            Objects.requireNonNull(variables.get("fitted")));
-                    try (Gradients gradients = tape.backward(Arithmetic.sum(product))) {
+                    Var product = Objects.requireNonNull(variables.get("used"))
+                            .mul(Objects.requireNonNull(variables.get("fitted")));
+                    try (Gradients gradients = tape.backward(product.sum())) {
                         sgd.step(parameters, variables, gradients);
                     }
                 }

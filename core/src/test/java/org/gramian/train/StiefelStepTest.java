@@ -20,14 +20,10 @@ import org.gramian.spd.layer.Retraction;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.spd.layer.Stiefel.Metric;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RelativeError;
 import org.gramian.train.Sgd.StiefelStep;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -61,10 +57,9 @@ class StiefelStepTest {
                         .as("before transport")
                         .isGreaterThan(1e-4);
                 assertThat(distanceFromTangent(w, velocity)).as("step %d", i).isLessThan(1e-13);
-                Tensor expected =
-                        Elementwise.addScaled(Stiefel.gradient(w, gradient, metric), Stiefel.project(w, former), 0.9);
+                Tensor expected = Stiefel.gradient(w, gradient, metric).addScaled(Stiefel.project(w, former), 0.9);
                 assertThat(RelativeError.of(velocity, expected)).isLessThan(1e-14);
-                Tensor moved = retraction.apply(w, Elementwise.mul(expected, -0.1));
+                Tensor moved = retraction.apply(w, expected.mul(-0.1));
                 assertThat(RelativeError.of(step.point(), moved)).isLessThan(1e-14);
             }
         }
@@ -82,14 +77,14 @@ class StiefelStepTest {
                         Stiefel.random(random, shape, DType.F64));
                 Optimizer sgd = new Optimizer(options)) {
             Tensor factor = gaussian(random, 10, 10);
-            Tensor a = Products.matmul(factor, Views.transpose(factor));
+            Tensor a = factor.matmul(factor.transpose());
             for (int step = 0; step < 600; step++) {
                 try (Scope _ = Scope.open()) {
-                    sgd.step(w, Elementwise.mul(Products.matmul(a, w.value()), -2));
+                    sgd.step(w, a.matmul(w.value()).mul(-2));
                 }
             }
-            Tensor image = Products.matmul(a, w.value());
-            double trace = Reductions.sum(Elementwise.mul(w.value(), image)).item();
+            Tensor image = a.matmul(w.value());
+            double trace = w.value().mul(image).sum().item();
             double top = sumOfLargestEigenvalues(a, 3);
             assertThat(trace / top).as("trace %s of %s", trace, top).isBetween(1 - 1e-6, 1 + 1e-12);
             assertThat(Stiefel.orthogonalityError(w.value())).isLessThan(1e-13);
@@ -153,7 +148,7 @@ class StiefelStepTest {
 
     /** {@code max |WᵀZ + ZᵀW|}. */
     private static double distanceFromTangent(Tensor w, Tensor z) {
-        Tensor wz = Products.matmul(Views.transpose(w), z);
-        return Reductions.largestMagnitude(Elementwise.add(wz, Views.transpose(wz)));
+        Tensor wz = w.transpose().matmul(z);
+        return wz.add(wz.transpose()).largestMagnitude();
     }
 }

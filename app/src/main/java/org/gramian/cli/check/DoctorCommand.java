@@ -29,7 +29,6 @@ import org.gramian.cli.common.Version;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -272,10 +271,11 @@ public final class DoctorCommand implements Callable<Integer> {
         private static double product(Device device) {
             SplittableRandom random = new SplittableRandom(1);
             try (Scope _ = Scope.open()) {
-                Tensor a = Tensors.to(Tensors.gaussian(random, Shape.of(MATRIX, MATRIX), DType.F32), device);
+                Tensor a = Tensors.gaussian(random, Shape.of(MATRIX, MATRIX), DType.F32)
+                        .to(device);
                 return median(device, () -> {
                     try (Scope _ = Scope.open()) {
-                        Products.matmul(a, a);
+                        a.matmul(a);
                     }
                 });
             }
@@ -286,11 +286,10 @@ public final class DoctorCommand implements Callable<Integer> {
             try (Scope _ = Scope.open();
                     ParameterSet parameters = POOLING.initialize(FEATURES.at(1), random, DType.F32, device);
                     Optimizer sgd = new Optimizer(SgdOptions.defaults(0.1))) {
-                Tensor x = Tensors.to(Tensors.gaussian(random, FEATURES, DType.F32), device);
-                Tensor g = Tensors.to(
-                        Tensors.gaussian(
-                                random, Shape.of(FEATURES.at(0), POOLING.descriptorSize(FEATURES.at(1))), DType.F32),
-                        device);
+                Tensor x = Tensors.gaussian(random, FEATURES, DType.F32).to(device);
+                Tensor g = Tensors.gaussian(
+                                random, Shape.of(FEATURES.at(0), POOLING.descriptorSize(FEATURES.at(1))), DType.F32)
+                        .to(device);
                 return median(device, () -> {
                     try (Tape tape = Tape.recording()) {
                         Map<String, Var> variables = parameters.variables(tape);

@@ -30,12 +30,10 @@ import org.gramian.pooling.PoolingStage;
 import org.gramian.spd.Diagnostics;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
@@ -178,9 +176,9 @@ public final class PoolCommand implements Callable<Integer> {
     private void warn(Pooling parsed, Tensor maps) {
         parsed.warnings(maps.size(1)).forEach(console::say);
         if (maps.size(1) > 1) {
-            Tensor some = Views.slice(maps, 0, 0, Math.min(LOOKED_AT, maps.size(0)));
+            Tensor some = maps.slice(0, 0, Math.min(LOOKED_AT, maps.size(0)));
             Diagnostics.Channels channels =
-                    Diagnostics.channels(Views.reshape(some, some.size(0), some.size(1), some.size(2) * some.size(3)));
+                    Diagnostics.channels(some.reshape(some.size(0), some.size(1), some.size(2) * some.size(3)));
             if (channels.dead() + channels.duplicate() > 0) {
                 console.say(channels.dead() + " of " + channels.channels() + " channels are zero everywhere (dead), "
                         + channels.duplicate() + " are duplicates, in the first " + some.size(0) + " images");
@@ -271,15 +269,15 @@ public final class PoolCommand implements Callable<Integer> {
             long spoken = System.nanoTime();
             for (long start = 0; start < all; start += batch) {
                 long end = Math.min(all, start + batch);
-                Tensor part = Views.slice(features, 0, start, end);
-                computeBatch(part, upstream == null ? null : Views.slice(upstream, 0, start, end), parts, sums);
+                Tensor part = features.slice(0, start, end);
+                computeBatch(part, upstream == null ? null : upstream.slice(0, start, end), parts, sums);
                 if (System.nanoTime() - spoken > 2 * SECOND) {
                     spoken = System.nanoTime();
                     progress.images(end, all);
                 }
             }
             SequencedMap<String, Tensor> results = new LinkedHashMap<>();
-            parts.forEach((name, tensors) -> results.put(name, Views.concat(tensors, 0)));
+            parts.forEach((name, tensors) -> results.put(name, Tensors.concat(tensors, 0)));
             results.putAll(sums);
             return results;
         }
@@ -288,14 +286,15 @@ public final class PoolCommand implements Callable<Integer> {
                 Tensor features, @Nullable Tensor upstream, Map<String, List<Tensor>> parts, Map<String, Tensor> sums) {
             try (Scope scope = Scope.open();
                     Tape tape = upstream == null ? Tape.inference() : Tape.recording()) {
-                Var x = tape.variable(Tensors.to(Views.contiguous(features), device));
+                Var x = tape.variable(features.contiguous().to(device));
                 Map<String, Var> variables = parameters.variables(tape);
                 Var result = pooling.apply(x, Bindings.of(variables));
                 add(parts, "descriptors", scope.keep(hostCopy(result.value())));
                 if (upstream == null) {
                     return;
                 }
-                try (Gradients gradients = tape.backward(result, Tensors.to(Views.contiguous(upstream), device))) {
+                try (Gradients gradients =
+                        tape.backward(result, upstream.contiguous().to(device))) {
                     add(parts, "grad.features", scope.keep(hostCopy(gradients.of(x))));
                     variables.forEach((name, variable) -> {
                         if (gradients.has(variable)) {
@@ -309,13 +308,13 @@ public final class PoolCommand implements Callable<Integer> {
         }
 
         private static Tensor sum(Tensor former, Tensor gradient) {
-            Tensor sum = Elementwise.add(former, gradient);
+            Tensor sum = former.add(gradient);
             former.close();
             return sum;
         }
 
         private static Tensor hostCopy(Tensor tensor) {
-            return Tensors.copy(Tensors.to(tensor, Device.CPU));
+            return tensor.to(Device.CPU).copy();
         }
 
         private static void add(Map<String, List<Tensor>> parts, String name, Tensor part) {

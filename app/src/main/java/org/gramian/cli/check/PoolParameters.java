@@ -22,7 +22,6 @@ import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
 import org.jspecify.annotations.Nullable;
@@ -67,11 +66,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
                     + (sample == features
                             ? "these features"
                             : sample.size(0) + " of the " + features.size(0) + " images"));
-            Fitting.fit(
-                    pooling,
-                    Tensors.to(sample, toFit.getFirst().value().device()),
-                    parameters,
-                    new SplittableRandom(0));
+            Fitting.fit(pooling, sample.to(toFit.getFirst().value().device()), parameters, new SplittableRandom(0));
         }
         parameters.all().stream().filter(p -> p.spec().role() == Role.STIEFEL).forEach(this::lookAtColumns);
     }
@@ -88,7 +83,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
             return features;
         }
         long[] places = LongStream.range(0, SAMPLE).map(i -> i * all / SAMPLE).toArray();
-        return Views.select(features, 0, Tensors.ofLongs(places, Shape.of(SAMPLE)));
+        return features.select(0, Tensors.ofLongs(places, Shape.of(SAMPLE)));
     }
 
     private Map<String, Tensor> values(TensorFile stored) {

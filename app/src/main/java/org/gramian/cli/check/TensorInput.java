@@ -8,9 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
@@ -26,7 +24,7 @@ final class TensorInput {
         StoredTensor stored = isNpy(path)
                 ? Npy.read(path, arena)
                 : Safetensors.read(path, arena).get(key);
-        Tensor tensor = Tensors.to(stored.toTensor(), type);
+        Tensor tensor = stored.toTensor().to(type);
         requireFinite(path, key, tensor);
         return tensor;
     }
@@ -43,7 +41,7 @@ final class TensorInput {
 
     /** Rejects NaN and infinity, naming the first. */
     static void requireFinite(Path path, String key, Tensor tensor) {
-        if (Reductions.allFinite(tensor)) {
+        if (tensor.allFinite()) {
             return;
         }
         float[] values = tensor.toFloats();

@@ -14,8 +14,6 @@ import java.util.Map;
 import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -64,14 +62,14 @@ class PoolCommandTest {
 
     /** The gradient of the mean cross-entropy with respect to z: (softmax − one-hot)/n · W. */
     private static Tensor upstreamOf(TensorFile head) throws IOException {
-        Tensor p = Elementwise.softmax(head.get("logits").toTensor());
+        Tensor p = head.get("logits").toTensor().softmax();
         double[] difference = p.toDoubles();
         long[] targets = head.get("target").toTensor().toLongs();
         for (int i = 0; i < targets.length; i++) {
             difference[i * 3 + (int) targets[i]] -= 1;
         }
         Tensor g = Tensors.of(difference, Shape.of(3, 3), DType.F64);
-        return Elementwise.mul(Products.matmul(g, head.get("fcWeight").toTensor()), 1.0 / 3);
+        return g.matmul(head.get("fcWeight").toTensor()).mul(1.0 / 3);
     }
 
     private Run pool(Object... more) {

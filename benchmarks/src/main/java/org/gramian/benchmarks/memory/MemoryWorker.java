@@ -21,7 +21,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -60,14 +59,14 @@ final class MemoryWorker {
                 ParameterSet parameters = pooling.initialize(channels, random, DType.F32, device)) {
             Fitting.pretend(parameters, random);
             Tensor image = Tensors.uniform(random, 0, 2, Shape.of(1, channels, side, side), DType.F32);
-            Tensor features = Tensors.to(Tensors.copy(Views.expand(image, batch, channels, side, side)), device);
+            Tensor features = image.expand(batch, channels, side, side).copy().to(device);
             System.out.println(
                     new MemoryWorker(features, pooling, parameters).measure().line());
         }
     }
 
     private MemoryUsage measure() throws IOException {
-        step(Views.slice(features, 0, 0, 1)); // loads libraries and allocates their buffers
+        step(features.slice(0, 0, 1)); // loads libraries and allocates their buffers
         Meter meter = Meter.start(features.device());
         step(features);
         long peak = meter.peak();

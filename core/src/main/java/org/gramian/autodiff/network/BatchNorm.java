@@ -5,23 +5,18 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.BatchNormKernels;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.FixedNorm;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 
 /**
  * Batch normalization, {@code y = γ·(x − μ)/√(v + ε) + β} per channel (dimension 1).
@@ -52,22 +47,21 @@ public record BatchNorm(double epsilon, double momentum) {
             return predict(x, gamma, beta, running);
         }
         return x.tape().apply(List.of(x, gamma, beta), () -> {
-            Tensor mean = Elementwise.mul(Reductions.sum(x.value(), others), 1 / count);
-            Tensor centred = Elementwise.sub(x.value(), mean);
-            Tensor variance = Elementwise.mul(Reductions.sum(Elementwise.mul(centred, centred), others), 1 / count);
+            Tensor mean = x.value().sum(others).mul(1 / count);
+            Tensor centred = x.value().sub(mean);
+            Tensor variance = centred.mul(centred).sum(others).mul(1 / count);
             move(running.mean(), mean);
-            move(running.variance(), Elementwise.mul(variance, count / (count - 1)));
-            Tensor inverse = Elementwise.pow(Elementwise.add(variance, epsilon), -0.5);
-            Tensor normal = Elementwise.mul(centred, inverse);
+            move(running.variance(), variance.mul(count / (count - 1)));
+            Tensor inverse = variance.add(epsilon).pow(-0.5);
+            Tensor normal = centred.mul(inverse);
             return Result.of(
                     affine(normal, gamma, beta, perChannel),
                     (g, wanted) -> {
-                        Tensor sumG = Reductions.sum(g, others);
-                        Tensor sumGn = Reductions.sum(Elementwise.mul(g, normal), others);
-                        Tensor share = Elementwise.add(sumG, Elementwise.mul(normal, sumGn));
-                        Tensor dx = Elementwise.mul(
-                                Elementwise.addScaled(g, share, -1 / count),
-                                Elementwise.mul(Views.reshape(gamma.value(), perChannel.sizes()), inverse));
+                        Tensor sumG = g.sum(others);
+                        Tensor sumGn = g.mul(normal).sum(others);
+                        Tensor share = sumG.add(normal.mul(sumGn));
+                        Tensor dx = g.addScaled(share, -1 / count)
+                                .mul(gamma.value().reshape(perChannel.sizes()).mul(inverse));
                         return list(dx, flat(sumGn, gamma), flat(sumG, beta));
                     },
                     normal,
@@ -77,35 +71,36 @@ public record BatchNorm(double epsilon, double momentum) {
 
     /**
      * Normalizes by the statistics of the batch, updates the running statistics, and applies an activation: what {@link
-     * #train(Var, Var, Var, Statistics)} and {@link Arithmetic#activate} compute. On a GPU it is one node of fused kernels,
+     * #train(Var, Var, Var, Statistics)} and {@link Var#activate} compute. On a GPU it is one node of fused kernels,
      * which takes maps in {@link DType#BF16} with float32 parameters.
      */
     public Var train(Var x, Var gamma, Var beta, Statistics running, Activation activation) {
         requireChannels(x, gamma, beta);
         DType type = x.value().type();
         if (x.shape().elements() == x.shape().at(1)) {
-            return Arithmetic.activate(train(x, gamma, beta, running), activation); // nothing to measure
+            return train(x, gamma, beta, running).activate(activation); // nothing to measure
         }
         if (!BatchNormKernels.suits(x.value())) {
-            Var exact = Arithmetic.cast(x, gamma.value().type());
-            return Arithmetic.cast(Arithmetic.activate(train(exact, gamma, beta, running), activation), type);
+            Var exact = x.to(gamma.value().type());
+            return train(exact, gamma, beta, running).activate(activation).to(type);
         }
         if (activation.needsInput()) {
-            return Arithmetic.activate(train(x, gamma, beta, running, Activation.NONE), activation);
+            return train(x, gamma, beta, running, Activation.NONE).activate(activation);
         }
         double count = x.shape().elements() / (double) x.shape().at(1);
         return x.tape().apply(List.of(x, gamma, beta), () -> {
-            Tensor maps = Views.forTensorCores(x.value());
+            Tensor maps = x.value().forTensorCores();
             BatchNormKernels.Statistics statistics = BatchNormKernels.statistics(maps, epsilon);
             move(running.mean(), statistics.mean());
-            Tensor biased = Elementwise.add(Elementwise.pow(statistics.inverse(), -2), -epsilon);
-            move(running.variance(), Elementwise.atLeast(Elementwise.mul(biased, count / (count - 1)), 0));
+            Tensor biased = statistics.inverse().pow(-2).add(-epsilon);
+            move(running.variance(), biased.mul(count / (count - 1)).atLeast(0));
             Tensor normal = BatchNormKernels.normalize(maps, gamma.value(), beta.value(), statistics, epsilon);
             Tensor y = activation == Activation.NONE ? normal : activation.inPlace(normal);
             return Result.of(
                     y,
                     (g, wanted) -> {
-                        Tensor upstream = Views.forTensorCores(activation.backward(Views.forTensorCores(g), y));
+                        Tensor upstream =
+                                activation.backward(g.forTensorCores(), y).forTensorCores();
                         BatchNormKernels.Gradients gradients =
                                 BatchNormKernels.backward(upstream, maps, gamma.value(), statistics);
                         return list(gradients.maps(), gradients.gamma(), gradients.beta());
@@ -167,17 +162,15 @@ public record BatchNorm(double epsilon, double momentum) {
         int[] others = others(x);
         Shape perChannel = perChannel(x);
         return x.tape().apply(List.of(x, gamma, beta), () -> {
-            Tensor inverse = Views.reshape(
-                    Elementwise.pow(Elementwise.add(running.variance(), epsilon), -0.5), perChannel.sizes());
-            Tensor centred = Elementwise.sub(x.value(), Views.reshape(running.mean(), perChannel.sizes()));
-            Tensor normal = Elementwise.mul(centred, inverse);
+            Tensor inverse = running.variance().add(epsilon).pow(-0.5).reshape(perChannel.sizes());
+            Tensor centred = x.value().sub(running.mean().reshape(perChannel.sizes()));
+            Tensor normal = centred.mul(inverse);
             return Result.of(
                     affine(normal, gamma, beta, perChannel),
                     (g, wanted) -> {
-                        Tensor scale = Elementwise.mul(Views.reshape(gamma.value(), perChannel.sizes()), inverse);
-                        Tensor sumGn = Reductions.sum(Elementwise.mul(g, normal), others);
-                        return list(
-                                Elementwise.mul(g, scale), flat(sumGn, gamma), flat(Reductions.sum(g, others), beta));
+                        Tensor scale = gamma.value().reshape(perChannel.sizes()).mul(inverse);
+                        Tensor sumGn = g.mul(normal).sum(others);
+                        return list(g.mul(scale), flat(sumGn, gamma), flat(g.sum(others), beta));
                     },
                     normal,
                     inverse);
@@ -215,26 +208,25 @@ public record BatchNorm(double epsilon, double momentum) {
         Shape perFilter = Shape.of(weight.shape().at(0));
         Tape tape = weight.tape();
         Var scale = tape.apply(List.of(gamma), () -> {
-            Tensor inverse = Elementwise.pow(Elementwise.add(running.variance(), epsilon), -0.5);
-            return Result.of(
-                    Elementwise.mul(gamma.value(), inverse), (g, wanted) -> list(Elementwise.mul(g, inverse)), inverse);
+            Tensor inverse = running.variance().add(epsilon).pow(-0.5);
+            return Result.of(gamma.value().mul(inverse), (g, wanted) -> list(g.mul(inverse)), inverse);
         });
-        Var bias = Arithmetic.sub(beta, Arithmetic.mul(scale, tape.constant(running.mean())));
-        return new Filters(Arithmetic.mul(weight, Shapes.reshape(scale, perFilter.at(0), 1, 1, 1)), bias);
+        Var bias = beta.sub(scale.mul(tape.constant(running.mean())));
+        return new Filters(weight.mul(scale.reshape(perFilter.at(0), 1, 1, 1)), bias);
     }
 
     private void move(Tensor running, Tensor batch) {
-        Tensor flat = Views.reshape(batch, running.shape().sizes());
-        running.copyFrom(Elementwise.addScaled(Elementwise.mul(running, 1 - momentum), flat, momentum));
+        Tensor flat = batch.reshape(running.shape().sizes());
+        running.copyFrom(running.mul(1 - momentum).addScaled(flat, momentum));
     }
 
     private static Tensor affine(Tensor normal, Var gamma, Var beta, Shape perChannel) {
-        Tensor scaled = Elementwise.mul(normal, Views.reshape(gamma.value(), perChannel.sizes()));
-        return Elementwise.add(scaled, Views.reshape(beta.value(), perChannel.sizes()));
+        Tensor scaled = normal.mul(gamma.value().reshape(perChannel.sizes()));
+        return scaled.add(beta.value().reshape(perChannel.sizes()));
     }
 
     private static Tensor flat(Tensor sums, Var like) {
-        return Views.reshape(sums, like.shape().sizes());
+        return sums.reshape(like.shape().sizes());
     }
 
     private static int[] others(Var x) {

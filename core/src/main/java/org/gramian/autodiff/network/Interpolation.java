@@ -2,16 +2,13 @@ package org.gramian.autodiff.network;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,23 +138,20 @@ public final class Interpolation {
             return maps;
         }
         if (maps.value().type() == DType.BF16) {
-            return Arithmetic.cast(map(Arithmetic.cast(maps, DType.F32), height, width, kind), DType.BF16);
+            return map(maps.to(DType.F32), height, width, kind).to(DType.BF16);
         }
         Tensor x = maps.value();
         Tensor rows = matrix(shape.at(2), height, kind, x);
         Tensor columns = matrix(shape.at(3), width, kind, x);
-        return Arithmetic.unary(
-                maps,
-                v -> product(rows, v, columns),
-                (g, y) -> product(Views.transpose(rows), g, Views.transpose(columns)));
+        return maps.map(v -> product(rows, v, columns), (g, y) -> product(rows.transpose(), g, columns.transpose()));
     }
 
     /** Computes {@code A·X·Bᵀ} for each map. */
     private static Tensor product(Tensor a, Tensor x, Tensor b) {
         long maps = x.size(0) * x.size(1);
-        Tensor wide = Products.matmul(Views.reshape(x, maps * x.size(2), x.size(3)), Views.transpose(b));
-        Tensor resized = Products.matmul(a, Views.reshape(wide, maps, x.size(2), b.size(0)));
-        return Views.reshape(resized, x.size(0), x.size(1), a.size(0), b.size(0));
+        Tensor wide = x.reshape(maps * x.size(2), x.size(3)).matmul(b.transpose());
+        Tensor resized = a.matmul(wide.reshape(maps, x.size(2), b.size(0)));
+        return resized.reshape(x.size(0), x.size(1), a.size(0), b.size(0));
     }
 
     private static Tensor matrix(long entering, long leaving, Kind kind, Tensor like) {
@@ -173,7 +167,7 @@ public final class Interpolation {
         double[] values = key.kind().weights(from, to);
         Shape shape = key.kind().inverse() ? Shape.of(from, to) : Shape.of(to, from);
         try (Scope _ = Scope.open()) {
-            Tensor made = Tensors.to(Tensors.of(values, shape, key.type()), key.device());
+            Tensor made = Tensors.of(values, shape, key.type()).to(key.device());
             Scope.detach(made);
             return made;
         }

@@ -7,23 +7,17 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Attention;
 import org.gramian.tensor.Attention.Attended;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Gelu;
 import org.gramian.tensor.LayerNorm;
 import org.gramian.tensor.LayerNorm.Normalized;
 import org.gramian.tensor.Linear;
 import org.gramian.tensor.Linear.Upstream;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,15 +75,15 @@ public final class Tokens {
     private record Projection(Var x, List<Var> parameters, Tensor weight, DType exact, Tensor rows) {
         static Projection of(Var x, Var weight, Var bias) {
             DType type = x.value().type();
-            Tensor w = Tensors.to(weight.value(), type);
+            Tensor w = weight.value().to(type);
             // rows: of a view with permuted dimensions libtorch would make one product per index of the first
-            Tensor y = Products.linear(Tokens.rows(x.value()), w, Tensors.to(bias.value(), type));
+            Tensor y = Tokens.rows(x.value()).linear(w, bias.value().to(type));
             return new Projection(x, List.of(weight, bias), w, weight.value().type(), y);
         }
 
         /** Gives rows {@code [m, c]} the leading dimensions of x. */
         Tensor shaped(Tensor rows) {
-            return Views.reshape(rows, x.shape().with(-1, rows.size(1)).sizes());
+            return rows.reshape(x.shape().with(-1, rows.size(1)).sizes());
         }
 
         /** Computes the gradients of x, W and b, the latter beside that of x if both are wanted. */
@@ -114,12 +108,12 @@ public final class Tokens {
 
     /** Computes GELU, keeping its argument for the gradient. */
     public static Var gelu(Var x, Gelu form) {
-        return Arithmetic.unary(x, form::apply, (g, y) -> form.backward(g, x.value()));
+        return x.map(form::apply, (g, y) -> form.backward(g, x.value()));
     }
 
     /** Computes {@code exp(x) / Σ exp(x)} along the last dimension. */
     public static Var softmax(Var x) {
-        return Arithmetic.unary(x, Elementwise::softmax, Attention::softmaxBackward);
+        return x.map(Tensor::softmax, Attention::softmaxBackward);
     }
 
     /**
@@ -138,7 +132,7 @@ public final class Tokens {
         return x.tape().apply(List.of(x, gamma, beta), () -> {
             Normalized normalized = function.get();
             return Result.of(
-                    Views.reshape(normalized.value(), x.shape().sizes()),
+                    normalized.value().reshape(x.shape().sizes()),
                     (g, wanted) -> {
                         LayerNorm.Gradients gradients =
                                 LayerNorm.backward(rows(g), rows(x.value()), gamma.value(), normalized, wanted, null);
@@ -167,7 +161,7 @@ public final class Tokens {
      */
     public static NormalizedSum addAndNorm(Var x, Var branch, Var gamma, Var beta, double epsilon) {
         if (!x.wantsGradient() && !branch.wantsGradient()) {
-            Var sum = Arithmetic.add(x, branch);
+            Var sum = x.add(branch);
             return new NormalizedSum(sum, layerNorm(sum, gamma, beta, epsilon));
         }
         AtomicReference<Normalized> normalized = new AtomicReference<>();
@@ -176,14 +170,14 @@ public final class Tokens {
                     new LayerNorm(epsilon).ofSum(rows(x.value()), rows(branch.value()), gamma.value(), beta.value());
             Normalized saved = found.normalized(); // saved by this node, whose gradient is computed after the norm's
             normalized.set(saved);
-            Tensor value = Views.reshape(found.rows(), x.shape().sizes());
+            Tensor value = found.rows().reshape(x.shape().sizes());
             return Result.of(value, (g, wanted) -> list(g, g), saved.value(), saved.mean(), saved.inverse());
         });
         return new NormalizedSum(sum, layerNorm(sum, gamma, beta, normalized::get));
     }
 
     private static @Nullable Tensor like(Var x, @Nullable Tensor rows) {
-        return rows == null ? null : Views.reshape(rows, x.shape().sizes());
+        return rows == null ? null : rows.reshape(x.shape().sizes());
     }
 
     /**
@@ -199,12 +193,12 @@ public final class Tokens {
 
     /** Views feature maps {@code [n, c, h, w]} as {@code [n, h, w, c]}. */
     public static Var fromMaps(Var maps) {
-        return Shapes.permute(maps, 0, 2, 3, 1);
+        return maps.permute(0, 2, 3, 1);
     }
 
     /** Views {@code [n, h, w, c]} as feature maps {@code [n, c, h, w]}. */
     public static Var toMaps(Var channelsLast) {
-        return Shapes.permute(channelsLast, 0, 3, 1, 2);
+        return channelsLast.permute(0, 3, 1, 2);
     }
 
     /**
@@ -233,7 +227,7 @@ public final class Tokens {
             return Result.of(
                     merged(attended.value()),
                     (g, wanted) -> {
-                        Tensor upstream = Views.transpose(Views.split(g, 2, heads, width / heads), 1, 2);
+                        Tensor upstream = g.split(2, heads, width / heads).transpose(1, 2);
                         Tensor[] parts = attention.backward(upstream, heads(joint, heads), attended);
                         List<Tensor> rows =
                                 Stream.of(parts).map(part -> rows(merged(part))).toList();
@@ -250,15 +244,15 @@ public final class Tokens {
     private static Attention.Inputs heads(Tensor joint, int heads) {
         long width = joint.size(2) / 3;
         List<Tensor> parts = Stream.of(0, 1, 2)
-                .map(i -> Views.slice(joint, 2, i * width, (i + 1) * width))
-                .map(part -> Views.transpose(Views.split(part, 2, heads, width / heads), 1, 2))
+                .map(i -> joint.slice(2, i * width, (i + 1) * width))
+                .map(part -> part.split(2, heads, width / heads).transpose(1, 2))
                 .toList();
         return new Attention.Inputs(parts.get(0), parts.get(1), parts.get(2));
     }
 
     /** Joins heads {@code [n, h, t, e]} to {@code [n, t, h·e]}. */
     private static Tensor merged(Tensor heads) {
-        return Views.reshape(Views.transpose(heads, 1, 2), heads.size(0), heads.size(2), heads.size(1) * heads.size(3));
+        return heads.transpose(1, 2).reshape(heads.size(0), heads.size(2), heads.size(1) * heads.size(3));
     }
 
     /**
@@ -284,6 +278,6 @@ public final class Tokens {
 
     private static Tensor rows(Tensor x) {
         long size = x.size(-1);
-        return Views.reshape(x, x.shape().elements() / size, size);
+        return x.reshape(x.shape().elements() / size, size);
     }
 }

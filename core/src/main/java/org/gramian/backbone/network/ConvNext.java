@@ -2,7 +2,6 @@ package org.gramian.backbone.network;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Filters;
@@ -118,7 +117,7 @@ public final class ConvNext {
             Var normal = VisionTransformer.norm(Tokens.fromMaps(mixed), block.under("2"));
             Var hidden = Tokens.linearGelu(normal, first.get("weight"), first.get("bias"), Gelu.ERF);
             Var branch = VisionTransformer.scaled(hidden, block.under("5"), own.get("layer_scale"));
-            return Arithmetic.add(maps, Tokens.toMaps(branch));
+            return maps.add(Tokens.toMaps(branch));
         }
     }
 

@@ -1,6 +1,5 @@
 package org.gramian.backbone.network;
 
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Convolution;
 
@@ -47,8 +46,8 @@ public record ConvolutionKernel(int size, int stride, Border border, boolean dep
 
     /** Pads the weights for maps of the given height and width. */
     Var fitted(Var weight, long height, long width) {
-        Var rows = extra(height) == 0 ? weight : Shapes.zerosBefore(weight, 2, extra(height));
-        return extra(width) == 0 ? rows : Shapes.zerosBefore(rows, 3, extra(width));
+        Var rows = extra(height) == 0 ? weight : weight.zerosBefore(2, extra(height));
+        return extra(width) == 0 ? rows : rows.zerosBefore(3, extra(width));
     }
 
     /**

@@ -4,13 +4,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.DoubleBinaryOperator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.network.ConvolutionKernel.Border;
 import org.gramian.tensor.Activation;
@@ -84,14 +82,14 @@ public record FilterBank(String name) implements NetworkLayer {
         Var level = images;
         for (int i = 0; i < LEVELS; i++) {
             Var responses = convolve(level, parameters.get("bank.weight"), BANK);
-            parts.add(FeatureMaps.averagePool(Arithmetic.relu(responses), averaging(i)));
-            parts.add(FeatureMaps.averagePool(Arithmetic.relu(Arithmetic.scale(responses, -1)), averaging(i)));
+            parts.add(FeatureMaps.averagePool(responses.relu(), averaging(i)));
+            parts.add(FeatureMaps.averagePool(responses.mul(-1).relu(), averaging(i)));
             level = convolve(level, parameters.get("halving.weight"), HALVING);
         }
         Var colours = convolve(level, parameters.get("colour.weight"), POINT);
-        parts.add(Arithmetic.relu(colours));
-        parts.add(Arithmetic.relu(Arithmetic.scale(colours, -1)));
-        return Shapes.concat(parts, 1);
+        parts.add(colours.relu());
+        parts.add(colours.mul(-1).relu());
+        return Var.concat(parts, 1);
     }
 
     private static Var convolve(Var maps, Var weight, ConvolutionKernel kernel) {

@@ -3,16 +3,13 @@ package org.gramian.backbone.network;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.tensor.Activation;
@@ -211,11 +208,10 @@ public sealed interface NetworkLayer
             long images = maps.shape().at(0);
             Bindings own = parameters.under(name);
             Var weight = own.get("weight");
-            Var rows = Arithmetic.cast(
-                    Shapes.reshape(maps, images, maps.shape().elements() / images),
-                    weight.value().type());
-            Var sums = Matrices.linear(rows, weight, own.get("bias"));
-            return Shapes.reshape(Arithmetic.activate(sums, activation), images, channels, 1, 1);
+            Var rows = maps.reshape(images, maps.shape().elements() / images)
+                    .to(weight.value().type());
+            Var sums = rows.linear(weight, own.get("bias"));
+            return sums.activate(activation).reshape(images, channels, 1, 1);
         }
     }
 
@@ -354,7 +350,7 @@ public sealed interface NetworkLayer
 
         @Override
         public Var apply(Var maps, Bindings parameters) {
-            return Shapes.concat(
+            return Var.concat(
                     branches.stream()
                             .map(branch -> branch.apply(maps, parameters))
                             .toList(),
@@ -494,7 +490,7 @@ public sealed interface NetworkLayer
 
         @Override
         public Var apply(Var maps, Bindings parameters) {
-            return Arithmetic.mul(maps, gate.apply(maps, parameters));
+            return maps.mul(gate.apply(maps, parameters));
         }
     }
 }

@@ -6,7 +6,6 @@ import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Tokens;
 import org.gramian.tensor.Convolution;
@@ -67,11 +66,10 @@ public record Patches(String name, int channels, int size) implements NetworkLay
         long rows = shape.at(2) / size;
         long columns = shape.at(3) / size;
         long elements = shape.at(1) * size * size;
-        Var whole = Shapes.slice(Shapes.slice(maps, 2, 0, rows * size), 3, 0, columns * size);
-        Var patches =
-                Shapes.permute(Shapes.split(Shapes.split(whole, 3, columns, size), 2, rows, size), 0, 2, 4, 1, 3, 5);
-        Var filters = Shapes.reshape(own.get("weight"), channels, elements);
-        Var rowsOfPatches = Shapes.reshape(patches, shape.at(0), rows, columns, elements);
+        Var whole = maps.slice(2, 0, rows * size).slice(3, 0, columns * size);
+        Var patches = whole.split(3, columns, size).split(2, rows, size).permute(0, 2, 4, 1, 3, 5);
+        Var filters = own.get("weight").reshape(channels, elements);
+        Var rowsOfPatches = patches.reshape(shape.at(0), rows, columns, elements);
         return Tokens.toMaps(Tokens.linear(rowsOfPatches, filters, own.get("bias")));
     }
 

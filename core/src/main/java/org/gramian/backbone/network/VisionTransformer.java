@@ -3,12 +3,10 @@ package org.gramian.backbone.network;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.autodiff.network.Interpolation.Bicubic;
@@ -99,8 +97,8 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         @Override
         default Var features(Var state, Shape maps) {
             long tokens = state.shape().at(1);
-            Var patches = Shapes.slice(state, 1, tokens - maps.at(1) * maps.at(2), tokens);
-            return Tokens.toMaps(Shapes.split(patches, 1, maps.at(1), maps.at(2)));
+            Var patches = state.slice(1, tokens - maps.at(1) * maps.at(2), tokens);
+            return Tokens.toMaps(patches.split(1, maps.at(1), maps.at(2)));
         }
 
         @Override
@@ -137,15 +135,11 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
             Shape shape = maps.shape();
             DType type = maps.value().type();
             Constants constants = constants(parameters::get, shape.at(2), shape.at(3));
-            Var patches = Shapes.reshape(
-                    Tokens.fromMaps(maps),
-                    shape.at(0),
-                    constants.positions.shape().at(1),
-                    shape.at(1));
-            Var placed = Arithmetic.add(patches, Arithmetic.cast(constants.positions, type));
-            Var first =
-                    Shapes.expand(Arithmetic.cast(constants.prefix, type), shape.at(0), 1L + registers, shape.at(1));
-            return Shapes.concat(List.of(first, placed), 1);
+            Var patches = Tokens.fromMaps(maps)
+                    .reshape(shape.at(0), constants.positions.shape().at(1), shape.at(1));
+            Var placed = patches.add(constants.positions.to(type));
+            Var first = constants.prefix.to(type).expand(shape.at(0), 1L + registers, shape.at(1));
+            return Var.concat(List.of(first, placed), 1);
         }
 
         /**
@@ -165,16 +159,12 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
          */
         public Constants constants(Function<String, Var> parameters, long height, long width) {
             Var all = parameters.apply("pos_embed");
-            Var square = Shapes.split(Shapes.slice(all, 1, 1, all.shape().at(1)), 1, positions.side, positions.side);
+            Var square = all.slice(1, 1, all.shape().at(1)).split(1, positions.side, positions.side);
             Var grid = Interpolation.resize(Tokens.toMaps(square), height, width, positions.resizing);
-            Var first = Arithmetic.add(parameters.apply("cls_token"), Shapes.slice(all, 1, 0, 1));
+            Var first = parameters.apply("cls_token").add(all.slice(1, 0, 1));
             return new Constants(
-                    registers == 0 ? first : Shapes.concat(List.of(first, parameters.apply("register_tokens")), 1),
-                    Shapes.reshape(
-                            Tokens.fromMaps(grid),
-                            1,
-                            height * width,
-                            all.shape().at(2)));
+                    registers == 0 ? first : Var.concat(List.of(first, parameters.apply("register_tokens")), 1),
+                    Tokens.fromMaps(grid).reshape(1, height * width, all.shape().at(2)));
         }
     }
 
@@ -228,7 +218,7 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
                     tokens, branch(values, own, "attn.proj", "ls1"), norm.get("weight"), norm.get("bias"), EPSILON);
             Bindings first = own.under("mlp.fc1");
             Var hidden = Tokens.linearGelu(attended.normalized(), first.get("weight"), first.get("bias"), Gelu.ERF);
-            return Arithmetic.add(attended.sum(), branch(hidden, own, "mlp.fc2", "ls2"));
+            return attended.sum().add(branch(hidden, own, "mlp.fc2", "ls2"));
         }
 
         private Var branch(Var x, Bindings own, String part, String scale) {
@@ -241,9 +231,9 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
 
     /** Computes {@code γ·(W·x + b)}. */
     static Var scaled(Var x, Bindings own, Var gamma) {
-        Var column = Shapes.reshape(gamma, gamma.shape().elements(), 1);
-        Var row = Shapes.reshape(gamma, gamma.shape().elements());
-        return Tokens.linear(x, Arithmetic.mul(own.get("weight"), column), Arithmetic.mul(own.get("bias"), row));
+        Var column = gamma.reshape(gamma.shape().elements(), 1);
+        Var row = gamma.reshape(gamma.shape().elements());
+        return Tokens.linear(x, own.get("weight").mul(column), own.get("bias").mul(row));
     }
 
     static Var norm(Var tokens, Bindings own) {
@@ -286,7 +276,7 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         @Override
         public Var apply(Var tokens, Bindings parameters) {
             Shape shape = tokens.shape();
-            return Shapes.reshape(Shapes.slice(tokens, 1, 0, 1), shape.at(0), shape.at(2), 1, 1);
+            return tokens.slice(1, 0, 1).reshape(shape.at(0), shape.at(2), 1, 1);
         }
     }
 }

@@ -1,6 +1,5 @@
 package org.gramian.backbone.onnx;
 
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 
@@ -57,9 +56,8 @@ public record Layout(Kind kind, int prefix) {
     Var passed(Var tensor) {
         return switch (kind) {
             case MAPS, TOKENS -> tensor;
-            case CHANNELS_LAST -> Shapes.permute(tensor, 0, 3, 1, 2);
-            case VECTOR ->
-                Shapes.reshape(tensor, tensor.shape().at(0), tensor.shape().at(1), 1, 1);
+            case CHANNELS_LAST -> tensor.permute(0, 3, 1, 2);
+            case VECTOR -> tensor.reshape(tensor.shape().at(0), tensor.shape().at(1), 1, 1);
         };
     }
 
@@ -67,9 +65,8 @@ public record Layout(Kind kind, int prefix) {
     Var tensor(Var passed) {
         return switch (kind) {
             case MAPS, TOKENS -> passed;
-            case CHANNELS_LAST -> Shapes.permute(passed, 0, 2, 3, 1);
-            case VECTOR ->
-                Shapes.reshape(passed, passed.shape().at(0), passed.shape().at(1));
+            case CHANNELS_LAST -> passed.permute(0, 2, 3, 1);
+            case VECTOR -> passed.reshape(passed.shape().at(0), passed.shape().at(1));
         };
     }
 
@@ -78,9 +75,8 @@ public record Layout(Kind kind, int prefix) {
         if (kind != Kind.TOKENS) {
             return passed;
         }
-        Var patches = prefix == 0
-                ? passed
-                : Shapes.slice(passed, 1, prefix, passed.shape().at(1));
-        return Shapes.split(Shapes.transpose(patches, 1, 2), 2, maps.at(1), maps.at(2));
+        Var patches =
+                prefix == 0 ? passed : passed.slice(1, prefix, passed.shape().at(1));
+        return patches.transpose(1, 2).split(2, maps.at(1), maps.at(2));
     }
 }

@@ -3,12 +3,10 @@ package org.gramian.backbone.onnx;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.BatchNorm;
 import org.gramian.autodiff.network.Interpolation;
@@ -99,7 +97,7 @@ final class MapOperators {
         }
 
         private static Var pad(Var maps, int dimension, long excess, double value) {
-            return excess == 0 ? maps : Shapes.pad(maps, dimension, Math.max(0, excess), Math.max(0, -excess), value);
+            return excess == 0 ? maps : maps.pad(dimension, Math.max(0, excess), Math.max(0, -excess), value);
         }
 
         /** Whether one more row and column after than before can become zeros of a small kernel. */
@@ -148,7 +146,7 @@ final class MapOperators {
         return new Planned(List.of(maps.to(shape)), in -> {
             Filters filters = normalized ? folded(in, node) : new Filters(in.get(1), node.has(2) ? in.get(2) : null);
             if (shifts) {
-                Var wider = Shapes.zerosBefore(Shapes.zerosBefore(filters.weight(), 2, 1), 3, 1);
+                Var wider = filters.weight().zerosBefore(2, 1).zerosBefore(3, 1);
                 return List.of(
                         FeatureMaps.convolve(in.get(0), new Filters(wider, filters.bias()), convolution, activation));
             }
@@ -180,8 +178,10 @@ final class MapOperators {
             BatchNorm.Statistics statistics =
                     new BatchNorm.Statistics(in.get(3).value(), in.get(4).value());
             DType type = in.get(0).value().type();
-            Var exact = Arithmetic.cast(in.get(0), in.get(1).value().type());
-            return List.of(Arithmetic.cast(norm(at.node()).predict(exact, in.get(1), in.get(2), statistics), type));
+            Var exact = in.get(0).to(in.get(1).value().type());
+            return List.of(norm(at.node())
+                    .predict(exact, in.get(1), in.get(2), statistics)
+                    .to(type));
         });
     }
 
@@ -224,7 +224,7 @@ final class MapOperators {
                                             1, one, x.value().type(), x.value().device()),
                                     (g, wanted) -> List.of()));
             Var shares = FeatureMaps.averagePool(sliding.pad(ones, 0), window);
-            return Arithmetic.div(FeatureMaps.averagePool(sliding.pad(x, 0), window), shares);
+            return FeatureMaps.averagePool(sliding.pad(x, 0), window).div(shares);
         });
     }
 
@@ -306,13 +306,10 @@ final class MapOperators {
             long[] places = LongStream.range(-before, size + after)
                     .map(i -> reflect ? (i < 0 ? -i : i >= size ? 2 * size - 2 - i : i) : Math.clamp(i, 0, size - 1))
                     .toArray();
-            return Shapes.select(x, axis, in.places(places), false);
+            return x.select(axis, in.places(places), false);
         }
-        Var inner =
-                before < 0 || after < 0 ? Shapes.slice(x, axis, Math.max(0, -before), size - Math.max(0, -after)) : x;
-        return before > 0 || after > 0
-                ? Shapes.pad(inner, axis, Math.max(0, before), Math.max(0, after), value)
-                : inner;
+        Var inner = before < 0 || after < 0 ? x.slice(axis, Math.max(0, -before), size - Math.max(0, -after)) : x;
+        return before > 0 || after > 0 ? inner.pad(axis, Math.max(0, before), Math.max(0, after), value) : inner;
     }
 
     /** Nearest, bilinear or bicubic resizing of height and width. */
@@ -328,8 +325,8 @@ final class MapOperators {
         if (mode.equals("nearest")) {
             List<long[]> places = nearest(at);
             return new Planned(List.of(maps.to(shape)), in -> {
-                Var tall = Shapes.select(in.get(0), 2, in.places(places.get(0)), false);
-                return List.of(Shapes.select(tall, 3, in.places(places.get(1)), false));
+                Var tall = in.get(0).select(2, in.places(places.get(0)), false);
+                return List.of(tall.select(3, in.places(places.get(1)), false));
             });
         }
         boolean half = centres.equals("half_pixel") || centres.equals("pytorch_half_pixel");

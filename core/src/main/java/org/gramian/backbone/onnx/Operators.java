@@ -10,10 +10,7 @@ import java.util.function.DoubleFunction;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.Matrices;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Tokens;
 import org.gramian.backbone.onnx.Planned.Site;
@@ -28,14 +25,14 @@ import org.jspecify.annotations.Nullable;
 final class Operators {
     private static final Map<String, Function<Site, Planned>> ALL = Map.ofEntries(
             // element by element
-            Map.entry("Abs", at -> map(at, Arithmetic::abs)),
-            Map.entry("Exp", at -> map(at, Arithmetic::exp)),
-            Map.entry("Log", at -> map(at, Arithmetic::log)),
-            Map.entry("Sqrt", at -> map(at, Arithmetic::sqrt)),
-            Map.entry("Erf", at -> map(at, Arithmetic::erf)),
-            Map.entry("Tanh", at -> map(at, Arithmetic::tanh)),
-            Map.entry("Neg", at -> map(at, x -> Arithmetic.scale(x, -1))),
-            Map.entry("Reciprocal", at -> map(at, x -> Arithmetic.pow(x, -1))),
+            Map.entry("Abs", at -> map(at, Var::abs)),
+            Map.entry("Exp", at -> map(at, Var::exp)),
+            Map.entry("Log", at -> map(at, Var::log)),
+            Map.entry("Sqrt", at -> map(at, Var::sqrt)),
+            Map.entry("Erf", at -> map(at, Var::erf)),
+            Map.entry("Tanh", at -> map(at, Var::tanh)),
+            Map.entry("Neg", at -> map(at, x -> x.mul(-1))),
+            Map.entry("Reciprocal", at -> map(at, x -> x.pow(-1))),
             Map.entry("Relu", at -> activate(at, Activation.RELU)),
             Map.entry("Sigmoid", at -> activate(at, Activation.SIGMOID)),
             Map.entry("HardSwish", at -> activate(at, Activation.HARD_SWISH)),
@@ -47,28 +44,22 @@ final class Operators {
             Map.entry("Identity", at -> map(at, x -> x)),
             Map.entry("Dropout", at -> map(at, x -> x)),
             Map.entry("Cast", Operators::cast),
-            Map.entry(
-                    "Add",
-                    at -> binary(
-                            at, Operators::add, (x, c) -> Arithmetic.shift(x, c), c -> x -> Arithmetic.shift(x, c))),
-            Map.entry(
-                    "Mul",
-                    at -> binary(
-                            at, Arithmetic::mul, (x, c) -> Arithmetic.scale(x, c), c -> x -> Arithmetic.scale(x, c))),
+            Map.entry("Add", at -> binary(at, Operators::add, (x, c) -> x.add(c), c -> x -> x.add(c))),
+            Map.entry("Mul", at -> binary(at, Var::mul, (x, c) -> x.mul(c), c -> x -> x.mul(c))),
             Map.entry(
                     "Sub",
                     at -> binary(
                             at,
-                            Arithmetic::sub,
-                            (x, c) -> Arithmetic.shift(x, -c),
-                            c -> x -> Arithmetic.shift(Arithmetic.scale(x, -1), c))),
+                            Var::sub,
+                            (x, c) -> x.add(-c),
+                            c -> x -> x.mul(-1).add(c))),
             Map.entry(
                     "Div",
                     at -> binary(
                             at,
-                            Arithmetic::div,
-                            (x, c) -> Arithmetic.scale(x, 1 / c),
-                            c -> x -> Arithmetic.scale(Arithmetic.pow(x, -1), c))),
+                            Var::div,
+                            (x, c) -> x.mul(1 / c),
+                            c -> x -> x.pow(-1).mul(c))),
             Map.entry("Pow", Operators::pow),
             Map.entry("Sum", Operators::sum),
             Map.entry(Fusion.ADD, Operators::fusedAdd),
@@ -140,7 +131,7 @@ final class Operators {
     }
 
     private static Planned activate(Site at, Activation activation) {
-        return map(at, x -> Arithmetic.activate(x, activation));
+        return map(at, x -> x.activate(activation));
     }
 
     private static Planned hardSigmoid(Site at) {
@@ -148,19 +139,19 @@ final class Operators {
         double beta = at.node().number("beta", 0.5);
         return Math.abs(alpha - 1 / 6.0) < 1e-6 && beta == 0.5
                 ? activate(at, Activation.HARD_SIGMOID)
-                : map(at, x -> Arithmetic.clip(Arithmetic.shift(Arithmetic.scale(x, alpha), beta), 0, 1));
+                : map(at, x -> x.mul(alpha).add(beta).clip(0, 1));
     }
 
     private static Planned leakyRelu(Site at) {
         double slope = at.node().number("alpha", 0.01);
-        return map(at, x -> Arithmetic.leakyRelu(x, slope));
+        return map(at, x -> x.leakyRelu(slope));
     }
 
     private static Planned clip(Site at) {
         double low = at.number(1, "min", Double.NEGATIVE_INFINITY);
         double high = at.number(2, "max", Double.POSITIVE_INFINITY);
         Activation known = Fusion.clamp(low, high);
-        return known != Activation.NONE ? activate(at, known) : map(at, x -> Arithmetic.clip(x, low, high));
+        return known != Activation.NONE ? activate(at, known) : map(at, x -> x.clip(low, high));
     }
 
     private static Planned gelu(Site at) {
@@ -211,7 +202,7 @@ final class Operators {
                 && a.shape().equals(b.shape())
                 && !a.value().isContiguous()
                 && b.value().isContiguous();
-        return permuted ? Arithmetic.add(b, a) : Arithmetic.add(a, b);
+        return permuted ? b.add(a) : a.add(b);
     }
 
     private static @Nullable Double scalar(Operand number, Operand other) {
@@ -229,7 +220,7 @@ final class Operators {
 
     private static Planned pow(Site at) {
         double exponent = at.number(1, "", 0);
-        return exponent == 2 ? map(at, x -> Arithmetic.mul(x, x)) : map(at, x -> Arithmetic.pow(x, exponent));
+        return exponent == 2 ? map(at, x -> x.mul(x)) : map(at, x -> x.pow(exponent));
     }
 
     private static Planned sum(Site at) {
@@ -240,7 +231,7 @@ final class Operators {
         return new Planned(List.of(result), in -> {
             Var sum = in.get(0);
             for (int i = 1; i < at.inputs().size(); i++) {
-                sum = Arithmetic.add(sum, in.like(i, sum));
+                sum = sum.add(in.like(i, sum));
             }
             return List.of(sum);
         });
@@ -253,9 +244,7 @@ final class Operators {
                 && at.in(0).batch() == at.in(1).batch();
         return Planned.of(
                 result,
-                (a, b) -> equal
-                        ? FeatureMaps.add(a, b, activation)
-                        : Arithmetic.activate(Arithmetic.add(a, b), activation));
+                (a, b) -> equal ? FeatureMaps.add(a, b, activation) : a.add(b).activate(activation));
     }
 
     private static Planned where(Site at) {
@@ -263,7 +252,7 @@ final class Operators {
         Operand result = broadcast(at, broadcast(at, at.in(1), at.in(2)), at.in(0));
         return new Planned(List.of(result), in -> {
             Var a = in.get(1);
-            return List.of(Arithmetic.where(in.constant(0, DType.BOOL), a, in.like(2, a)));
+            return List.of(Var.where(in.constant(0, DType.BOOL), a, in.like(2, a)));
         });
     }
 
@@ -281,20 +270,18 @@ final class Operators {
         Operand leading = a.data() ? a : b;
         Operand result = leading.to(shape, leading.batch() + shape.rank() - leading.rank());
         if (b.rank() == 2 && !b.data()) {
-            return Planned.of(result, (x, w) -> Shapes.reshape(Matrices.matmul(rows(x), w), at.sizes(result)));
+            return Planned.of(result, (x, w) -> rows(x).matmul(w).reshape(at.sizes(result)));
         }
         return Planned.of(
                 result,
-                (x, y) -> Matrices.matmul(
-                        repeated(x, result, at, a.size(-2), a.size(-1)),
-                        repeated(y, result, at, b.size(-2), b.size(-1))));
+                (x, y) -> repeated(x, result, at, a.size(-2), a.size(-1))
+                        .matmul(repeated(y, result, at, b.size(-2), b.size(-1))));
     }
 
     private static Var rows(Var x) {
         return x.shape().rank() == 2
                 ? x
-                : Shapes.reshape(
-                        x, x.shape().elements() / x.shape().at(-1), x.shape().at(-1));
+                : x.reshape(x.shape().elements() / x.shape().at(-1), x.shape().at(-1));
     }
 
     /** Repeats a batch of matrices to the batch of a product. */
@@ -314,7 +301,7 @@ final class Operators {
                 own,
                 sizes.length - x.shape().rank(),
                 x.shape().rank());
-        return Shapes.expand(Shapes.reshape(x, own), sizes);
+        return x.reshape(own).expand(sizes);
     }
 
     private static Planned gemm(Site at) {
@@ -335,14 +322,13 @@ final class Operators {
                 && at.in(2).size(0) == result.size(1);
         return new Planned(List.of(result), in -> {
             if (plain) {
-                Var weight = transposed ? in.get(1) : Shapes.transpose(in.get(1), 0, 1);
+                Var weight = transposed ? in.get(1) : in.get(1).transpose(0, 1);
                 return List.of(Tokens.linear(in.get(0), weight, in.get(2)));
             }
             Var cast = in.like(1, in.get(0));
-            Var weight = transposed ? Shapes.transpose(cast, 0, 1) : cast;
-            Var product = Arithmetic.scale(Matrices.matmul(in.get(0), weight), alpha);
-            return List.of(
-                    node.has(2) ? Arithmetic.add(product, Arithmetic.scale(in.like(2, product), beta)) : product);
+            Var weight = transposed ? cast.transpose(0, 1) : cast;
+            Var product = in.get(0).matmul(weight).mul(alpha);
+            return List.of(node.has(2) ? product.add(in.like(2, product).mul(beta)) : product);
         });
     }
 
@@ -358,7 +344,8 @@ final class Operators {
         }
         Operand result = x.to(x.shape().with(-1, w.size(1)));
         return new Planned(
-                List.of(result), in -> List.of(Tokens.linear(in.get(0), Shapes.transpose(in.get(1), 0, 1), in.get(2))));
+                List.of(result),
+                in -> List.of(Tokens.linear(in.get(0), in.get(1).transpose(0, 1), in.get(2))));
     }
 
     /** Attention of heads {@code [n, h, t, e]} or {@code [n, t, e]}. */
@@ -377,12 +364,12 @@ final class Operators {
         return new Planned(List.of(q), in -> {
             Var query = heads(in.get(0), three);
             Var attended = Tokens.attention(query, heads(in.get(1), three), heads(in.get(2), three), scale);
-            return List.of(three ? Shapes.reshape(attended, at.sizes(q)) : attended);
+            return List.of(three ? attended.reshape(at.sizes(q)) : attended);
         });
     }
 
     private static Var heads(Var x, boolean three) {
-        return three ? Shapes.split(x, 0, x.shape().at(0), 1) : x;
+        return three ? x.split(0, x.shape().at(0), 1) : x;
     }
 
     private static Planned softmax(Site at) {
@@ -393,7 +380,7 @@ final class Operators {
             return map(at, Tokens::softmax);
         }
         if (at.opset() >= 13) {
-            return map(at, v -> Shapes.transpose(Tokens.softmax(Shapes.transpose(v, axis, last)), axis, last));
+            return map(at, v -> Tokens.softmax(v.transpose(axis, last)).transpose(axis, last));
         }
         return map(
                 at,
@@ -401,8 +388,8 @@ final class Operators {
                     long rows = IntStream.range(0, axis)
                             .mapToLong(i -> v.shape().at(i))
                             .reduce(1, (m, n) -> m * n);
-                    Var flat = Shapes.reshape(v, rows, v.shape().elements() / rows);
-                    return Shapes.reshape(Tokens.softmax(flat), v.shape().sizes());
+                    Var flat = v.reshape(rows, v.shape().elements() / rows);
+                    return Tokens.softmax(flat).reshape(v.shape().sizes());
                 });
     }
 
@@ -420,7 +407,7 @@ final class Operators {
         }
         double epsilon = node.number("epsilon", 1e-5);
         return new Planned(List.of(x), in -> {
-            Var beta = node.has(2) ? in.get(2) : Arithmetic.scale(in.get(1), 0);
+            Var beta = node.has(2) ? in.get(2) : in.get(1).mul(0);
             return List.of(Tokens.layerNorm(in.get(0), in.get(1), beta, epsilon));
         });
     }

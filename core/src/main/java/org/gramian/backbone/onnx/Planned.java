@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
@@ -107,7 +106,7 @@ record Planned(List<Operand> outputs, Kernel kernel) {
 
         /** Returns an input in the type of another. */
         Var like(int i, Var x) {
-            return Arithmetic.cast(get(i), x.value().type());
+            return get(i).to(x.value().type());
         }
 
         /** Returns a constant input in a type. */
@@ -138,7 +137,7 @@ record Planned(List<Operand> outputs, Kernel kernel) {
         private static Tensor make(Key key) {
             try (Scope _ = Scope.open()) {
                 Shape shape = key.value.shape();
-                Tensor made = Tensors.to(Tensors.of(key.value.values(), shape, key.type), key.device);
+                Tensor made = Tensors.of(key.value.values(), shape, key.type).to(key.device);
                 Scope.detach(made);
                 return made;
             }

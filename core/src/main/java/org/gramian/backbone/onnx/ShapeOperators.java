@@ -4,9 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.onnx.Planned.Site;
 import org.gramian.tensor.Shape;
@@ -31,8 +29,8 @@ final class ShapeOperators {
                 && Arrays.equals(Arrays.stream(axes).sorted().toArray(), new int[] {2, 3});
         double factor = mean ? (double) reduction.kept().elements() / x.shape().elements() : 1;
         return Planned.of(result, v -> {
-            Var sums = global ? FeatureMaps.globalAveragePool(v) : Arithmetic.scale(Arithmetic.sum(v, axes), factor);
-            return kept ? sums : Shapes.reshape(sums, at.sizes(result));
+            Var sums = global ? FeatureMaps.globalAveragePool(v) : v.sum(axes).mul(factor);
+            return kept ? sums : sums.reshape(at.sizes(result));
         });
     }
 
@@ -41,7 +39,7 @@ final class ShapeOperators {
         Operand x = at.in(0);
         Shape shape = ShapeRules.reshaped(at.node(), at.inputs());
         Operand result = x.data() ? images(at, x, shape) : x.to(shape);
-        return Planned.of(result, v -> Shapes.reshape(v, at.sizes(result)));
+        return Planned.of(result, v -> v.reshape(at.sizes(result)));
     }
 
     /**
@@ -86,7 +84,7 @@ final class ShapeOperators {
                 .filter(i -> order[i] == x.batch())
                 .findFirst()
                 .orElse(-1);
-        return Planned.of(x.to(ShapeRules.permuted(x.shape(), order), batch), v -> Shapes.permute(v, order));
+        return Planned.of(x.to(ShapeRules.permuted(x.shape(), order), batch), v -> v.permute(order));
     }
 
     static Planned expand(Site at) {
@@ -98,7 +96,7 @@ final class ShapeOperators {
             long[] own = new long[shape.rank()];
             Arrays.fill(own, 1);
             System.arraycopy(v.shape().sizes(), 0, own, shape.rank() - x.rank(), x.rank());
-            return Shapes.expand(Shapes.reshape(v, own), at.sizes(result));
+            return v.reshape(own).expand(at.sizes(result));
         });
     }
 
@@ -119,9 +117,9 @@ final class ShapeOperators {
                 Var part = in.like(i, in.get(data));
                 boolean once = batch >= 0 && !at.in(i).data() && at.images() > 1;
                 Shape repeated = once ? part.shape().with(batch, part.shape().at(batch) * at.images()) : part.shape();
-                parts.add(once ? Shapes.expand(part, repeated.sizes()) : part);
+                parts.add(once ? part.expand(repeated.sizes()) : part);
             }
-            return List.of(Shapes.concat(parts, axis));
+            return List.of(Var.concat(parts, axis));
         });
     }
 
@@ -144,8 +142,8 @@ final class ShapeOperators {
             Var part = in.get(0);
             for (ShapeRules.Range range : ranges) {
                 part = range.step() == 1
-                        ? Shapes.slice(part, range.axis(), range.start(), range.start() + range.count())
-                        : Shapes.select(part, range.axis(), in.places(range.places()), true);
+                        ? part.slice(range.axis(), range.start(), range.start() + range.count())
+                        : part.select(range.axis(), in.places(range.places()), true);
             }
             return List.of(part);
         });
@@ -163,7 +161,7 @@ final class ShapeOperators {
             List<Var> slices = new ArrayList<>();
             long start = 0;
             for (long size : parts) {
-                slices.add(Shapes.slice(in.get(0), axis, start, start + size));
+                slices.add(in.get(0).slice(axis, start, start + size));
                 start += size;
             }
             return slices;
@@ -190,9 +188,9 @@ final class ShapeOperators {
         boolean distinct = Arrays.stream(places).distinct().count() == places.length;
         return new Planned(List.of(result), in -> {
             Var taken = one
-                    ? Shapes.slice(in.get(0), axis, places[0], places[0] + 1)
-                    : Shapes.select(in.get(0), axis, in.places(places), distinct);
-            return List.of(index.shape().rank() == 1 ? taken : Shapes.reshape(taken, at.sizes(result)));
+                    ? in.get(0).slice(axis, places[0], places[0] + 1)
+                    : in.get(0).select(axis, in.places(places), distinct);
+            return List.of(index.shape().rank() == 1 ? taken : taken.reshape(at.sizes(result)));
         });
     }
 }

@@ -28,7 +28,6 @@ import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
 
@@ -139,7 +138,7 @@ public record Weights(
                         spec.name(),
                         spec.shape(),
                         spec.role(),
-                        (_, _, requested) -> Tensors.to(tensor.toTensor(), requested)));
+                        (_, _, requested) -> tensor.toTensor().to(requested)));
             }
         }
         if (!missing.isEmpty()) {

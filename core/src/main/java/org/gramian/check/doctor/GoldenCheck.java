@@ -10,12 +10,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
@@ -115,14 +111,13 @@ public record GoldenCheck(DType type, Device device) {
         if (found.shape().elements() != expected.shape().elements()) {
             return Double.POSITIVE_INFINITY;
         }
-        Tensor host = Views.reshape(
-                Tensors.to(Tensors.to(found, Device.CPU), DType.F64),
-                expected.shape().sizes());
-        if (!Reductions.allFinite(host)) {
+        Tensor host =
+                found.to(Device.CPU).to(DType.F64).reshape(expected.shape().sizes());
+        if (!host.allFinite()) {
             return Double.NaN;
         }
-        double scale = Reductions.largestMagnitude(expected);
-        double deviation = Reductions.largestMagnitude(Elementwise.sub(host, expected));
+        double scale = expected.largestMagnitude();
+        double deviation = host.sub(expected).largestMagnitude();
         return scale == 0 ? deviation : deviation / scale;
     }
 
@@ -131,7 +126,7 @@ public record GoldenCheck(DType type, Device device) {
         Tensor get(String name) throws TensorFileException {
             Tensor stored = file.get(name).toTensor();
             DType wanted = stored.type().isFloating() ? type : stored.type();
-            return Tensors.to(Tensors.to(stored, wanted), device);
+            return stored.to(wanted).to(device);
         }
     }
 }

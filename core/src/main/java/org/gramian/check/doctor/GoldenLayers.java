@@ -9,12 +9,9 @@ import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
-import org.gramian.autodiff.Matrices;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.check.doctor.GoldenCheck.GoldenValues;
@@ -47,10 +44,7 @@ import org.gramian.spd.layer.SparseInverse;
 import org.gramian.spd.layer.SpdTransform;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.spd.layer.UpperTriangle;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.file.TensorFileException;
 
 /** Computes the tensors of each reference file from its inputs. */
@@ -103,8 +97,9 @@ final class GoldenLayers {
                 "deep_ten",
                 List.of("X", "codewords", "smoothing"),
                 "E",
-                x -> Shapes.reshape(
-                        new DeepTen(4).apply(x.getFirst(), bind(x, List.of("codewords", "smoothing"))), 3, 4, 7));
+                x -> new DeepTen(4)
+                        .apply(x.getFirst(), bind(x, List.of("codewords", "smoothing")))
+                        .reshape(3, 4, 7));
         ALL.put("rbn", values -> Map.of("inverseRoot", Barycenter.inverseRoot(values.get("S"))));
         forward("isice_5", "S", "Y", x -> SparseInverse.of(x, 5, 0.01, 1));
         forward("radam", "X", "v", x -> new Radam(4).apply(x, Bindings.of(Map.of())));
@@ -135,13 +130,12 @@ final class GoldenLayers {
         try (Tape tape = Tape.inference()) {
             Var maps = tape.constant(values.get("X"));
             Var mean = new Bilinear(0).apply(maps, Bindings.of(Map.of()));
-            Var sum = Arithmetic.scale(mean, (double) maps.shape().at(2));
+            Var sum = mean.mul((double) maps.shape().at(2));
             Bindings hashes = Bindings.of(Map.of(
-                    "h", tape.constant(Tensors.to(values.get("h"), values.type())),
-                    "s", tape.constant(Tensors.to(values.get("s"), values.type()))));
+                    "h", tape.constant(values.get("h").to(values.type())),
+                    "s", tape.constant(values.get("s").to(values.type()))));
             return Map.of(
-                    "sketch",
-                    Tensors.copy(new TensorSketch(16).apply(sum, hashes).value()));
+                    "sketch", new TensorSketch(16).apply(sum, hashes).value().copy());
         }
     }
 
@@ -155,7 +149,7 @@ final class GoldenLayers {
                 variables.put(name, tape.constant(values.get(name)));
             }
             Var result = stage.apply(tape.constant(values.get(input)), Bindings.of(variables));
-            return Map.of(output, Tensors.copy(result.value()));
+            return Map.of(output, result.value().copy());
         }
     }
 
@@ -184,16 +178,16 @@ final class GoldenLayers {
                 mixture.put("fisher." + name, tape.constant(values.get(name)));
             }
             Tensor maps = values.get("X");
-            Var x = tape.constant(Views.reshape(maps, maps.size(0), maps.size(1), 1, maps.size(2)));
+            Var x = tape.constant(maps.reshape(maps.size(0), maps.size(1), 1, maps.size(2)));
             Bindings bindings = Bindings.of(mixture);
             Tensor whole =
                     Pooling.parse("fisher:4,weights=true").apply(x, bindings).value();
             Tensor improved =
                     Pooling.parse("fisher:4/root:eps=0/l2").apply(x, bindings).value();
             return Map.of(
-                    "fvWeights", Tensors.copy(Views.slice(whole, 1, 0, 4)),
-                    "fv", Tensors.copy(Views.slice(whole, 1, 4, whole.size(1))),
-                    "improved", Tensors.copy(improved));
+                    "fvWeights", whole.slice(1, 0, 4).copy(),
+                    "fv", whole.slice(1, 4, whole.size(1)).copy(),
+                    "improved", improved.copy());
         }
     }
 
@@ -207,10 +201,12 @@ final class GoldenLayers {
                 }
                 Var result = layer.apply(variables);
                 Map<String, Tensor> computed = new LinkedHashMap<>();
-                computed.put(output, Tensors.copy(result.value()));
+                computed.put(output, result.value().copy());
                 try (Gradients gradients = tape.backward(result, values.get("g"))) {
                     for (int i = 0; i < inputs.size(); i++) {
-                        computed.put(gradientName(inputs.get(i)), Tensors.copy(gradients.of(variables.get(i))));
+                        computed.put(
+                                gradientName(inputs.get(i)),
+                                gradients.of(variables.get(i)).copy());
                     }
                 }
                 return computed;
@@ -224,8 +220,7 @@ final class GoldenLayers {
             try (Tape tape = Tape.inference()) {
                 return Map.of(
                         output,
-                        Tensors.copy(
-                                layer.apply(tape.constant(values.get(input))).value()));
+                        layer.apply(tape.constant(values.get(input))).value().copy());
             }
         });
     }
@@ -252,15 +247,15 @@ final class GoldenLayers {
             computed.put("K", matrix(Pooling.parse("conv:7/rbf/flat").apply(x, bindings)));
             computed.put("Y", matrix(Pooling.parse("conv:7/rbf/spd:4/relu/flat").apply(x, bindings)));
             Var z = Pooling.parse("conv:7/rbf/spd:4/relu/triu/root/l2").apply(x, bindings);
-            Var logits = Matrices.linear(z, at(in, "fcWeight"), at(in, "fcBias"));
+            Var logits = z.linear(at(in, "fcWeight"), at(in, "fcBias"));
             Tensor targets = Classification.oneHot(values.get("target").toLongs(), 3, values.type());
-            Var loss = Classification.crossEntropy(logits, Tensors.to(targets, values.device()));
-            computed.put("z", Tensors.copy(z.value()));
-            computed.put("logits", Tensors.copy(logits.value()));
-            computed.put("loss", Tensors.copy(loss.value()));
+            Var loss = Classification.crossEntropy(logits, targets.to(values.device()));
+            computed.put("z", z.value().copy());
+            computed.put("logits", logits.value().copy());
+            computed.put("loss", loss.value().copy());
             try (Gradients gradients = tape.backward(loss)) {
                 for (String name : names) {
-                    computed.put(gradientName(name), Tensors.copy(gradients.of(at(in, name))));
+                    computed.put(gradientName(name), gradients.of(at(in, name)).copy());
                 }
             }
         }
@@ -273,7 +268,7 @@ final class GoldenLayers {
 
     private static Tensor matrix(Var flat) {
         long size = Math.round(Math.sqrt((double) flat.shape().at(1)));
-        return Tensors.copy(Shapes.reshape(flat, flat.shape().at(0), size, size).value());
+        return flat.reshape(flat.shape().at(0), size, size).value().copy();
     }
 
     /** Takes three steps of size 0.1 along given gradients, for both metrics and two retractions. */
@@ -284,9 +279,9 @@ final class GoldenLayers {
             for (Retraction retraction : List.of(Retraction.QR, Retraction.POLAR)) {
                 Tensor w = values.get("W0");
                 for (int step = 0; step < gradients.size(0); step++) {
-                    Tensor f = Views.reshape(
-                            Views.slice(gradients, 0, step, step + 1), w.shape().sizes());
-                    w = retraction.apply(w, Elementwise.mul(Stiefel.gradient(w, f, metric), -0.1));
+                    Tensor f =
+                            gradients.slice(0, step, step + 1).reshape(w.shape().sizes());
+                    w = retraction.apply(w, Stiefel.gradient(w, f, metric).mul(-0.1));
                 }
                 computed.put(
                         metric.name().toLowerCase(Locale.ROOT) + "_"

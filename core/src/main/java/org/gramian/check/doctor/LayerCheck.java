@@ -6,14 +6,11 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.GradientCheck;
-import org.gramian.autodiff.Matrices;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.BatchNorm;
 import org.gramian.check.PoolingCheck;
@@ -22,7 +19,6 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -119,57 +115,44 @@ public final class LayerCheck {
     private void arithmetic() {
         Tensor a = gaussian(3, 4);
         Tensor row = gaussian(1, 4);
-        Tensor positive = Elementwise.add(Elementwise.abs(gaussian(3, 4)), 0.5);
-        check("add", x -> Arithmetic.add(x.get(0), x.get(1)), a, row);
-        check("sub", x -> Arithmetic.sub(x.get(0), x.get(1)), a, row);
-        check("mul", x -> Arithmetic.mul(x.get(0), x.get(1)), a, row);
-        check("div", x -> Arithmetic.div(x.get(0), x.get(1)), a, positive);
-        check("exp", x -> Arithmetic.exp(x.getFirst()), a);
-        check("log", x -> Arithmetic.log(x.getFirst()), positive);
-        check("sqrt", x -> Arithmetic.sqrt(x.getFirst()), positive);
-        check("pow", x -> Arithmetic.pow(x.getFirst(), 1.7), positive);
-        check("relu", x -> Arithmetic.relu(x.getFirst()), a);
-        check("erf", x -> Arithmetic.erf(x.getFirst()), a);
-        check("tanh", x -> Arithmetic.tanh(x.getFirst()), a);
-        check("abs", x -> Arithmetic.abs(x.getFirst()), a);
-        check("clip", x -> Arithmetic.clip(x.getFirst(), -0.7, 0.6), a);
-        check("leaky relu", x -> Arithmetic.leakyRelu(x.getFirst(), 0.1), a);
-        Tensor condition = Elementwise.greater(a, 0);
-        check("where", x -> Arithmetic.where(condition, x.get(0), x.get(1)), a, row);
-        check("sum", x -> Arithmetic.sum(x.getFirst(), 0), a);
-        check("mean", x -> Arithmetic.mean(x.getFirst()), a);
-        check("reshape", x -> Shapes.reshape(x.getFirst(), 2, 6), a);
-        check("transpose", x -> Shapes.transpose(x.getFirst(), 0, 1), a);
-        check("slice", x -> Shapes.slice(x.getFirst(), 1, 1, 3), a);
-        check("concat", x -> Shapes.concat(x, 0), a, row);
-        check("zeros before", x -> Shapes.zerosBefore(x.getFirst(), 1, 2), a);
-        check("padding", x -> Shapes.pad(x.getFirst(), 1, 2, 1, 0.5), a);
-        check("expand", x -> Shapes.expand(Shapes.reshape(x.getFirst(), 3, 1, 4), 3, 2, 4), a);
-        Tensor places = Tensors.to(Tensors.ofLongs(new long[] {2, 0, 2}, Shape.of(3)), device);
-        check("select", x -> Shapes.select(x.getFirst(), 0, places, false), a);
-        Tensor distinct = Tensors.to(Tensors.ofLongs(new long[] {2, 0}, Shape.of(2)), device);
-        check("select of distinct entries", x -> Shapes.select(x.getFirst(), 1, distinct, true), a);
+        Tensor positive = gaussian(3, 4).abs().add(0.5);
+        check("add", x -> x.get(0).add(x.get(1)), a, row);
+        check("sub", x -> x.get(0).sub(x.get(1)), a, row);
+        check("mul", x -> x.get(0).mul(x.get(1)), a, row);
+        check("div", x -> x.get(0).div(x.get(1)), a, positive);
+        check("exp", x -> x.getFirst().exp(), a);
+        check("log", x -> x.getFirst().log(), positive);
+        check("sqrt", x -> x.getFirst().sqrt(), positive);
+        check("pow", x -> x.getFirst().pow(1.7), positive);
+        check("relu", x -> x.getFirst().relu(), a);
+        check("erf", x -> x.getFirst().erf(), a);
+        check("tanh", x -> x.getFirst().tanh(), a);
+        check("abs", x -> x.getFirst().abs(), a);
+        check("clip", x -> x.getFirst().clip(-0.7, 0.6), a);
+        check("leaky relu", x -> x.getFirst().leakyRelu(0.1), a);
+        Tensor condition = a.greater(0);
+        check("where", x -> Var.where(condition, x.get(0), x.get(1)), a, row);
+        check("sum", x -> x.getFirst().sum(0), a);
+        check("mean", x -> x.getFirst().mean(), a);
+        check("reshape", x -> x.getFirst().reshape(2, 6), a);
+        check("transpose", x -> x.getFirst().transpose(0, 1), a);
+        check("slice", x -> x.getFirst().slice(1, 1, 3), a);
+        check("concat", x -> Var.concat(x, 0), a, row);
+        check("zeros before", x -> x.getFirst().zerosBefore(1, 2), a);
+        check("padding", x -> x.getFirst().pad(1, 2, 1, 0.5), a);
+        check("expand", x -> x.getFirst().reshape(3, 1, 4).expand(3, 2, 4), a);
+        Tensor places = Tensors.ofLongs(new long[] {2, 0, 2}, Shape.of(3)).to(device);
+        check("select", x -> x.getFirst().select(0, places, false), a);
+        Tensor distinct = Tensors.ofLongs(new long[] {2, 0}, Shape.of(2)).to(device);
+        check("select of distinct entries", x -> x.getFirst().select(1, distinct, true), a);
     }
 
     private void matrices() {
-        check("matmul", x -> Matrices.matmul(x.get(0), x.get(1)), gaussian(3, 4), gaussian(4, 2));
-        check("bmm", x -> Matrices.matmul(x.get(0), x.get(1)), gaussian(2, 3, 4), gaussian(2, 4, 5));
-        check(
-                "matmul of a matrix and a batch",
-                x -> Matrices.matmul(x.get(0), x.get(1)),
-                gaussian(3, 4),
-                gaussian(2, 4, 5));
-        check(
-                "matmul of a batch and a matrix",
-                x -> Matrices.matmul(x.get(0), x.get(1)),
-                gaussian(2, 3, 4),
-                gaussian(4, 5));
-        check(
-                "linear",
-                x -> Matrices.linear(x.get(0), x.get(1), x.get(2)),
-                gaussian(3, 4),
-                gaussian(2, 4),
-                gaussian(2));
+        check("matmul", x -> x.get(0).matmul(x.get(1)), gaussian(3, 4), gaussian(4, 2));
+        check("bmm", x -> x.get(0).matmul(x.get(1)), gaussian(2, 3, 4), gaussian(2, 4, 5));
+        check("matmul of a matrix and a batch", x -> x.get(0).matmul(x.get(1)), gaussian(3, 4), gaussian(2, 4, 5));
+        check("matmul of a batch and a matrix", x -> x.get(0).matmul(x.get(1)), gaussian(2, 3, 4), gaussian(4, 5));
+        check("linear", x -> x.get(0).linear(x.get(1), x.get(2)), gaussian(3, 4), gaussian(2, 4), gaussian(2));
     }
 
     private void maps() {
@@ -189,7 +172,7 @@ public final class LayerCheck {
         check("conv2d in groups", convolve.apply(grouped), maps, gaussian(4, 2, 3, 3), gaussian(4));
         for (Activation activation : Activation.values()) {
             String name = activation.name().toLowerCase(Locale.ROOT);
-            check(name, x -> Arithmetic.activate(Arithmetic.scale(x.getFirst(), 3), activation), maps);
+            check(name, x -> x.getFirst().mul(3).activate(activation), maps);
             check(
                     "conv2d and " + name,
                     x -> FeatureMaps.convolve(x.get(0), new Filters(x.get(1), x.get(2)), strided, activation),
@@ -246,14 +229,15 @@ public final class LayerCheck {
     }
 
     private void classification() {
-        Tensor targets = Tensors.to(Classification.oneHot(new long[] {1, 0, 4}, 5, DType.F64), device);
+        Tensor targets =
+                Classification.oneHot(new long[] {1, 0, 4}, 5, DType.F64).to(device);
         check("softmax", x -> Classification.softmax(x.getFirst()), gaussian(3, 5));
         check("log-softmax", x -> Classification.logSoftmax(x.getFirst()), gaussian(3, 5));
         check("cross-entropy", x -> Classification.crossEntropy(x.getFirst(), targets), gaussian(3, 5));
     }
 
     private Tensor gaussian(long... sizes) {
-        return Tensors.to(Tensors.gaussian(random, Shape.of(sizes), DType.F64), device);
+        return Tensors.gaussian(random, Shape.of(sizes), DType.F64).to(device);
     }
 
     private void check(String name, Function<List<Var>, Var> function, Tensor... inputs) {

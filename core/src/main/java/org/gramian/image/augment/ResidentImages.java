@@ -12,7 +12,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
 
@@ -61,18 +60,20 @@ public final class ResidentImages implements AutoCloseable {
             Tensor images = Tensors.empty(Shape.of(store.bytes()), DType.U8, device);
             long start = 0;
             for (MemorySegment piece : store.pieces()) {
-                Views.slice(images, 0, start, start + piece.byteSize())
+                images.slice(0, start, start + piece.byteSize())
                         .copyFrom(Tensors.viewOf(piece, DType.U8, Shape.of(piece.byteSize())));
                 start += piece.byteSize();
             }
-            Tensor offsets = Tensors.to(Tensors.ofLongs(store.offsets(), Shape.of(store.count())), device);
+            Tensor offsets =
+                    Tensors.ofLongs(store.offsets(), Shape.of(store.count())).to(device);
             long[] sides = new long[2 * store.count()];
             for (int i = 0; i < store.count(); i++) {
                 sides[2 * i] = store.width(i);
                 sides[2 * i + 1] = store.height(i);
             }
-            Tensor sizes =
-                    Tensors.to(Tensors.to(Tensors.ofLongs(sides, Shape.of(store.count(), 2)), DType.I32), device);
+            Tensor sizes = Tensors.ofLongs(sides, Shape.of(store.count(), 2))
+                    .to(DType.I32)
+                    .to(device);
             List<Tensor> tensors = List.of(images, offsets, sizes, table);
             tensors.forEach(scope::release);
             return Optional.of(new ResidentImages(renderer, tensors));

@@ -63,7 +63,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
             Tensor inputs = images(random, crops, size);
             Tensor stepped = images(random, crops, trainedSize());
             // not negative, as behind a ReLU
-            Tensor maps = Tensors.to(Tensors.uniform(random, 0, 1, features, DType.F32), model.device());
+            Tensor maps = Tensors.uniform(random, 0, 1, features, DType.F32).to(model.device());
             Fitting.pretend(model.headParameters().under("pooling"), random);
             return new Pace(
                     decoding(images),
@@ -75,7 +75,8 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
     }
 
     private Tensor images(SplittableRandom random, int crops, int size) {
-        return Tensors.to(Tensors.gaussian(random, Shape.of(crops, 3, size, size), DType.F32), model.device());
+        return Tensors.gaussian(random, Shape.of(crops, 3, size, size), DType.F32)
+                .to(model.device());
     }
 
     /** Returns the image size of fine-tuning. */
@@ -113,7 +114,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
                 try (Scope _ = Scope.open()) {
                     // any gradient takes as long
                     Map<Parameter, Tensor> gradients = new HashMap<>();
-                    twins.all().forEach(twin -> gradients.put(twin, Tensors.copy(twin.value())));
+                    twins.all().forEach(twin -> gradients.put(twin, twin.value().copy()));
                     optimizer.step(List.of(ParameterGroup.of(twins)), gradients);
                 }
             });
@@ -151,7 +152,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
             Var scores = model.scores(maps, bindings, Head.Mode.PREDICTING);
             Tensor targets = Classification.oneHot(
                     new long[Math.toIntExact(inputs.size(0))], model.head().classes(), DType.F32);
-            Var loss = Classification.crossEntropy(scores, Tensors.to(targets, model.device()));
+            Var loss = Classification.crossEntropy(scores, targets.to(model.device()));
             tape.backward(loss).close();
         }
     }

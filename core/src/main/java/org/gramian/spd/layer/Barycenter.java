@@ -6,13 +6,8 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Decompositions.Eigen;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Riemannian barycenter of positive definite matrices with the affine-invariant metric, {@code G = argmin Σ_i ‖log(G^(−½)
@@ -37,18 +32,18 @@ public final class Barycenter {
      */
     public static Tensor inverseRoot(Tensor matrices) {
         try (Scope scope = Scope.open()) {
-            Tensor exact = Tensors.to(Tensors.to(matrices, DType.F64), Device.CPU);
+            Tensor exact = matrices.to(DType.F64).to(Device.CPU);
             Tensor s = floored(Decompositions.symmetric(exact), matrices.type());
             Tensor g = mean(s);
-            Tensor inverseRoot = of(g, x -> Elementwise.pow(x, -0.5));
+            Tensor inverseRoot = of(g, x -> x.pow(-0.5));
             double change = Double.POSITIVE_INFINITY;
             for (int i = 0; i < MOST_STEPS && change > TOLERANCE; i++) {
-                Tensor whitened = Products.matmul(Products.matmul(inverseRoot, s), inverseRoot);
-                Tensor step = mean(of(whitened, Elementwise::log));
-                Tensor root = of(g, Elementwise::sqrt);
-                g = Products.matmul(Products.matmul(root, of(step, Elementwise::exp)), root);
-                inverseRoot = of(g, x -> Elementwise.pow(x, -0.5));
-                change = Reductions.largestMagnitude(step);
+                Tensor whitened = inverseRoot.matmul(s).matmul(inverseRoot);
+                Tensor step = mean(of(whitened, Tensor::log));
+                Tensor root = of(g, Tensor::sqrt);
+                g = root.matmul(of(step, Tensor::exp)).matmul(root);
+                inverseRoot = of(g, x -> x.pow(-0.5));
+                change = step.largestMagnitude();
             }
             return scope.keep(inverseRoot);
         }
@@ -56,15 +51,15 @@ public final class Barycenter {
 
     /** Computes the arithmetic mean {@code [C, C]}. */
     private static Tensor mean(Tensor matrices) {
-        Tensor sum = Reductions.sum(matrices, 0);
-        return Elementwise.mul(Views.reshape(sum, sum.size(1), sum.size(2)), 1.0 / matrices.size(0));
+        Tensor sum = matrices.sum(0);
+        return sum.reshape(sum.size(1), sum.size(2)).mul(1.0 / matrices.size(0));
     }
 
     private static Tensor floored(Tensor matrices, DType given) {
         double relative = SpectralFunction.ROUNDINGS * given.epsilon();
         return of(matrices, values -> {
-            Tensor floors = Elementwise.mul(Reductions.max(values, -1), relative);
-            return Elementwise.maximum(values, Elementwise.atLeast(floors, SpectralFunction.DEFAULT_FLOOR));
+            Tensor floors = values.max(-1).mul(relative);
+            return values.maximum(floors.atLeast(SpectralFunction.DEFAULT_FLOOR));
         });
     }
 
@@ -72,7 +67,7 @@ public final class Barycenter {
     private static Tensor of(Tensor matrices, UnaryOperator<Tensor> function) {
         Eigen eigen = Decompositions.symmetricEigen(Decompositions.symmetric(matrices));
         Tensor u = eigen.vectors();
-        Tensor values = Views.unsqueeze(function.apply(eigen.values()), -2);
-        return Products.matmul(Elementwise.mul(u, values), Views.transpose(u));
+        Tensor values = function.apply(eigen.values()).unsqueeze(-2);
+        return u.mul(values).matmul(u.transpose());
     }
 }

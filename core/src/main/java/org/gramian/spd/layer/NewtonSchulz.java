@@ -7,12 +7,8 @@ import java.util.List;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Square root and inverse square root of positive definite matrices by Newton–Schulz iteration, iSQRT-COV (Li, Xie,
@@ -61,31 +57,30 @@ public final class NewtonSchulz {
         }
         return matrices.tape().apply(List.of(matrices), () -> {
             Tensor s = Decompositions.symmetric(matrices.value());
-            Tensor trace = Elementwise.atLeast(trace(s), SMALLEST_TRACE);
-            Tensor scale = Elementwise.pow(trace, inverse ? -0.5 : 0.5);
+            Tensor trace = trace(s).atLeast(SMALLEST_TRACE);
+            Tensor scale = trace.pow(inverse ? -0.5 : 0.5);
             Tensor identity = identity(s);
             List<Step> steps = new ArrayList<>();
-            Tensor y = Elementwise.div(s, trace);
-            Tensor z = Views.expand(Views.unsqueeze(identity, 0), s.shape().sizes());
+            Tensor y = s.div(trace);
+            Tensor z = identity.unsqueeze(0).expand(s.shape().sizes());
             for (int i = 0; i < iterations; i++) {
-                Tensor t = Elementwise.addScaled(Elementwise.mul(identity, 1.5), Products.matmul(z, y), -0.5);
+                Tensor t = identity.mul(1.5).addScaled(z.matmul(y), -0.5);
                 steps.add(new Step(y, z, t));
                 boolean last = i == iterations - 1; // of the last Y and Z only one is used
-                y = last && inverse ? y : Products.matmul(y, t);
-                z = last && !inverse ? z : Products.matmul(t, z);
+                y = last && inverse ? y : y.matmul(t);
+                z = last && !inverse ? z : t.matmul(z);
             }
             Tensor last = inverse ? z : y;
             List<Tensor> saved = new ArrayList<>(List.of(s, trace, scale, last));
             steps.forEach(step -> saved.addAll(List.of(step.y(), step.z(), step.t())));
-            return new Result(Elementwise.mul(last, scale), saved, (g, wanted) -> {
-                Tensor ofLast = Elementwise.mul(g, scale);
-                Tensor zero = Elementwise.mul(ofLast, 0);
+            return new Result(last.mul(scale), saved, (g, wanted) -> {
+                Tensor ofLast = g.mul(scale);
+                Tensor zero = ofLast.mul(0);
                 Tensor first = inverse ? reverse(steps, zero, ofLast) : reverse(steps, ofLast, zero);
-                Tensor ofScale = Elementwise.div(inner(ofLast, last), Elementwise.mul(trace, inverse ? -2 : 2));
-                Tensor ofTrace =
-                        Elementwise.sub(ofScale, Elementwise.div(inner(first, s), Elementwise.mul(trace, trace)));
-                Tensor moving = Elementwise.where(Elementwise.greater(trace, SMALLEST_TRACE), ofTrace, 0);
-                Tensor ds = Elementwise.add(Elementwise.div(first, trace), Elementwise.mul(identity(s), moving));
+                Tensor ofScale = inner(ofLast, last).div(trace.mul(inverse ? -2 : 2));
+                Tensor ofTrace = ofScale.sub(inner(first, s).div(trace.mul(trace)));
+                Tensor moving = Tensors.where(trace.greater(SMALLEST_TRACE), ofTrace, 0);
+                Tensor ds = first.div(trace).add(identity(s).mul(moving));
                 return list(Decompositions.symmetric(ds));
             });
         });
@@ -96,13 +91,12 @@ public final class NewtonSchulz {
         Tensor gy = ofY;
         Tensor gz = ofZ;
         for (Step step : steps.reversed()) {
-            Tensor tt = Views.transpose(step.t());
-            Tensor gt = Elementwise.add(
-                    Products.matmul(Views.transpose(step.y()), gy), Products.matmul(gz, Views.transpose(step.z())));
-            Tensor formerY = Products.matmul(gy, tt);
-            Tensor formerZ = Products.matmul(tt, gz);
-            gy = Elementwise.addScaled(formerY, Products.matmul(Views.transpose(step.z()), gt), -0.5);
-            gz = Elementwise.addScaled(formerZ, Products.matmul(gt, Views.transpose(step.y())), -0.5);
+            Tensor tt = step.t().transpose();
+            Tensor gt = step.y().transpose().matmul(gy).add(gz.matmul(step.z().transpose()));
+            Tensor formerY = gy.matmul(tt);
+            Tensor formerZ = tt.matmul(gz);
+            gy = formerY.addScaled(step.z().transpose().matmul(gt), -0.5);
+            gz = formerZ.addScaled(gt.matmul(step.y().transpose()), -0.5);
         }
         return gy;
     }
@@ -113,11 +107,11 @@ public final class NewtonSchulz {
 
     /** Computes the traces {@code [n, 1, 1]}. */
     private static Tensor trace(Tensor matrices) {
-        return Views.unsqueeze(Reductions.sum(Views.diagonal(matrices), -1), -1);
+        return matrices.diagonal().sum(-1).unsqueeze(-1);
     }
 
     /** Computes {@code Σ_ij a_ij b_ij} per matrix, {@code [n, 1, 1]}. */
     private static Tensor inner(Tensor a, Tensor b) {
-        return Reductions.sum(Elementwise.mul(a, b), 1, 2);
+        return a.mul(b).sum(1, 2);
     }
 }

@@ -6,14 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Bilinear forms of symmetric matrices, {@code v_k = l_kᵀ Y r_k} with the columns of {@code L [C, d]} and {@code R [C,
@@ -56,7 +52,7 @@ public final class QuadraticForms {
                         v,
                         (g, wanted) -> list(
                                 wanted[0] ? ofMatrices(g, l, l) : null,
-                                wanted[1] ? Elementwise.mulInPlace(ofColumns(g, y, l), 2) : null));
+                                wanted[1] ? ofColumns(g, y, l).mulInPlace(2) : null));
             });
         }
         return matrices.tape().apply(List.of(matrices, left, right), () -> {
@@ -74,11 +70,11 @@ public final class QuadraticForms {
         List<Tensor> parts = new ArrayList<>();
         for (Span span : Span.all(y.size(1), l.size(1))) {
             try (Scope scope = Scope.open()) {
-                Tensor products = Elementwise.mulInPlace(SpdTransform.timesEach(y, span.columns(r)), span.columns(l));
-                parts.add(scope.keep(Views.reshape(Reductions.sum(products, 1), y.size(0), span.count())));
+                Tensor products = SpdTransform.timesEach(y, span.columns(r)).mulInPlace(span.columns(l));
+                parts.add(scope.keep(products.sum(1).reshape(y.size(0), span.count())));
             }
         }
-        return parts.size() == 1 ? parts.getFirst() : Views.concat(parts, 1);
+        return parts.size() == 1 ? parts.getFirst() : Tensors.concat(parts, 1);
     }
 
     /** Computes {@code L diag(g) Rᵀ}. */
@@ -88,12 +84,12 @@ public final class QuadraticForms {
         Tensor sum = Tensors.zeros(Shape.of(1, n * size, size), g.type(), g.device());
         for (Span span : Span.all(size, l.size(1))) {
             try (Scope _ = Scope.open()) {
-                Tensor weighted = Elementwise.mul(span.columns(l), span.upstream(g));
-                Tensor rows = Views.reshape(weighted, 1, n * size, span.count());
-                Products.addProducts(sum, 1, 1, rows, Views.unsqueeze(Views.transpose(span.columns(r)), 0));
+                Tensor weighted = span.columns(l).mul(span.upstream(g));
+                Tensor rows = weighted.reshape(1, n * size, span.count());
+                sum.addProducts(1, 1, rows, span.columns(r).transpose().unsqueeze(0));
             }
         }
-        return Views.reshape(sum, n, size, size);
+        return sum.reshape(n, size, size);
     }
 
     /** Computes {@code Σ_n Y·other·diag(g)}. */
@@ -101,12 +97,11 @@ public final class QuadraticForms {
         List<Tensor> parts = new ArrayList<>();
         for (Span span : Span.all(y.size(1), other.size(1))) {
             try (Scope scope = Scope.open()) {
-                Tensor weighted =
-                        Elementwise.mulInPlace(SpdTransform.timesEach(y, span.columns(other)), span.upstream(g));
-                parts.add(scope.keep(Views.reshape(Reductions.sum(weighted, 0), y.size(1), span.count())));
+                Tensor weighted = SpdTransform.timesEach(y, span.columns(other)).mulInPlace(span.upstream(g));
+                parts.add(scope.keep(weighted.sum(0).reshape(y.size(1), span.count())));
             }
         }
-        return parts.size() == 1 ? parts.getFirst() : Views.concat(parts, 1);
+        return parts.size() == 1 ? parts.getFirst() : Tensors.concat(parts, 1);
     }
 
     /** Columns {@code start} to {@code end} (exclusive). */
@@ -125,12 +120,12 @@ public final class QuadraticForms {
         }
 
         Tensor columns(Tensor matrix) {
-            return Views.slice(matrix, 1, start, end);
+            return matrix.slice(1, start, end);
         }
 
         /** Returns their gradients {@code [n, 1, columns]}. */
         Tensor upstream(Tensor g) {
-            return Views.unsqueeze(Views.slice(g, 1, start, end), 1);
+            return g.slice(1, start, end).unsqueeze(1);
         }
     }
 }

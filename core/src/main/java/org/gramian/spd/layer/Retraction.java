@@ -3,12 +3,9 @@ package org.gramian.spd.layer;
 import org.gramian.basis.EnumWords;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Decompositions.Eigen;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Retractions of the {@link Stiefel} manifold: map a point W and a tangent vector ξ to a point of the manifold. All
@@ -22,7 +19,7 @@ public enum Retraction {
     QR {
         @Override
         Tensor move(Tensor w, Tensor xi) {
-            return Decompositions.orthonormalColumns(Elementwise.add(w, xi), true);
+            return Decompositions.orthonormalColumns(w.add(xi), true);
         }
     },
     /**
@@ -32,7 +29,7 @@ public enum Retraction {
     QR_UNSIGNED {
         @Override
         Tensor move(Tensor w, Tensor xi) {
-            return Decompositions.orthonormalColumns(Elementwise.add(w, xi), false);
+            return Decompositions.orthonormalColumns(w.add(xi), false);
         }
     },
     /**
@@ -42,18 +39,18 @@ public enum Retraction {
     CHOLESKY_QR {
         @Override
         Tensor move(Tensor w, Tensor xi) {
-            return choleskyQ(choleskyQ(Elementwise.add(w, xi)));
+            return choleskyQ(choleskyQ(w.add(xi)));
         }
     },
     /** Nearest point, {@code A (AᵀA)^(−1/2)} for {@code A = W + ξ}. */
     POLAR {
         @Override
         Tensor move(Tensor w, Tensor xi) {
-            Tensor a = Elementwise.add(w, xi);
-            Eigen eigen =
-                    Decompositions.symmetricEigen(Decompositions.symmetric(Products.matmul(Views.transpose(a), a)));
-            Tensor scaled = Elementwise.mul(eigen.vectors(), Elementwise.pow(Views.unsqueeze(eigen.values(), 0), -0.5));
-            return corrected(Products.matmul(a, Products.matmul(scaled, Views.transpose(eigen.vectors()))));
+            Tensor a = w.add(xi);
+            Eigen eigen = Decompositions.symmetricEigen(
+                    Decompositions.symmetric(a.transpose().matmul(a)));
+            Tensor scaled = eigen.vectors().mul(eigen.values().unsqueeze(0).pow(-0.5));
+            return corrected(a.matmul(scaled.matmul(eigen.vectors().transpose())));
         }
     },
     /**
@@ -63,13 +60,13 @@ public enum Retraction {
     CAYLEY {
         @Override
         Tensor move(Tensor w, Tensor xi) {
-            Tensor wt = Views.transpose(w);
-            Tensor pXi = Elementwise.addScaled(xi, Products.matmul(w, Products.matmul(wt, xi)), -0.5);
-            Tensor half = Products.matmul(pXi, wt);
-            Tensor skew = Elementwise.sub(half, Views.transpose(half));
+            Tensor wt = w.transpose();
+            Tensor pXi = xi.addScaled(w.matmul(wt.matmul(xi)), -0.5);
+            Tensor half = pXi.matmul(wt);
+            Tensor skew = half.sub(half.transpose());
             Tensor identity = Tensors.identity(w.size(0), w.type(), w.device());
-            Tensor right = Elementwise.addScaled(w, Products.matmul(skew, w), 0.5);
-            return corrected(Decompositions.solve(Elementwise.addScaled(identity, skew, -0.5), right));
+            Tensor right = w.addScaled(skew.matmul(w), 0.5);
+            return corrected(Decompositions.solve(identity.addScaled(skew, -0.5), right));
         }
     };
 
@@ -103,13 +100,13 @@ public enum Retraction {
     }
 
     private static Tensor choleskyQ(Tensor a) {
-        Tensor l = Decompositions.cholesky(Products.matmul(Views.transpose(a), a));
-        return Decompositions.solveTriangular(Views.transpose(l), a, true, false);
+        Tensor l = Decompositions.cholesky(a.transpose().matmul(a));
+        return Decompositions.solveTriangular(l.transpose(), a, true, false);
     }
 
     /** Applies one Newton–Schulz step towards orthonormal columns, {@code W(3I − WᵀW)/2}. */
     private static Tensor corrected(Tensor w) {
-        Tensor gram = Products.matmul(Views.transpose(w), w);
-        return Elementwise.addScaled(Elementwise.mul(w, 1.5), Products.matmul(w, gram), -0.5);
+        Tensor gram = w.transpose().matmul(w);
+        return w.mul(1.5).addScaled(w.matmul(gram), -0.5);
     }
 }

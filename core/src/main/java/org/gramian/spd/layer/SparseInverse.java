@@ -3,10 +3,7 @@ package org.gramian.spd.layer;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
-import org.gramian.autodiff.Arithmetic;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Result;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -52,34 +49,34 @@ public final class SparseInverse {
                         List.of(),
                         () -> Result.of(
                                 Tensors.identity(like.size(1), like.type(), like.device()), (g, wanted) -> list()));
-        Var raised = Arithmetic.add(matrices, Arithmetic.scale(unit, NewtonSchulz.SMALLEST_TRACE / like.size(1)));
-        Var j = Arithmetic.div(raised, trace(raised, unit));
+        Var raised = matrices.add(unit.mul(NewtonSchulz.SMALLEST_TRACE / like.size(1)));
+        Var j = raised.div(trace(raised, unit));
         Var s = inverse(j);
         for (int k = 0; k < iterations - 1; k++) {
             double h = rate * (1 - k / (iterations - 1.0));
-            Var step = Arithmetic.scale(Arithmetic.sub(j, inverse(s)), h);
-            Var minus = Arithmetic.scale(s, -1);
-            Var positive = shrunk(Arithmetic.sub(Arithmetic.relu(s), step), h * sparsity);
-            Var negative = shrunk(Arithmetic.add(Arithmetic.relu(minus), step), h * sparsity);
-            Var moved = Arithmetic.sub(positive, negative);
-            s = Arithmetic.scale(Arithmetic.add(moved, Shapes.transpose(moved, 1, 2)), 0.5);
+            Var step = j.sub(inverse(s)).mul(h);
+            Var minus = s.mul(-1);
+            Var positive = shrunk(s.relu().sub(step), h * sparsity);
+            Var negative = shrunk(minus.relu().add(step), h * sparsity);
+            Var moved = positive.sub(negative);
+            s = moved.add(moved.transpose(1, 2)).mul(0.5);
         }
-        Var trace = Arithmetic.shift(Arithmetic.relu(trace(s, unit)), NewtonSchulz.SMALLEST_TRACE);
-        return Arithmetic.div(s, Arithmetic.sqrt(trace));
+        Var trace = trace(s, unit).relu().add(NewtonSchulz.SMALLEST_TRACE);
+        return s.div(trace.sqrt());
     }
 
     /** Computes {@code max(0, x − amount)}. */
     private static Var shrunk(Var x, double amount) {
-        return Arithmetic.relu(Arithmetic.shift(x, -amount));
+        return x.add(-amount).relu();
     }
 
     private static Var inverse(Var matrices) {
         Var root = NewtonSchulz.inverseSquareRoot(matrices, ROOT_ITERATIONS);
-        return Matrices.matmul(root, root);
+        return root.matmul(root);
     }
 
     /** Computes the traces {@code [n, 1, 1]}. */
     private static Var trace(Var matrices, Var identity) {
-        return Arithmetic.sum(Arithmetic.mul(matrices, identity), 1, 2);
+        return matrices.mul(identity).sum(1, 2);
     }
 }

@@ -5,10 +5,7 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 import java.util.List;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 
 /**
  * SPD transformation layer of the paper, {@code Y = WᵀKW}, with {@code K [n, C, C]} symmetric and {@code W [C, C']}
@@ -52,12 +49,12 @@ public final class SpdTransform {
                     "spd transform: expected matrices [n, C, C] and a weight [C, C'], found " + k + " and " + w);
         }
         return matrices.tape().apply(List.of(matrices, weight), () -> {
-            Tensor wk = Products.matmul(Views.transpose(w), k);
+            Tensor wk = w.transpose().matmul(k);
             Tensor y = timesEach(wk, w);
             return Result.of(
                     y,
                     (e, wanted) -> list(
-                            wanted[0] ? timesEach(Products.matmul(w, e), Views.transpose(w)) : null,
+                            wanted[0] ? timesEach(w.matmul(e), w.transpose()) : null,
                             wanted[1] ? gradientOfWeight(wk, e) : null),
                     wk);
         });
@@ -66,15 +63,15 @@ public final class SpdTransform {
     /** Computes {@code A_i·B} for a batch and one matrix as a single product of tall matrices. */
     static Tensor timesEach(Tensor batch, Tensor b) {
         long n = batch.size(0);
-        Tensor rows = Views.reshape(batch, n * batch.size(1), batch.size(2));
-        return Views.reshape(Products.matmul(rows, b), n, batch.size(1), b.size(1));
+        Tensor rows = batch.reshape(n * batch.size(1), batch.size(2));
+        return rows.matmul(b).reshape(n, batch.size(1), b.size(1));
     }
 
     /** Computes {@code Σ_i (WᵀK_i)ᵀ(E_i + E_iᵀ)} as a single product over the rows of all images. */
     private static Tensor gradientOfWeight(Tensor wk, Tensor e) {
         long rows = wk.size(0) * wk.size(1);
-        Tensor left = Views.reshape(wk, rows, wk.size(2));
-        Tensor right = Views.reshape(Elementwise.add(e, Views.transpose(e)), rows, e.size(2));
-        return Products.matmul(Views.transpose(left), right);
+        Tensor left = wk.reshape(rows, wk.size(2));
+        Tensor right = e.add(e.transpose()).reshape(rows, e.size(2));
+        return left.transpose().matmul(right);
     }
 }

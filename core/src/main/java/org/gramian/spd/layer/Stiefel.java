@@ -4,14 +4,10 @@ import java.util.random.RandomGenerator;
 import org.gramian.basis.EnumWords;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Stiefel manifold of matrices {@code W [C, C']} with orthonormal columns, {@code WᵀW = I}.
@@ -49,7 +45,7 @@ public final class Stiefel {
     public static Tensor random(RandomGenerator random, Shape shape, DType type) {
         try (Scope scope = Scope.open()) {
             Tensor gaussian = Tensors.gaussian(random, shape, DType.F64);
-            return scope.keep(Tensors.to(Decompositions.orthonormalColumns(gaussian, true), type));
+            return scope.keep(Decompositions.orthonormalColumns(gaussian, true).to(type));
         }
     }
 
@@ -79,8 +75,8 @@ public final class Stiefel {
             return project(w, f);
         }
         try (Scope scope = Scope.open()) {
-            Tensor wfw = Products.matmul(w, Products.matmul(Views.transpose(f), w));
-            return scope.keep(Elementwise.sub(f, wfw));
+            Tensor wfw = w.matmul(f.transpose().matmul(w));
+            return scope.keep(f.sub(wfw));
         }
     }
 
@@ -96,8 +92,8 @@ public final class Stiefel {
      */
     public static Tensor project(Tensor w, Tensor z) {
         try (Scope scope = Scope.open()) {
-            Tensor wz = Products.matmul(Views.transpose(w), z);
-            return scope.keep(Elementwise.sub(z, Products.matmul(w, Decompositions.symmetric(wz))));
+            Tensor wz = w.transpose().matmul(z);
+            return scope.keep(z.sub(w.matmul(Decompositions.symmetric(wz))));
         }
     }
 
@@ -108,9 +104,9 @@ public final class Stiefel {
      */
     public static double orthogonalityError(Tensor w) {
         try (Scope _ = Scope.open()) {
-            Tensor gram = Products.matmul(Views.transpose(w), w);
+            Tensor gram = w.transpose().matmul(w);
             Tensor identity = Tensors.identity(w.size(1), w.type(), w.device());
-            return Reductions.largestMagnitude(Elementwise.sub(gram, identity));
+            return gram.sub(identity).largestMagnitude();
         }
     }
 }

@@ -15,13 +15,10 @@ import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,16 +107,15 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
         long n = k.size(0);
         return matrices.tape().apply(List.of(matrices), () -> {
             Layout layout = borrowed(new Key(this, k.type(), k.device()));
-            Tensor gathered = Elementwise.mulInPlace(
-                    Views.select(Views.reshape(k, n, (long) rows * rows), 1, layout.elements()), layout.signs());
-            Tensor sums = Reductions.sum(Views.reshape(gathered, n, layout.deepest(size), size), 1);
+            Tensor gathered = k.reshape(n, (long) rows * rows)
+                    .select(1, layout.elements())
+                    .mulInPlace(layout.signs());
+            Tensor sums = gathered.reshape(n, layout.deepest(size), size).sum(1);
             return Result.of(
-                    Views.reshape(sums, n, size),
-                    (g, wanted) -> list(Views.reshape(
-                            Elementwise.mulInPlace(Views.select(g, 1, layout.bins()), layout.signsOfElements()),
-                            n,
-                            rows,
-                            rows)),
+                    sums.reshape(n, size),
+                    (g, wanted) -> list(g.select(1, layout.bins())
+                            .mulInPlace(layout.signsOfElements())
+                            .reshape(n, rows, rows)),
                     layout.bins(),
                     layout.signsOfElements());
         });
@@ -181,7 +177,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
         }
 
         private static Tensor kept(Tensor made, Device device) {
-            Tensor there = Tensors.to(made, device);
+            Tensor there = made.to(device);
             Scope.detach(there);
             return there;
         }
@@ -197,7 +193,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
         }
 
         private static Tensor view(Tensor vector) {
-            return Views.slice(vector, 0, 0, vector.size(0));
+            return vector.slice(0, 0, vector.size(0));
         }
 
         @Override

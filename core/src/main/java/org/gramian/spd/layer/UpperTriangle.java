@@ -10,12 +10,10 @@ import org.gramian.autodiff.Var;
 import org.gramian.spd.Backward;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Vectorization of symmetric matrices: the upper triangle in row-major order, off-diagonal elements times √2, so that
@@ -65,10 +63,10 @@ public final class UpperTriangle {
         long size = y.size(1);
         Layout layout = layout(size, y, backward);
         return matrices.tape().apply(List.of(matrices), () -> {
-            Tensor elements = Views.select(Views.reshape(y, n, size * size), 1, layout.toVector());
-            return Result.of(Elementwise.mulInPlace(elements, layout.factors()), (g, wanted) -> {
-                Tensor half = Elementwise.mul(g, layout.gradientFactors());
-                return list(Views.reshape(Views.select(half, 1, layout.toMatrix()), n, size, size));
+            Tensor elements = y.reshape(n, size * size).select(1, layout.toVector());
+            return Result.of(elements.mulInPlace(layout.factors()), (g, wanted) -> {
+                Tensor half = g.mul(layout.gradientFactors());
+                return list(half.select(1, layout.toMatrix()).reshape(n, size, size));
             });
         });
     }
@@ -107,7 +105,7 @@ public final class UpperTriangle {
     }
 
     private static Tensor detached(Tensor made, Device device) {
-        Tensor there = Tensors.to(made, device);
+        Tensor there = made.to(device);
         Scope.detach(there);
         return there;
     }

@@ -18,7 +18,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Cuda;
 import org.gramian.tensor.library.NativeErrors;
 import org.jspecify.annotations.Nullable;
@@ -195,7 +194,7 @@ public final class SideStream implements Scheduler {
     private static List<Tensor> aliases(List<Tensor> tensors) {
         List<Tensor> aliases = new ArrayList<>();
         for (Tensor tensor : tensors) {
-            Tensor alias = Views.alias(tensor);
+            Tensor alias = tensor.alias();
             Scope.detach(alias);
             aliases.add(alias);
         }

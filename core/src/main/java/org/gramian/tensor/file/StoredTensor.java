@@ -9,7 +9,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Tensor of a file: elements in row-major order, little-endian, without gaps.
@@ -48,7 +47,7 @@ public record StoredTensor(DType type, Shape shape, MemorySegment data) {
 
     /** Returns a tensor to write: a view of its memory, or of a copy on the CPU in the current scope. */
     public static StoredTensor of(Tensor tensor) {
-        Tensor host = Views.contiguous(Tensors.to(tensor, Device.CPU));
+        Tensor host = tensor.to(Device.CPU).contiguous();
         return new StoredTensor(host.type(), host.shape(), host.data());
     }
 

@@ -12,7 +12,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.distill.DistillSteps.Batch;
 import org.jspecify.annotations.Nullable;
@@ -187,7 +186,7 @@ final class CropMemory implements AutoCloseable {
     }
 
     private void copy(Tensor from, Tensor to, long start) {
-        Views.slice(to, 0, start, start + plan.batch).copyFrom(Tensors.to(from, to.type()));
+        to.slice(0, start, start + plan.batch).copyFrom(from.to(to.type()));
     }
 
     /** Whether {@link #order} changed with the last {@link #begin}. */
@@ -212,9 +211,10 @@ final class CropMemory implements AutoCloseable {
      */
     Batch get(Tensor rows) {
         return new Batch(
-                Views.select(input, 0, rows),
+                input.select(0, rows),
                 targets.stream()
-                        .map(output -> output.map(tensor -> Tensors.to(Views.select(tensor, 0, rows), DType.F32)))
+                        .map(output ->
+                                output.map(tensor -> tensor.select(0, rows).to(DType.F32)))
                         .toList());
     }
 

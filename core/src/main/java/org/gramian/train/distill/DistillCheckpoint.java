@@ -13,7 +13,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
@@ -120,7 +119,7 @@ record DistillCheckpoint(Path file, String identity) {
                             + "; choose another --out");
         }
         try (Scope scope = Scope.open()) {
-            Tensor there = Tensors.to(found.toTensor(), device);
+            Tensor there = found.toTensor().to(device);
             scope.release(there);
             return there;
         }

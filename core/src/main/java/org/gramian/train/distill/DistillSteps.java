@@ -12,7 +12,6 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -224,7 +223,7 @@ final class DistillSteps implements AutoCloseable {
         long[] wide = Arrays.stream(from, first, first + images.batch())
                 .asLongStream()
                 .toArray();
-        return Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device);
+        return Tensors.ofLongs(wide, Shape.of(wide.length)).to(device);
     }
 
     private Batch fresh(Tensor crops) {
@@ -301,7 +300,7 @@ final class DistillSteps implements AutoCloseable {
 
         Taken take(int count, IntToDoubleFunction rates) {
             cells.begin(memory == null ? step * images.batch() : memory.first());
-            Tensors.fill(sums, 0);
+            sums.fill(0);
             for (int i = 0; i < count; i++) {
                 graphOptimizer.prepare(rates.applyAsDouble(i), i);
                 work.run();
@@ -322,7 +321,7 @@ final class DistillSteps implements AutoCloseable {
                         memory == null ? fresh(images.render(places)) : memory.get(places),
                         forward -> {
                             cells.observe(noScores, batchLabels, forward.total().value());
-                            sums.copyFrom(Elementwise.add(sums, forward.parts()));
+                            sums.copyFrom(sums.add(forward.parts()));
                         },
                         reached -> graphOptimizer.step(groups, reached));
             }

@@ -37,12 +37,10 @@ import org.gramian.linear.Svm;
 import org.gramian.model.Logits;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * Linear probe: how well a linear support vector machine with C = 1 classifies labelled images by the averaged feature maps of the
@@ -129,9 +127,8 @@ public final class LinearProbe implements AutoCloseable {
                         labels.add(samples.get(places.get((int) i).work()).label());
                     }
                     if (readable.length > 0) {
-                        Tensor rows =
-                                Views.select(batch.tensor(), 0, Tensors.ofLongs(readable, Shape.of(readable.length)));
-                        batches.add(scope.keep(Tensors.to(Tensors.to(rows, DType.BF16), device)));
+                        Tensor rows = batch.tensor().select(0, Tensors.ofLongs(readable, Shape.of(readable.length)));
+                        batches.add(scope.keep(rows.to(DType.BF16).to(device)));
                     }
                     progress.accept(labels.size());
                 }
@@ -168,7 +165,8 @@ public final class LinearProbe implements AutoCloseable {
             } catch (IllegalArgumentException notFinite) {
                 return OptionalDouble.empty();
             }
-            double[] scores = Products.linear(features(student, testing), model.weight(), model.bias())
+            double[] scores = features(student, testing)
+                    .linear(model.weight(), model.bias())
                     .toDoubles();
             int classes = dataset.classes().size();
             int correct = 0;
@@ -188,13 +186,13 @@ public final class LinearProbe implements AutoCloseable {
             try (Scope scope = Scope.open();
                     Tape tape = Tape.inference()) {
                 Bindings bound = Bindings.of(student.backbone().variables(tape));
-                Var maps = student.matched().apply(tape.constant(Tensors.to(crops, DType.F32)), bound);
+                Var maps = student.matched().apply(tape.constant(crops.to(DType.F32)), bound);
                 Tensor averages = FeatureMaps.globalAveragePool(maps).value();
-                Tensor rows = Views.reshape(averages, averages.size(0), averages.size(1));
-                all.add(scope.keep(Tensors.copy(Tensors.to(rows, Device.CPU))));
+                Tensor rows = averages.reshape(averages.size(0), averages.size(1));
+                all.add(scope.keep(rows.to(Device.CPU).copy()));
             }
         }
-        return Views.concat(all, 0);
+        return Tensors.concat(all, 0);
     }
 
     @Override

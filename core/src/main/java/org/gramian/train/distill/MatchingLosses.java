@@ -4,15 +4,10 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
 import java.util.function.Function;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Views;
 
 /**
  * Losses that compare a student with a teacher; all are means over the batch, and gradients reach the student alone.
@@ -42,14 +37,12 @@ public final class MatchingLosses {
         requireSameShape("feature matching", student, teacher);
         double share = 1.0 / student.shape().elements();
         return student.tape().apply(List.of(student), () -> {
-            Tensor difference = Elementwise.sub(student.value(), teacher);
+            Tensor difference = student.value().sub(teacher);
             // With c = clip(d, −1, 1) the smooth L1 distance is c·(d − c/2), and c is its derivative.
-            Tensor slope = squared ? difference : Elementwise.clip(difference, -1, 1);
-            Tensor parts = Elementwise.mul(slope, Elementwise.addScaled(difference, slope, -0.5));
+            Tensor slope = squared ? difference : difference.clip(-1, 1);
+            Tensor parts = slope.mul(difference.addScaled(slope, -0.5));
             return Result.of(
-                    Elementwise.mul(Reductions.sum(parts), share),
-                    (g, wanted) -> list(Elementwise.mul(Elementwise.mul(slope, share), g)),
-                    slope);
+                    parts.sum().mul(share), (g, wanted) -> list(slope.mul(share).mul(g)), slope);
         });
     }
 
@@ -67,16 +60,14 @@ public final class MatchingLosses {
      */
     public static Var grams(Var student, Tensor teacher) {
         return ofGrams(student, teacher, grams -> {
-            Tensor norm = Elementwise.atLeast(squares(grams.target), SMALLEST_NORM); // [n, 1, 1]
-            Tensor distance = Elementwise.add(
-                    Elementwise.addScaled(squares(grams.own), squares(grams.cross), -2), squares(grams.target));
-            Tensor relative = Elementwise.add(Elementwise.atLeast(Elementwise.div(distance, norm), 0), ROOT_EPSILON);
-            Tensor root = Elementwise.sqrt(relative);
-            Tensor slope = Elementwise.mul(Elementwise.reciprocal(Elementwise.mul(root, norm)), 2.0 / grams.images());
-            Tensor direction = Elementwise.sub(
-                    Products.matmul(grams.s, grams.own), Products.matmul(grams.t, grams.cross)); // [n, c, hw]
-            return new GramLoss(
-                    Elementwise.mul(Reductions.sum(root), 1.0 / grams.images()), Elementwise.mul(direction, slope));
+            Tensor norm = squares(grams.target).atLeast(SMALLEST_NORM); // [n, 1, 1]
+            Tensor distance =
+                    squares(grams.own).addScaled(squares(grams.cross), -2).add(squares(grams.target));
+            Tensor relative = distance.div(norm).atLeast(0).add(ROOT_EPSILON);
+            Tensor root = relative.sqrt();
+            Tensor slope = root.mul(norm).reciprocal().mul(2.0 / grams.images());
+            Tensor direction = grams.s.matmul(grams.own).sub(grams.t.matmul(grams.cross)); // [n, c, hw]
+            return new GramLoss(root.sum().mul(1.0 / grams.images()), direction.mul(slope));
         });
     }
 
@@ -94,16 +85,14 @@ public final class MatchingLosses {
      */
     public static Var gramCosines(Var student, Tensor teacher) {
         return ofGrams(student, teacher, grams -> {
-            Tensor a = Elementwise.atLeast(squares(grams.own), SMALLEST_NORM); // [n, 1, 1]
+            Tensor a = squares(grams.own).atLeast(SMALLEST_NORM); // [n, 1, 1]
             Tensor b = squares(grams.cross);
-            Tensor norms =
-                    Elementwise.sqrt(Elementwise.mul(a, Elementwise.atLeast(squares(grams.target), SMALLEST_NORM)));
-            Tensor mean = Elementwise.mul(Reductions.sum(Elementwise.div(b, norms)), 1.0 / grams.images());
-            Tensor slope = Elementwise.mul(Elementwise.reciprocal(norms), -2.0 / grams.images());
-            Tensor direction = Elementwise.sub(
-                    Products.matmul(grams.t, grams.cross),
-                    Elementwise.mul(Products.matmul(grams.s, grams.own), Elementwise.div(b, a))); // [n, c, hw]
-            return new GramLoss(Elementwise.add(Elementwise.mul(mean, -1), 1), Elementwise.mul(direction, slope));
+            Tensor norms = a.mul(squares(grams.target).atLeast(SMALLEST_NORM)).sqrt();
+            Tensor mean = b.div(norms).sum().mul(1.0 / grams.images());
+            Tensor slope = norms.reciprocal().mul(-2.0 / grams.images());
+            Tensor direction =
+                    grams.t.matmul(grams.cross).sub(grams.s.matmul(grams.own).mul(b.div(a))); // [n, c, hw]
+            return new GramLoss(mean.mul(-1).add(1), direction.mul(slope));
         });
     }
 
@@ -123,9 +112,9 @@ public final class MatchingLosses {
             return new GramProducts(
                     s,
                     t,
-                    Products.matmul(Views.transpose(s), s),
-                    Products.matmul(Views.transpose(t), s),
-                    Products.matmul(Views.transpose(t), t));
+                    s.transpose().matmul(s),
+                    t.transpose().matmul(s),
+                    t.transpose().matmul(t));
         }
 
         double images() {
@@ -142,8 +131,8 @@ public final class MatchingLosses {
             GramLoss loss = function.apply(GramProducts.of(student.value(), teacher));
             return Result.of(
                     loss.value,
-                    (g, wanted) -> list(Elementwise.mul(
-                            Views.reshape(loss.gradient, student.shape().sizes()), g)),
+                    (g, wanted) ->
+                            list(loss.gradient.reshape(student.shape().sizes()).mul(g)),
                     loss.gradient);
         });
     }
@@ -160,22 +149,21 @@ public final class MatchingLosses {
     public static Var logits(Var student, Tensor teacher, double temperature) {
         requireSameShape("logit matching", student, teacher);
         double images = student.shape().at(0);
-        Tensor softened = Elementwise.mul(teacher, 1 / temperature);
-        Tensor probabilities = Elementwise.softmax(softened);
-        Tensor entropy = Elementwise.mul(
-                Reductions.sum(Elementwise.mul(probabilities, Elementwise.logSoftmax(softened))), 1 / images);
-        Var cross = Classification.crossEntropy(Arithmetic.scale(student, 1 / temperature), probabilities);
-        Var divergence = Arithmetic.add(cross, student.tape().constant(entropy));
-        return Arithmetic.scale(divergence, temperature * temperature);
+        Tensor softened = teacher.mul(1 / temperature);
+        Tensor probabilities = softened.softmax();
+        Tensor entropy = probabilities.mul(softened.logSoftmax()).sum().mul(1 / images);
+        Var cross = Classification.crossEntropy(student.mul(1 / temperature), probabilities);
+        Var divergence = cross.add(student.tape().constant(entropy));
+        return divergence.mul(temperature * temperature);
     }
 
     private static Tensor columns(Tensor maps) {
-        return Views.reshape(Views.contiguous(maps), maps.size(0), maps.size(1), maps.size(2) * maps.size(3));
+        return maps.contiguous().reshape(maps.size(0), maps.size(1), maps.size(2) * maps.size(3));
     }
 
     /** Sums the squares of each matrix: {@code [n, a, b]} to {@code [n, 1, 1]}. */
     private static Tensor squares(Tensor matrices) {
-        return Reductions.sum(Elementwise.mul(matrices, matrices), 1, 2);
+        return matrices.mul(matrices).sum(1, 2);
     }
 
     private static void requireSameShape(String what, Var student, Tensor teacher) {

@@ -6,12 +6,10 @@ import org.gramian.autodiff.network.Interpolation.Bicubic;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * From crops in RGB bytes to the input of one network: resampling, order of channels, {@code (x − mean)/std}, and the type. All of
@@ -40,9 +38,9 @@ final class NetworkInput implements AutoCloseable {
         }
         Shape perChannel = Shape.of(1, 3, 1, 1);
         try (Scope scope = Scope.open()) {
-            channels = Tensors.to(Tensors.ofLongs(new long[] {2, 1, 0}, Shape.of(3)), device);
-            factor = Tensors.to(Tensors.of(factors, perChannel, DType.F32), device);
-            offset = Tensors.to(Tensors.of(offsets, perChannel, DType.F32), device);
+            channels = Tensors.ofLongs(new long[] {2, 1, 0}, Shape.of(3)).to(device);
+            factor = Tensors.of(factors, perChannel, DType.F32).to(device);
+            offset = Tensors.of(offsets, perChannel, DType.F32).to(device);
             scope.release(channels);
             scope.release(factor);
             scope.release(offset);
@@ -59,9 +57,9 @@ final class NetworkInput implements AutoCloseable {
                 Tape tape = Tape.inference()) {
             Tensor resized = Interpolation.resize(tape.constant(crops), size, size, new Bicubic(true, 0))
                     .value();
-            Tensor ordered = reversed ? Views.select(resized, 1, channels) : resized;
-            Tensor normalized = Elementwise.add(Elementwise.mul(ordered, factor), offset);
-            return scope.keep(Tensors.to(normalized, type));
+            Tensor ordered = reversed ? resized.select(1, channels) : resized;
+            Tensor normalized = ordered.mul(factor).add(offset);
+            return scope.keep(normalized.to(type));
         }
     }
 

@@ -10,17 +10,14 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Filters;
-import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
@@ -30,14 +27,10 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,7 +101,7 @@ final class Student implements AutoCloseable {
         try (Scope scope = Scope.open()) {
             for (Parameter parameter : backbone.all()) {
                 if (options.ema() > 0 && parameter.spec().role() == Role.FITTED) {
-                    Tensor average = Tensors.copy(parameter.value());
+                    Tensor average = parameter.value().copy();
                     scope.release(average);
                     averages.put(parameter, average);
                 }
@@ -189,7 +182,7 @@ final class Student implements AutoCloseable {
     void average(double decay) {
         averages.forEach((parameter, average) -> {
             try (Scope _ = Scope.open()) {
-                average.copyFrom(Elementwise.addScaled(Elementwise.mul(average, decay), parameter.value(), 1 - decay));
+                average.copyFrom(average.mul(decay).addScaled(parameter.value(), 1 - decay));
             }
         });
     }
@@ -211,7 +204,7 @@ final class Student implements AutoCloseable {
     private void exchangeAverages() {
         averages.forEach((parameter, average) -> {
             try (Scope _ = Scope.open()) {
-                Tensor present = Tensors.copy(parameter.value());
+                Tensor present = parameter.value().copy();
                 parameter.value().copyFrom(average);
                 average.copyFrom(present);
             }
@@ -264,8 +257,8 @@ final class Student implements AutoCloseable {
         for (int i = 0; i < targets.size(); i++) {
             Tensor scores = targets.get(i).scores();
             if (pooled.isPresent() && scores != null) {
-                Var predicted = Matrices.linear(
-                        pooled.get(), get(own, "classifier." + i + ".weight"), get(own, "classifier." + i + ".bias"));
+                Var predicted = pooled.get()
+                        .linear(get(own, "classifier." + i + ".weight"), get(own, "classifier." + i + ".bias"));
                 logits.add(MatchingLosses.logits(predicted, scores, losses.temperature()));
             }
         }
@@ -279,8 +272,8 @@ final class Student implements AutoCloseable {
         for (int i = 0; i < weights.length; i++) {
             Var part = means.get(i);
             if (part != null) {
-                Var weighted = Arithmetic.scale(part, weights[i]);
-                total = total == null ? weighted : Arithmetic.add(total, weighted);
+                Var weighted = part.mul(weights[i]);
+                total = total == null ? weighted : total.add(weighted);
             }
         }
         if (total == null) {
@@ -288,12 +281,12 @@ final class Student implements AutoCloseable {
                     "no teacher has class scores, and no other loss has a weight above 0: set --feature-weight");
         }
         List<Tensor> parts = new ArrayList<>();
-        parts.add(Views.reshape(total.value(), 1));
-        means.forEach(part -> parts.add(Views.reshape(part == null ? zero : part.value(), 1)));
+        parts.add(total.value().reshape(1));
+        means.forEach(part -> parts.add((part == null ? zero : part.value()).reshape(1)));
         Map<Parameter, Var> variables = new LinkedHashMap<>();
         backbone.all().forEach(parameter -> variables.put(parameter, get(bound, parameter.name())));
         matching.all().forEach(parameter -> variables.put(parameter, get(own, parameter.name())));
-        return new Forward(total, Views.concat(parts, 0), variables);
+        return new Forward(total, Tensors.concat(parts, 0), variables);
     }
 
     private static Var get(Map<String, Var> variables, String name) {
@@ -302,31 +295,30 @@ final class Student implements AutoCloseable {
 
     private static @Nullable Var mean(List<Var> parts) {
         return parts.stream()
-                .reduce(Arithmetic::add)
-                .map(sum -> Arithmetic.scale(sum, 1.0 / parts.size()))
+                .reduce(Var::add)
+                .map(sum -> sum.mul(1.0 / parts.size()))
                 .orElse(null);
     }
 
     /** Averages the last maps, {@code [n, c]} in float32. */
     private static Var pooled(Var last) {
-        Var exact = Arithmetic.cast(last, DType.F32);
+        Var exact = last.to(DType.F32);
         Var averaged = exact.shape().at(2) == 1 ? exact : FeatureMaps.globalAveragePool(exact);
-        return Shapes.reshape(averaged, averaged.shape().at(0), averaged.shape().at(1));
+        return averaged.reshape(averaged.shape().at(0), averaged.shape().at(1));
     }
 
     private static Var projected(Var maps, Map<String, Var> own, int i) {
         Filters filters = new Filters(get(own, "projection." + i + ".weight"), get(own, "projection." + i + ".bias"));
-        return Arithmetic.cast(
-                FeatureMaps.convolve(maps, filters, new Convolution(1, 0, 1), Activation.NONE), DType.F32);
+        return FeatureMaps.convolve(maps, filters, new Convolution(1, 0, 1), Activation.NONE)
+                .to(DType.F32);
     }
 
     /** Resizes maps of a teacher to the grid of the student and standardizes their channels. */
     private Tensor standardized(Tensor maps, Shape grid, int i) {
         Shape perChannel = Shape.of(1, maps.size(1), 1, 1);
-        Tensor mean = Views.reshape(matching.get("target." + i + ".mean").value(), perChannel.sizes());
-        Tensor deviation =
-                Views.reshape(matching.get("target." + i + ".deviation").value(), perChannel.sizes());
-        return Elementwise.div(Elementwise.sub(resized(maps, grid.at(2), grid.at(3)), mean), deviation);
+        Tensor mean = matching.get("target." + i + ".mean").value().reshape(perChannel.sizes());
+        Tensor deviation = matching.get("target." + i + ".deviation").value().reshape(perChannel.sizes());
+        return resized(maps, grid.at(2), grid.at(3)).sub(mean).div(deviation);
     }
 
     /** Resizes maps bilinearly; small ones by one product with the Kronecker product of the matrices of both sides. */
@@ -339,15 +331,16 @@ final class Student implements AutoCloseable {
             try (Scope scope = Scope.open()) {
                 Tensor matrix = resizing.computeIfAbsent(
                         List.of(maps.size(2), maps.size(3), height, width), sides -> matrix(sides, maps.device()));
-                Tensor rows = Views.reshape(maps, maps.size(0) * maps.size(1), positions);
-                Tensor product = Products.matmul(rows, matrix);
-                return scope.keep(Views.reshape(product, maps.size(0), maps.size(1), height, width));
+                Tensor rows = maps.reshape(maps.size(0) * maps.size(1), positions);
+                Tensor product = rows.matmul(matrix);
+                return scope.keep(product.reshape(maps.size(0), maps.size(1), height, width));
             }
         }
         try (Scope scope = Scope.open();
                 Tape tape = Tape.inference()) {
-            return scope.keep(Tensors.copy(
-                    Interpolation.resize(tape.constant(maps), height, width).value()));
+            return scope.keep(Interpolation.resize(tape.constant(maps), height, width)
+                    .value()
+                    .copy());
         }
     }
 
@@ -367,7 +360,8 @@ final class Student implements AutoCloseable {
             }
         }
         try (Scope scope = Scope.open()) {
-            Tensor made = Tensors.to(Tensors.of(values, Shape.of((long) h * w, (long) newH * newW), DType.F32), device);
+            Tensor made = Tensors.of(values, Shape.of((long) h * w, (long) newH * newW), DType.F32)
+                    .to(device);
             scope.release(made);
             return made;
         }
@@ -392,30 +386,28 @@ final class Student implements AutoCloseable {
                                 .mapToDouble(maps -> maps.shape().elements())
                                 .sum()
                         / all.getFirst().size(1);
-                Tensor mean = scaled(
-                        all.stream().map(maps -> Reductions.sum(maps, 0, 2, 3)).toList(), 1 / count);
+                Tensor mean = scaled(all.stream().map(maps -> maps.sum(0, 2, 3)).toList(), 1 / count);
                 Tensor variance = scaled(
                         all.stream()
-                                .map(maps -> Elementwise.sub(maps, mean))
-                                .map(centred -> Reductions.sum(Elementwise.mul(centred, centred), 0, 2, 3))
+                                .map(maps -> maps.sub(mean))
+                                .map(centred -> centred.mul(centred).sum(0, 2, 3))
                                 .toList(),
                         1 / count);
                 Parameter means = matching.get("target." + i + ".mean");
                 Parameter deviations = matching.get("target." + i + ".deviation");
-                means.value().copyFrom(Views.reshape(mean, means.spec().shape().sizes()));
-                Tensor bound =
-                        Elementwise.add(Elementwise.mul(Reductions.mean(variance), VARIANCE_SHARE), SMALLEST_VARIANCE);
+                means.value().copyFrom(mean.reshape(means.spec().shape().sizes()));
+                Tensor bound = variance.mean().mul(VARIANCE_SHARE).add(SMALLEST_VARIANCE);
                 deviations
                         .value()
-                        .copyFrom(Views.reshape(
-                                Elementwise.sqrt(Elementwise.add(variance, bound)),
-                                deviations.spec().shape().sizes()));
+                        .copyFrom(variance.add(bound)
+                                .sqrt()
+                                .reshape(deviations.spec().shape().sizes()));
             }
         }
     }
 
     private static Tensor scaled(List<Tensor> sums, double factor) {
-        return Elementwise.mul(sums.stream().reduce(Elementwise::add).orElseThrow(), factor);
+        return sums.stream().reduce(Tensor::add).orElseThrow().mul(factor);
     }
 
     @Override

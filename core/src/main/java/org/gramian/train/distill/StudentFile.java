@@ -9,7 +9,6 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.backbone.Backbone;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 
@@ -33,7 +32,7 @@ final class StudentFile {
         metadata.putAll(about);
         try (Scope _ = Scope.open()) {
             for (Parameter parameter : student.backbone().all()) {
-                tensors.put(parameter.name(), StoredTensor.of(Tensors.to(parameter.value(), type)));
+                tensors.put(parameter.name(), StoredTensor.of(parameter.value().to(type)));
             }
             Safetensors.write(file, tensors, metadata);
         }

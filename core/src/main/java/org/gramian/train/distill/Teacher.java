@@ -17,8 +17,6 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -120,7 +118,7 @@ public record Teacher(
             });
             Tensor scored = null;
             if (scores.isPresent()) {
-                scored = Views.reshape(copied(last), images.size(0), classes());
+                scored = copied(last).reshape(images.size(0), classes());
             }
             return new Output(List.copyOf(maps.values()), scored).keptBy(scope);
         }
@@ -128,8 +126,8 @@ public record Teacher(
 
     /** Returns a contiguous copy in float32: the tape frees its own values. */
     private static Tensor copied(Var value) {
-        Tensor exact = Tensors.to(value.value(), DType.F32);
-        return exact == value.value() ? Tensors.copy(exact) : exact;
+        Tensor exact = value.value().to(DType.F32);
+        return exact == value.value() ? exact.copy() : exact;
     }
 
     @Override

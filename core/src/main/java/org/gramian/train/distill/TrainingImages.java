@@ -32,12 +32,10 @@ import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -239,8 +237,8 @@ final class TrainingImages implements AutoCloseable {
             next += size;
             try (Scope scope = Scope.open();
                     Batch batch = loader.next()) {
-                Tensor crops = Tensors.to(Tensors.copy(Views.slice(batch.tensor(), 0, 0, size)), device);
-                Tensor places = Tensors.to(Tensors.ofLongs(wide, Shape.of(size)), device);
+                Tensor crops = batch.tensor().slice(0, 0, size).copy().to(device);
+                Tensor places = Tensors.ofLongs(wide, Shape.of(size)).to(device);
                 return scope.keep(mixed(crops, places));
             }
         }
@@ -257,10 +255,10 @@ final class TrainingImages implements AutoCloseable {
             return crops;
         }
         try (Scope scope = Scope.open()) {
-            Tensor share = Views.reshape(Views.select(shares, 0, places), rows, 1, 1, 1);
-            Tensor partners = Views.concat(List.of(Views.slice(crops, 0, 1, rows), Views.slice(crops, 0, 0, 1)), 0);
-            Tensor difference = Elementwise.mul(Elementwise.sub(crops, partners), share);
-            return scope.keep(Elementwise.add(partners, difference));
+            Tensor share = shares.select(0, places).reshape(rows, 1, 1, 1);
+            Tensor partners = Tensors.concat(List.of(crops.slice(0, 1, rows), crops.slice(0, 0, 1)), 0);
+            Tensor difference = crops.sub(partners).mul(share);
+            return scope.keep(partners.add(difference));
         }
     }
 

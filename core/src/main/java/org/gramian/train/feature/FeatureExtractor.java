@@ -9,12 +9,9 @@ import org.gramian.autodiff.Var;
 import org.gramian.image.crop.Crops;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
 
@@ -94,28 +91,28 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Var features = Libtorch.load().with(GpuMath.EXACT, () -> {
-                Var input = tape.constant(Tensors.to(images, network.device()));
+                Var input = tape.constant(images.to(network.device()));
                 SequencedMap<String, Var> bound = network.parameters().variables(tape);
                 bound.putAll(network.folded().variables(tape));
                 return network.backbone().apply(input, Bindings.of(bound));
             });
-            Tensor rounded = Tensors.to(features.value(), type);
+            Tensor rounded = features.value().to(type);
             requireFinite(features.value(), rounded);
-            Tensor result = Views.contiguous(Tensors.to(rounded, Device.CPU));
+            Tensor result = rounded.to(Device.CPU).contiguous();
             MemorySegment.copy(result.data(), 0, target, 0, target.byteSize());
         }
     }
 
     private void requireFinite(Tensor features, Tensor rounded) {
-        if (Reductions.allFinite(rounded)) {
+        if (rounded.allFinite()) {
             return;
         }
-        if (Reductions.allFinite(features)) {
+        if (features.allFinite()) {
             throw new IllegalArgumentException(String.format(
                     Locale.ROOT,
                     "features of %s reach %.0f, beyond the float16 maximum of 65504: store them as f32",
                     network.backbone(),
-                    Reductions.largestMagnitude(features)));
+                    features.largestMagnitude()));
         }
         throw new IllegalArgumentException("expected finite features of " + network.backbone()
                 + ", found NaN or infinity: its weights are damaged or too large");

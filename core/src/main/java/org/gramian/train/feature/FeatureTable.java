@@ -18,7 +18,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
 import org.jspecify.annotations.Nullable;
@@ -155,7 +154,7 @@ public final class FeatureTable implements AutoCloseable {
             int end = Math.min(features.length, start + CHUNK);
             int[] places = IntStream.range(start, end).toArray();
             try (Scope _ = Scope.open()) {
-                Views.slice(all, 0, start, end).copyFrom(gathered(places));
+                all.slice(0, start, end).copyFrom(gathered(places));
             }
         }
     }
@@ -184,9 +183,9 @@ public final class FeatureTable implements AutoCloseable {
     public Tensor rows(int[] places) {
         if (isResident()) {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
-            return rows(Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device));
+            return rows(Tensors.ofLongs(wide, Shape.of(wide.length)).to(device));
         }
-        return Tensors.to(Tensors.to(gathered(places), device), DType.F32);
+        return gathered(places).to(device).to(DType.F32);
     }
 
     /** Whether all rows are in GPU memory. */
@@ -196,7 +195,9 @@ public final class FeatureTable implements AutoCloseable {
 
     /** Returns the same rows for I64 indices on the GPU; requires {@link #isResident}. */
     public Tensor rows(Tensor places) {
-        return Tensors.to(Views.select(Objects.requireNonNull(resident, "rows on a GPU"), 0, places), DType.F32);
+        return Objects.requireNonNull(resident, "rows on a GPU")
+                .select(0, places)
+                .to(DType.F32);
     }
 
     private Shape rows(int count) {

@@ -10,12 +10,10 @@ import org.gramian.tensor.CudaProgram;
 import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.train.recipe.Recipe.Augmenting;
 
 /**
@@ -142,26 +140,26 @@ record BatchMixing(Augmenting augmenting, long seed) {
             return blended(images, draw.pixels);
         }
         try (Scope scope = Scope.open()) {
-            Tensor result = Tensors.copy(images);
+            Tensor result = images.copy();
             part(result, pasted).copyFrom(part(rolled(images), pasted));
             return scope.keep(result);
         }
     }
 
     private static Tensor part(Tensor images, Rectangle part) {
-        return Views.slice(Views.slice(images, 2, part.top(), part.bottom()), 3, part.left(), part.right());
+        return images.slice(2, part.top(), part.bottom()).slice(3, part.left(), part.right());
     }
 
     private static Tensor blended(Tensor rows, double share) {
         try (Scope scope = Scope.open()) {
-            return scope.keep(Elementwise.addScaled(Elementwise.mul(rows, share), rolled(rows), 1 - share));
+            return scope.keep(rows.mul(share).addScaled(rolled(rows), 1 - share));
         }
     }
 
     /** Row i + 1 at place i. */
     private static Tensor rolled(Tensor rows) {
         long count = rows.size(0);
-        return Views.concat(List.of(Views.slice(rows, 0, 1, count), Views.slice(rows, 0, 0, 1)), 0);
+        return Tensors.concat(List.of(rows.slice(0, 1, count), rows.slice(0, 0, 1)), 0);
     }
 
     /** Returns the same mixing as kernels that can be part of a CUDA graph. */
@@ -205,7 +203,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
 
         /** Mixes a batch; what is returned belongs to the current scope. */
         Rows apply(Rows plain) {
-            Tensor images = Views.contiguous(plain.input);
+            Tensor images = plain.input.contiguous();
             int rows = Math.toIntExact(images.size(0));
             long count = images.shape().elements();
             Tensor input = Tensors.empty(images.shape(), images);
@@ -224,7 +222,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
             Program.MIX.launch(
                     "mix_targets",
                     LaunchConfig.over(targets.shape().elements(), BLOCKS),
-                    Views.contiguous(plain.targets),
+                    plain.targets.contiguous(),
                     plain.labels,
                     cells,
                     targets,

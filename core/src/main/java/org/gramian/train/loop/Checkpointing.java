@@ -17,7 +17,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
@@ -340,8 +339,8 @@ public final class Checkpointing {
                                 + (stored == null ? "none" : stored) + "; start a new run");
             }
             try (Scope scope = Scope.open()) {
-                Tensor there = Tensors.to(stored, device);
-                Tensor copy = there == stored ? Tensors.copy(stored) : there;
+                Tensor there = stored.to(device);
+                Tensor copy = there == stored ? stored.copy() : there;
                 scope.release(copy);
                 return copy;
             }

@@ -18,7 +18,6 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
 import org.gramian.tensor.library.CudaGraph;
@@ -67,7 +66,7 @@ final class CudaGraphSteps implements Steps {
                     .mapToLong(source.examples()::label)
                     .toArray();
             order = Tensors.empty(Shape.of(count), DType.I64, device);
-            labels = Tensors.to(Tensors.ofLongs(all, Shape.of(count)), device);
+            labels = Tensors.ofLongs(all, Shape.of(count)).to(device);
             targets = source.targets().apply(IntStream.range(0, classes).toArray());
             cells = new GpuStepState(device);
             List.of(order, labels, targets).forEach(scope::release);
@@ -103,7 +102,7 @@ final class CudaGraphSteps implements Steps {
     public Epoch epoch(int[] places, long epoch) {
         try (Scope _ = Scope.open()) {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
-            Views.slice(order, 0, 0, wide.length).copyFrom(Tensors.ofLongs(wide, Shape.of(wide.length)));
+            order.slice(0, 0, wide.length).copyFrom(Tensors.ofLongs(wide, Shape.of(wide.length)));
         }
         batchSource.seek(places, 0, epoch);
         return new ReplayedEpoch(places, epoch);
@@ -185,7 +184,7 @@ final class CudaGraphSteps implements Steps {
             cells.nextPlaces(order, labels, places, batchLabels);
             try (Scope _ = Scope.open()) {
                 BatchMixing.Rows plain =
-                        new BatchMixing.Rows(batches.input(places), Views.select(targets, 0, batchLabels), batchLabels);
+                        new BatchMixing.Rows(batches.input(places), targets.select(0, batchLabels), batchLabels);
                 BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
                 try (Scheduler scheduler = Acceleration.scheduler(order.device());
                         BatchGradient gradient = new BatchGradient(

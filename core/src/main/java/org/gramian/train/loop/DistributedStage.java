@@ -186,7 +186,7 @@ public final class DistributedStage {
                         MemorySegment.ofArray(numbers),
                         DType.F32,
                         parameter.spec().shape());
-                gradients.put(parameter, Tensors.to(gradient, trained.device()));
+                gradients.put(parameter, gradient.to(trained.device()));
             });
             return gradients;
         }

@@ -1,7 +1,6 @@
 package org.gramian.train.loop;
 
 import java.io.Serializable;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -91,9 +90,10 @@ public record Dropout(double rate, long key) implements Serializable {
         }
         int columns = Math.toIntExact(descriptors.shape().at(1));
         Tensor value = descriptors.value();
-        // Arithmetic.mul keeps a reference only, and this tensor lives as long as the caller's scope.
-        Tensor factors = Tensors.to(Tensors.of(factors(places, columns), value.shape(), value.type()), value.device());
-        return Arithmetic.mul(descriptors, descriptors.tape().constant(factors));
+        // Var.mul keeps a reference only, and this tensor lives as long as the caller's scope.
+        Tensor factors = Tensors.of(factors(places, columns), value.shape(), value.type())
+                .to(value.device());
+        return descriptors.mul(descriptors.tape().constant(factors));
     }
 
     /** The same in a CUDA graph, which reads the key from the cells. */
@@ -102,7 +102,7 @@ public record Dropout(double rate, long key) implements Serializable {
             return descriptors;
         }
         Tensor factors = cells.dropout(places, descriptors.shape().at(1), dropped(), kept());
-        return Arithmetic.mul(descriptors, descriptors.tape().constant(factors));
+        return descriptors.mul(descriptors.tape().constant(factors));
     }
 
     /** Returns {@code [n, d]} factors row by row: 0 or {@code 1/(1 − p)}. */

@@ -8,11 +8,8 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Var;
 import org.gramian.model.Engine;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,7 +75,7 @@ final class GradientSum implements AutoCloseable {
             return;
         }
         try (Scope scope = Scope.open()) {
-            Tensor sum = Elementwise.add(former, gradients.of(variable));
+            Tensor sum = former.add(gradients.of(variable));
             scope.release(sum);
             sums.put(parameter, sum);
         }
@@ -93,15 +90,15 @@ final class GradientSum implements AutoCloseable {
     boolean allFinite() {
         // One finite total proves it with one transfer from a GPU. Large elements may overflow it: then each sum is
         // checked.
-        return Double.isFinite(total()) || sums.values().stream().allMatch(Reductions::allFinite);
+        return Double.isFinite(total()) || sums.values().stream().allMatch(Tensor::allFinite);
     }
 
     private double total() {
         try (Scope _ = Scope.open()) {
             @Nullable Tensor total = null;
             for (Tensor sum : sums.values()) {
-                Tensor one = Tensors.to(Reductions.sum(sum), DType.F32);
-                total = total == null ? one : Elementwise.add(total, one);
+                Tensor one = sum.sum().to(DType.F32);
+                total = total == null ? one : total.add(one);
             }
             return total == null ? 0 : total.item();
         }

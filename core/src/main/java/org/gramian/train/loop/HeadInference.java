@@ -11,8 +11,6 @@ import org.gramian.autodiff.Var;
 import org.gramian.basis.EvenSample;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
@@ -74,13 +72,13 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
                 .mapToInt(Math::toIntExact)
                 .toArray();
         double rate = trainedDescriptors(places, v -> {
-            Tensor mean = Elementwise.mul(Reductions.sum(v, 0), 1.0 / places.length);
-            return Math.min(1 / meanSquare(Elementwise.sub(v, mean)), 4 * (1 + momentum) / meanSquare(v));
+            Tensor mean = v.sum(0).mul(1.0 / places.length);
+            return Math.min(1 / meanSquare(v.sub(mean)), 4 * (1 + momentum) / meanSquare(v));
         });
         return rate > 0 && Double.isFinite(rate) ? rate : 1;
     }
 
     private static double meanSquare(Tensor rows) {
-        return Reductions.sum(Elementwise.mul(rows, rows)).item() / rows.shape().at(0);
+        return rows.mul(rows).sum().item() / rows.shape().at(0);
     }
 }

@@ -15,8 +15,6 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.train.recipe.Recipe;
 import org.jspecify.annotations.Nullable;
 
@@ -142,11 +140,11 @@ interface LoadedExamples extends Examples, AutoCloseable {
         public Examples.Minibatch next() {
             Batch batch = take();
             List<Place> places = batch.places();
-            Tensor used = Views.slice(batch.tensor(), 0, 0, places.size());
+            Tensor used = batch.tensor().slice(0, 0, places.size());
             int[] labels = places.stream()
                     .mapToInt(place -> samples.apply(place.work()).label())
                     .toArray();
-            return new Examples.Minibatch(Tensors.to(used, device), labels);
+            return new Examples.Minibatch(used.to(device), labels);
         }
 
         /** Returns the next batch in host memory, valid until the following call. */

@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
@@ -18,10 +17,8 @@ import org.gramian.autodiff.Var;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 import org.gramian.train.loop.NonFinite.Kind;
 import org.jspecify.annotations.Nullable;
 
@@ -91,7 +88,7 @@ final class NonFiniteSearch {
     private void parameters(String part, ParameterSet parameters) {
         List<String> broken = parameters.all().stream()
                 .filter(parameter -> !parameter.name().startsWith(STATISTICS))
-                .filter(parameter -> !Reductions.allFinite(parameter.value()))
+                .filter(parameter -> !parameter.value().allFinite())
                 .map(Parameter::name)
                 .toList();
         if (!broken.isEmpty() && found == null) {
@@ -108,7 +105,7 @@ final class NonFiniteSearch {
                     kind == Batch.FEATURES ? model.head().pretrained().keySet() : Set.of();
             SequencedMap<String, Var> head = model.headParameters().variables(tape, frozen::contains);
             head.replaceAll((name, variable) ->
-                    name.startsWith(STATISTICS) ? tape.constant(Tensors.copy(variable.value())) : variable);
+                    name.startsWith(STATISTICS) ? tape.constant(variable.value().copy()) : variable);
             Var loss = loss(tape.constant(batch), Bindings.of(backbone), Bindings.of(head));
             if (found == null && loss.wantsGradient()) {
                 try (Gradients gradients = tape.backward(loss)) {
@@ -129,9 +126,9 @@ final class NonFiniteSearch {
         Var features = batch;
         if (kind == Batch.IMAGES) {
             String network = model.backbone().name();
-            features = Arithmetic.cast(
-                    model.backbone().trace(batch, backbone, seeing(Kind.BACKBONE, "the layer ", " of " + network)),
-                    DType.F32);
+            features = model.backbone()
+                    .trace(batch, backbone, seeing(Kind.BACKBONE, "the layer ", " of " + network))
+                    .to(DType.F32);
         }
         Var descriptors = model.head()
                 .pooling()
@@ -156,11 +153,11 @@ final class NonFiniteSearch {
         if (found != null) {
             return;
         }
-        if (!Reductions.allFinite(value)) {
+        if (!value.allFinite()) {
             found = new NonFinite(sort, place, before, largest);
         }
         before = place;
-        largest = Reductions.largestMagnitude(value);
+        largest = value.largestMagnitude();
     }
 
     /** Checks gradients in the order of the backward pass: the last parameter first. */

@@ -31,12 +31,10 @@ import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.train.feature.FeatureTable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
@@ -335,7 +333,7 @@ public final class PoolingSelection {
                     Tensor made = layer.apply(
                                     tape.constant(table.rows(places)), Bindings.of(parameters.variables(tape)))
                             .value();
-                    Views.slice(rows, 0, start, start + places.length).copyFrom(made);
+                    rows.slice(0, start, start + places.length).copyFrom(made);
                 }
             }
             int[] groups = IntStream.range(0, labels.length).toArray();
@@ -348,10 +346,10 @@ public final class PoolingSelection {
         try (Scope _ = Scope.open()) {
             Tensor sum = members.getFirst().gram().products();
             for (Member member : members.subList(1, members.size())) {
-                sum = Elementwise.add(sum, member.gram().products());
+                sum = sum.add(member.gram().products());
             }
             if (members.size() > 1) {
-                sum = Elementwise.mul(sum, 1.0 / members.size());
+                sum = sum.mul(1.0 / members.size());
             }
             double accuracy = LeaveOneOut.of(sum, labels, groups, classes).accuracy();
             double length = LENGTH / Math.sqrt(members.size());

@@ -6,7 +6,6 @@ import java.util.SequencedMap;
 import org.gramian.autodiff.Parameter;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /** Copies of parameters on their device, as those of the best epoch. */
 final class Snapshot implements AutoCloseable {
@@ -23,7 +22,7 @@ final class Snapshot implements AutoCloseable {
     void take(Map<String, Parameter> parameters) {
         close();
         try (Scope _ = Scope.open()) {
-            parameters.forEach((name, parameter) -> put(name, Tensors.copy(parameter.value())));
+            parameters.forEach((name, parameter) -> put(name, parameter.value().copy()));
         }
     }
 
@@ -44,7 +43,7 @@ final class Snapshot implements AutoCloseable {
             if (parameter == null) {
                 throw new IllegalStateException("missing parameter " + name + " to restore");
             }
-            parameter.set(Tensors.copy(value));
+            parameter.set(value.copy());
         });
     }
 

@@ -11,12 +11,10 @@ import org.gramian.linear.UnsolvableException;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.ValidationScore;
@@ -76,8 +74,8 @@ record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData
             return trained;
         }
         try (Scope _ = Scope.open()) {
-            Tensor weight = Tensors.copy(model.headParameters().get(WEIGHT).value());
-            Tensor bias = Tensors.copy(model.headParameters().get(BIAS).value());
+            Tensor weight = model.headParameters().get(WEIGHT).value().copy();
+            Tensor bias = model.headParameters().get(BIAS).value().copy();
             LinearModel found = solved(solver, table, targets, batch);
             Optional<ValidationScore> solved = Optional.ofNullable(validator).map(one -> assignBest(found, one));
             if (validator == null) {
@@ -118,7 +116,7 @@ record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData
     }
 
     private void assignScaled(LinearModel found, double factor) {
-        assign(Elementwise.mul(found.weight(), factor), Elementwise.mul(found.bias(), factor));
+        assign(found.weight().mul(factor), found.bias().mul(factor));
     }
 
     private long descriptorSize() {
@@ -144,7 +142,7 @@ record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData
 
     private void describe(FeatureTable table, Tensor rows, int start, int end) {
         int[] places = IntStream.range(start, end).toArray();
-        Tensor part = Views.slice(rows, 0, start, end);
+        Tensor part = rows.slice(0, start, end);
         new HeadInference(model, table::rows).descriptors(places, descriptors -> {
             part.copyFrom(descriptors);
             return part;

@@ -132,7 +132,7 @@ final class StoredExamples implements LoadedExamples {
         return Pass.over(order, batch, places -> {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
             try (Scope scope = Scope.open()) {
-                Tensor indices = Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device);
+                Tensor indices = Tensors.ofLongs(wide, Shape.of(wide.length)).to(device);
                 return new Minibatch(
                         scope.keep(render(indices)),
                         Arrays.stream(places).map(this::label).toArray());

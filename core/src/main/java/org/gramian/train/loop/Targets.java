@@ -72,7 +72,8 @@ public final class Targets {
             rows[i * classes + labels[i]] += weight * (1 - smoothing);
         }
         try (Scope scope = Scope.open()) {
-            return scope.keep(Tensors.to(Tensors.of(rows, Shape.of(labels.length, classes), DType.F32), device));
+            return scope.keep(Tensors.of(rows, Shape.of(labels.length, classes), DType.F32)
+                    .to(device));
         }
     }
 

@@ -7,14 +7,12 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.Set;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Result.Adjoint;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.model.Head;
@@ -138,9 +136,9 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
         if (stage == 2) {
             Map<String, Var> backbone = model.backboneParameters().variables(tape);
             variables.put(BACKBONE, backbone);
-            Var images = precision == Precision.BF16 ? Arithmetic.cast(features, DType.BF16) : features;
+            Var images = precision == Precision.BF16 ? features.to(DType.BF16) : features;
             Var maps = model.features(images, Bindings.of(backbone));
-            features = Arithmetic.cast(maps, DType.F32);
+            features = maps.to(DType.F32);
         }
         Set<String> tail = stage == 1 ? model.head().pretrained().keySet() : Set.of();
         Map<String, Var> head = model.headParameters().variables(tape, tail::contains);
@@ -171,17 +169,13 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
                     .apply(
                             List.of(),
                             () -> Result.of(
-                                    Tensors.to(
-                                            Tensors.of(
-                                                    dropout.draws(columns),
-                                                    Shape.of(like.size(0), columns),
-                                                    like.type()),
-                                            like.device()),
+                                    Tensors.of(dropout.draws(columns), Shape.of(like.size(0), columns), like.type())
+                                            .to(like.device()),
                                     (_, _) -> Adjoint.list()));
             long start = 0;
             for (Map.Entry<String, Long> stageDraws : wanted.entrySet()) {
                 long end = start + stageDraws.getValue();
-                draws.put("pooling." + stageDraws.getKey(), Shapes.slice(all, 1, start, end));
+                draws.put("pooling." + stageDraws.getKey(), all.slice(1, start, end));
                 start = end;
             }
         }
@@ -193,7 +187,7 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
         if (stage == 1) {
             return NonFiniteSearch.find(model, NonFiniteSearch.Batch.FEATURES, input, targets);
         }
-        Tensor images = precision == Precision.BF16 ? Tensors.to(input, DType.BF16) : input;
+        Tensor images = precision == Precision.BF16 ? input.to(DType.BF16) : input;
         return NonFiniteSearch.find(model, NonFiniteSearch.Batch.IMAGES, images, targets);
     }
 

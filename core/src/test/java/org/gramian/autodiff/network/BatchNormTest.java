@@ -20,12 +20,10 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.Grid;
 import org.gramian.testing.RandomTest;
@@ -198,16 +196,16 @@ class BatchNormTest {
         long channels = 8L * (1 + random.nextInt(40));
         Shape shape = Shape.of(1 + random.nextInt(4), channels, 2 + random.nextInt(20), 1 + random.nextInt(20));
         Tensor gaussian = Tensors.gaussian(random, shape, DType.F32);
-        Tensor x = Tensors.to(Elementwise.add(Elementwise.mul(gaussian, 0.5), 20), DType.BF16);
-        Tensor residual = Tensors.to(Tensors.gaussian(random, shape, DType.F32), DType.BF16);
-        Tensor upstream = Tensors.to(Tensors.gaussian(random, shape, DType.F32), DType.BF16);
+        Tensor x = gaussian.mul(0.5).add(20).to(DType.BF16);
+        Tensor residual = Tensors.gaussian(random, shape, DType.F32).to(DType.BF16);
+        Tensor upstream = Tensors.gaussian(random, shape, DType.F32).to(DType.BF16);
         Tensor gamma = Tensors.gaussian(random, Shape.of(channels), DType.F32);
         Tensor beta = Tensors.gaussian(random, Shape.of(channels), DType.F32);
         for (Activation activation : new Activation[] {Activation.NONE, Activation.RELU, Activation.RELU6}) {
             List<Tensor> expected = withResidual(List.of(x, gamma, beta, residual), upstream, activation, Device.CPU);
             List<Tensor> found = withResidual(List.of(x, gamma, beta, residual), upstream, activation, gpu);
             for (int i = 0; i < expected.size(); i++) {
-                assertThat(norm(Elementwise.sub(found.get(i), expected.get(i))))
+                assertThat(norm(found.get(i).sub(expected.get(i))))
                         .as("%s, %d", activation, i)
                         .isLessThan(0.05 * norm(expected.get(i)) + 1e-3);
             }
@@ -227,11 +225,11 @@ class BatchNormTest {
                 Tensors.full(0.5, perChannel, DType.F32, device), Tensors.full(2, perChannel, DType.F32, device));
         try (Tape tape = Tape.recording()) {
             List<Var> all = inputs.stream()
-                    .map(each -> tape.variable(Views.forTensorCores(Tensors.to(each, device))))
+                    .map(each -> tape.variable(each.to(device).forTensorCores()))
                     .toList();
             Var y = NORM.train(all.get(0), all.get(1), all.get(2), running, new Epilogue(all.get(3), activation, null));
             List<Tensor> found = new ArrayList<>(List.of(host(y.value())));
-            try (Gradients gradients = tape.backward(y, Tensors.to(upstream, device))) {
+            try (Gradients gradients = tape.backward(y, upstream.to(device))) {
                 all.forEach(variable -> found.add(host(gradients.of(variable))));
             }
             found.add(host(running.mean()));
@@ -245,12 +243,12 @@ class BatchNormTest {
         BatchNorm.Statistics running = new BatchNorm.Statistics(
                 Tensors.full(0.5, Shape.of(8), DType.F32, device), Tensors.full(2, Shape.of(8), DType.F32, device));
         try (Tape tape = Tape.recording()) {
-            Var maps = tape.variable(Tensors.to(Tensors.to(x, device), type));
-            Var scale = tape.variable(Tensors.to(gamma, device));
-            Var offset = tape.variable(Tensors.to(beta, device));
+            Var maps = tape.variable(x.to(device).to(type));
+            Var scale = tape.variable(gamma.to(device));
+            Var offset = tape.variable(beta.to(device));
             Var y = NORM.train(maps, scale, offset, running, Activation.RELU);
             Tensor value = host(y.value());
-            try (Gradients gradients = tape.backward(y, Tensors.to(Tensors.to(upstream, device), type))) {
+            try (Gradients gradients = tape.backward(y, upstream.to(device).to(type))) {
                 return new Tensor[] {
                     value,
                     host(gradients.of(maps)),
@@ -264,7 +262,7 @@ class BatchNormTest {
     }
 
     private static Tensor host(Tensor tensor) {
-        return Tensors.copy(Tensors.to(Tensors.to(tensor, DType.F32), Device.CPU));
+        return tensor.to(DType.F32).to(Device.CPU).copy();
     }
 
     @Test

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Function;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.Filters;
@@ -66,12 +65,10 @@ class EpilogueTest {
 
         Values to(DType type, Device device) {
             return new Values(
-                    inputs.stream()
-                            .map(each -> Tensors.to(Tensors.to(each, type), device))
-                            .toList(),
+                    inputs.stream().map(each -> each.to(type).to(device)).toList(),
                     new BatchNorm.Statistics(
-                            Tensors.to(Tensors.to(running.mean(), type), device),
-                            Tensors.to(Tensors.to(running.variance(), type), device)),
+                            running.mean().to(type).to(device),
+                            running.variance().to(type).to(device)),
                     convolution);
         }
 
@@ -106,13 +103,12 @@ class EpilogueTest {
             }
             Var y = function.apply(variables);
             Tensor upstream = Tensors.gaussian(new SplittableRandom(7), y.shape(), DType.F64);
-            Tensor g =
-                    Tensors.to(Tensors.to(upstream, y.value().type()), y.value().device());
-            List<Tensor> found = new ArrayList<>(List.of(Tensors.copy(y.value())));
+            Tensor g = upstream.to(y.value().type()).to(y.value().device());
+            List<Tensor> found = new ArrayList<>(List.of(y.value().copy()));
             try (Gradients gradients = tape.backward(y, g)) {
                 variables.stream()
                         .filter(gradients::has)
-                        .forEach(variable -> found.add(Tensors.copy(gradients.of(variable))));
+                        .forEach(variable -> found.add(gradients.of(variable).copy()));
             }
             return found;
         }
@@ -157,7 +153,7 @@ class EpilogueTest {
         for (boolean thrice : new boolean[] {false, true}) {
             GradientCheck check = GradientCheck.of(in -> {
                 Var y = values.joint(Activation.SIGMOID, true, null).apply(in);
-                Var twice = FeatureMaps.add(Arithmetic.mul(y, y), y, Activation.NONE);
+                Var twice = FeatureMaps.add(y.mul(y), y, Activation.NONE);
                 return thrice ? FeatureMaps.add(twice, y, Activation.SIGMOID) : twice;
             });
             assertThat(check.check(values.inputs.toArray(Tensor[]::new)).worst())
@@ -178,8 +174,8 @@ class EpilogueTest {
         boolean[] all = {true, true, true, true, residual};
         Values there = values.to(DType.F32, gpu);
         List<Tensor> mixed = new ArrayList<>(there.inputs);
-        mixed.set(0, Tensors.to(mixed.get(0), DType.BF16));
-        mixed.set(4, Tensors.to(mixed.get(4), DType.BF16));
+        mixed.set(0, mixed.get(0).to(DType.BF16));
+        mixed.set(4, mixed.get(4).to(DType.BF16));
         List<Tensor> expected = run(there.separate(activation, residual, pool), there.inputs, all);
         List<Tensor> found = run(there.joint(activation, residual, pool), mixed, all);
         List<Tensor> again = run(there.joint(activation, residual, pool), mixed, all);

@@ -7,9 +7,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Gradients;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
@@ -50,17 +48,16 @@ class GpuTokensTest {
             Function<List<Var>, Var> function, Seed seed, DType type, int tokens, double tolerance, Tensor... inputs) {
         Device gpu = Gpu.required();
         List<Tensor> there = IntStream.range(0, inputs.length)
-                .mapToObj(i -> Tensors.to(Tensors.to(inputs[i], i < tokens ? type : DType.F32), gpu))
+                .mapToObj(i -> inputs[i].to(i < tokens ? type : DType.F32).to(gpu))
                 .toList();
-        List<Tensor> here = there.stream()
-                .map(input -> Tensors.to(Tensors.to(input, Device.CPU), DType.F64))
-                .toList();
+        List<Tensor> here =
+                there.stream().map(input -> input.to(Device.CPU).to(DType.F64)).toList();
         Shape shape;
         try (Tape tape = Tape.inference()) {
             shape = function.apply(here.stream().map(tape::constant).toList()).shape();
         }
-        Tensor upstream = Tensors.to(Tensors.to(drawn(seed, shape.sizes()), type), gpu);
-        List<double[]> expected = step(function, here, Tensors.to(Tensors.to(upstream, Device.CPU), DType.F64));
+        Tensor upstream = drawn(seed, shape.sizes()).to(type).to(gpu);
+        List<double[]> expected = step(function, here, upstream.to(Device.CPU).to(DType.F64));
         List<double[]> found = step(function, there, upstream);
         for (int i = 0; i < expected.size(); i++) {
             assertThat(RelativeError.ofNorm(found.get(i), expected.get(i)))
@@ -73,8 +70,7 @@ class GpuTokensTest {
     @RandomTest(times = 4)
     void layerNormIsThatOfTheOperators(Seed seed) {
         Gpu.required();
-        Function<List<Var>, Var> function =
-                v -> Arithmetic.add(v.get(0), Tokens.layerNorm(v.get(0), v.get(1), v.get(2), 1e-6));
+        Function<List<Var>, Var> function = v -> v.get(0).add(Tokens.layerNorm(v.get(0), v.get(1), v.get(2), 1e-6));
         for (long width : new long[] {4, 30, 100, 384, 768, 1024, 1028}) {
             for (DType type : List.of(DType.BF16, DType.F32)) {
                 try (Scope _ = Scope.open()) {
@@ -90,7 +86,7 @@ class GpuTokensTest {
         Gpu.required();
         Function<List<Var>, Var> function = v -> {
             Tokens.NormalizedSum both = Tokens.addAndNorm(v.get(0), v.get(1), v.get(2), v.get(3), 1e-6);
-            return Arithmetic.add(both.sum(), both.normalized());
+            return both.sum().add(both.normalized());
         };
         for (long width : new long[] {30, 384}) {
             for (DType type : List.of(DType.BF16, DType.F32)) {
@@ -137,8 +133,10 @@ class GpuTokensTest {
             try (Scope _ = Scope.open()) {
                 Tensor weight;
                 try (Tape tape = Tape.inference()) {
-                    weight = Tensors.copy(Arithmetic.scale(tape.constant(drawn(seed, 1152, 384)), 0.05)
-                            .value());
+                    weight = tape.constant(drawn(seed, 1152, 384))
+                            .mul(0.05)
+                            .value()
+                            .copy();
                 }
                 Tensor[] inputs = {drawn(seed, 2, tokens, 384), weight, drawn(seed, 1152)};
                 requireSame(function, seed, DType.BF16, 1, 3e-2, inputs);
@@ -157,7 +155,7 @@ class GpuTokensTest {
         Gpu.required();
         Function<List<Var>, Var> plain = v -> Tokens.attention(v.get(0), v.get(1), v.get(2), 0.2);
         Function<List<Var>, Var> shifted =
-                v -> Tokens.attention(v.get(0), Shapes.slice(v.get(1), 3, 1, 33), v.get(2), 0.2);
+                v -> Tokens.attention(v.get(0), v.get(1).slice(3, 1, 33), v.get(2), 0.2);
         try (Scope _ = Scope.open()) {
             requireSame(
                     plain,
@@ -196,14 +194,13 @@ class GpuTokensTest {
         for (long[] sizes : new long[][] {{8}, {384, 1152, 8, 16}, {24, 7, 9}}) {
             try (Scope _ = Scope.open()) {
                 List<Tensor> sources = LongStream.of(sizes)
-                        .mapToObj(size -> Tensors.to(Tensors.to(drawn(seed, size, 3), DType.F32), gpu))
+                        .mapToObj(size -> drawn(seed, size, 3).to(DType.F32).to(gpu))
                         .toList();
                 List<Tensor> found = Tensors.to(sources, DType.BF16);
                 for (int i = 0; i < sizes.length; i++) {
                     assertThat(found.get(i).shape()).isEqualTo(sources.get(i).shape());
                     assertThat(found.get(i).toDoubles())
-                            .containsExactly(
-                                    Tensors.to(sources.get(i), DType.BF16).toDoubles());
+                            .containsExactly(sources.get(i).to(DType.BF16).toDoubles());
                 }
             }
         }

@@ -37,8 +37,9 @@ class InterpolationTest {
 
     private static Tensor resized(Tensor maps, long height, long width) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(
-                    Interpolation.resize(tape.constant(maps), height, width).value());
+            return Interpolation.resize(tape.constant(maps), height, width)
+                    .value()
+                    .copy();
         }
     }
 
@@ -120,12 +121,11 @@ class InterpolationTest {
 
     @Test
     void bfloat16IsResizedInFloat32() {
-        Tensor maps = Tensors.to(maps(4, 5, DType.F32), DType.BF16);
-        Tensor exact = resized(Tensors.to(maps, DType.F32), 9, 7);
+        Tensor maps = maps(4, 5, DType.F32).to(DType.BF16);
+        Tensor exact = resized(maps.to(DType.F32), 9, 7);
         Tensor rounded = resized(maps, 9, 7);
         assertThat(rounded.type()).isEqualTo(DType.BF16);
-        assertTensor(Tensors.to(rounded, DType.F32))
-                .isIdenticalTo(Tensors.to(Tensors.to(exact, DType.BF16), DType.F32));
+        assertTensor(rounded.to(DType.F32)).isIdenticalTo(exact.to(DType.BF16).to(DType.F32));
     }
 
     @Test

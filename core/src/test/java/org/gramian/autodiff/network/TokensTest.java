@@ -8,11 +8,8 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Function;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Gradients;
-import org.gramian.autodiff.Matrices;
-import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
@@ -47,9 +44,9 @@ class TokensTest {
 
     private static Tensor value(Function<List<Var>, Var> function, Tensor... inputs) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(
-                    function.apply(List.of(inputs).stream().map(tape::constant).toList())
-                            .value());
+            return function.apply(List.of(inputs).stream().map(tape::constant).toList())
+                    .value()
+                    .copy();
         }
     }
 
@@ -88,11 +85,11 @@ class TokensTest {
     void gradientOfLayerNormBesideOtherFunctionsOfItsInput() {
         assertThat(worst(
                         v -> {
-                            Var x = Arithmetic.scale(v.getFirst(), 2);
-                            Var before = Arithmetic.mul(x, x);
+                            Var x = v.getFirst().mul(2);
+                            Var before = x.mul(x);
                             Var normal = norm(List.of(x, v.get(1), v.get(2)));
                             Var twice = norm(List.of(x, v.get(2), v.get(1)));
-                            return Arithmetic.add(Arithmetic.add(before, normal), Arithmetic.mul(twice, x));
+                            return before.add(normal).add(twice.mul(x));
                         },
                         drawn(2, 3, 7),
                         drawn(7),
@@ -105,11 +102,11 @@ class TokensTest {
         Tensor[] inputs = {drawn(2, 3, 7), drawn(2, 3, 7), drawn(7), drawn(7)};
         Function<List<Var>, Var> fused = v -> {
             Tokens.NormalizedSum both = Tokens.addAndNorm(v.get(0), v.get(1), v.get(2), v.get(3), 1e-6);
-            return Arithmetic.add(Arithmetic.mul(both.sum(), both.sum()), both.normalized());
+            return both.sum().mul(both.sum()).add(both.normalized());
         };
         Function<List<Var>, Var> parts = v -> {
-            Var sum = Arithmetic.add(v.get(0), v.get(1));
-            return Arithmetic.add(Arithmetic.mul(sum, sum), norm(List.of(sum, v.get(2), v.get(3))));
+            Var sum = v.get(0).add(v.get(1));
+            return sum.mul(sum).add(norm(List.of(sum, v.get(2), v.get(3))));
         };
         assertTensor(value(fused, inputs)).isCloseTo(value(parts, inputs), 1e-12);
         assertThat(worst(fused, inputs)).isLessThan(1e-6);
@@ -121,15 +118,10 @@ class TokensTest {
         Tensor gamma = drawn(5);
         Tensor beta = drawn(5);
         Function<List<Var>, Var> ofChannels = v -> Tokens.layerNormOfChannels(v.get(0), v.get(1), v.get(2), 1e-6);
-        Function<List<Var>, Var> ofRows = v -> Shapes.reshape(
-                Shapes.transpose(
-                        norm(List.of(Shapes.transpose(Shapes.reshape(v.get(0), 2, 5, 12), 1, 2), v.get(1), v.get(2))),
-                        1,
-                        2),
-                2,
-                5,
-                3,
-                4);
+        Function<List<Var>, Var> ofRows =
+                v -> norm(List.of(v.get(0).reshape(2, 5, 12).transpose(1, 2), v.get(1), v.get(2)))
+                        .transpose(1, 2)
+                        .reshape(2, 5, 3, 4);
         assertTensor(value(ofChannels, maps, gamma, beta)).isCloseTo(value(ofRows, maps, gamma, beta), 1e-12);
         assertThat(worst(ofChannels, maps, gamma, beta)).isLessThan(1e-6);
     }
@@ -158,12 +150,12 @@ class TokensTest {
         assertThat(worst(v -> Tokens.linear(v.get(0), v.get(1), v.get(2)), drawn(2, 3, 5), drawn(4, 5), drawn(4)))
                 .isLessThan(1e-6);
         assertThat(worst(
-                        v -> Tokens.linear(Shapes.permute(v.get(0), 1, 0, 2), v.get(1), v.get(2)),
+                        v -> Tokens.linear(v.get(0).permute(1, 0, 2), v.get(1), v.get(2)),
                         drawn(2, 3, 5),
                         drawn(4, 5),
                         drawn(4)))
                 .isLessThan(1e-6);
-        assertThat(worst(v -> Matrices.matmul(v.get(0), v.get(1)), drawn(2, 3, 4, 5), drawn(2, 3, 5, 2)))
+        assertThat(worst(v -> v.get(0).matmul(v.get(1)), drawn(2, 3, 4, 5), drawn(2, 3, 5, 2)))
                 .isLessThan(1e-6);
     }
 
@@ -172,13 +164,13 @@ class TokensTest {
     void gradientOfOverlappingPartsAndTheWhole() {
         assertThat(worst(
                         v -> {
-                            Var x = Arithmetic.scale(v.getFirst(), 2);
-                            Var first = Shapes.slice(x, 1, 0, 3);
-                            Var second = Shapes.slice(x, 1, 2, 5);
-                            Var whole = Arithmetic.sum(Arithmetic.mul(x, x));
-                            Var third = Shapes.slice(x, 1, 4, 7);
-                            Var parts = Arithmetic.mul(Arithmetic.mul(first, second), third);
-                            return Arithmetic.add(Arithmetic.add(Arithmetic.sum(parts), whole), Arithmetic.sum(x));
+                            Var x = v.getFirst().mul(2);
+                            Var first = x.slice(1, 0, 3);
+                            Var second = x.slice(1, 2, 5);
+                            Var whole = x.mul(x).sum();
+                            Var third = x.slice(1, 4, 7);
+                            Var parts = first.mul(second).mul(third);
+                            return parts.sum().add(whole).add(x.sum());
                         },
                         drawn(2, 7, 3)))
                 .isLessThan(1e-6);
@@ -186,17 +178,14 @@ class TokensTest {
 
     @Test
     void gradientOfViews() {
-        assertThat(worst(v -> Shapes.permute(v.getFirst(), 2, 0, 1), drawn(2, 3, 4)))
-                .isLessThan(1e-6);
-        assertThat(worst(
-                        v -> Shapes.permute(Shapes.split(Shapes.slice(v.getFirst(), 1, 1, 7), 1, 2, 3), 0, 3, 1, 2),
-                        drawn(2, 7, 4)))
+        assertThat(worst(v -> v.getFirst().permute(2, 0, 1), drawn(2, 3, 4))).isLessThan(1e-6);
+        assertThat(worst(v -> v.getFirst().slice(1, 1, 7).split(1, 2, 3).permute(0, 3, 1, 2), drawn(2, 7, 4)))
                 .isLessThan(1e-6);
     }
 
     private static Var composed(List<Var> v, double scale) {
-        Var scores = Arithmetic.scale(Matrices.matmul(v.get(0), Shapes.transpose(v.get(1), 2, 3)), scale);
-        return Matrices.matmul(Tokens.softmax(scores), v.get(2));
+        Var scores = v.get(0).matmul(v.get(1).transpose(2, 3)).mul(scale);
+        return Tokens.softmax(scores).matmul(v.get(2));
     }
 
     @Test
@@ -214,10 +203,10 @@ class TokensTest {
         Function<List<Var>, Var> parts = v -> {
             Var joint = Tokens.linear(v.get(0), v.get(1), v.get(2));
             List<Var> heads = List.of(0, 8, 16).stream()
-                    .map(start -> Shapes.slice(joint, 2, start, start + 8))
-                    .map(part -> Shapes.permute(Shapes.split(part, 2, 2, 4), 0, 2, 1, 3))
+                    .map(start -> joint.slice(2, start, start + 8))
+                    .map(part -> part.split(2, 2, 4).permute(0, 2, 1, 3))
                     .toList();
-            return Shapes.reshape(Shapes.permute(composed(heads, 0.5), 0, 2, 1, 3), 2, 5, 8);
+            return composed(heads, 0.5).permute(0, 2, 1, 3).reshape(2, 5, 8);
         };
         assertTensor(value(fused, inputs)).isCloseTo(value(parts, inputs), 1e-12);
         assertThat(worst(fused, inputs)).isLessThan(1e-6);
@@ -236,10 +225,10 @@ class TokensTest {
     /** Parameters stay float32 and get float32 gradients; the values are rounded to 8 bits. */
     @Test
     void tokensInBfloat16UseFloat32Parameters() {
-        Tensor x = Tensors.to(drawn(2, 5, 12), DType.BF16);
-        Tensor weight = Tensors.to(drawn(24, 12), DType.F32);
-        Tensor bias = Tensors.to(drawn(24), DType.F32);
-        Tensor gamma = Tensors.to(drawn(12), DType.F32);
+        Tensor x = drawn(2, 5, 12).to(DType.BF16);
+        Tensor weight = drawn(24, 12).to(DType.F32);
+        Tensor bias = drawn(24).to(DType.F32);
+        Tensor gamma = drawn(12).to(DType.F32);
         try (Tape tape = Tape.recording()) {
             Var w = tape.variable(weight);
             Var g = tape.variable(gamma);
@@ -247,7 +236,7 @@ class TokensTest {
             Var normal = Tokens.layerNorm(tape.constant(x), g, tape.constant(gamma), 1e-6);
             Var y = Tokens.gelu(Tokens.linear(normal, w, b), Gelu.ERF);
             assertThat(y.value().type()).isEqualTo(DType.BF16);
-            try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
+            try (Gradients gradients = tape.backward(y.sum())) {
                 assertThat(List.of(gradients.of(w), gradients.of(g), gradients.of(b)))
                         .extracting(Tensor::type)
                         .containsOnly(DType.F32);
@@ -265,7 +254,6 @@ class TokensTest {
                 .hasMessageContaining("expected [.., d], weights [k, d] and a bias [k]");
         assertThatThrownBy(() -> value(TokensTest::norm, x, drawn(12), drawn(11)))
                 .hasMessageContaining("one scale and one offset per column");
-        assertThatThrownBy(() -> value(v -> Shapes.permute(v.getFirst(), 0, 1, 1), x))
-                .hasMessageContaining("each dimension");
+        assertThatThrownBy(() -> value(v -> v.getFirst().permute(0, 1, 1), x)).hasMessageContaining("each dimension");
     }
 }

@@ -32,8 +32,9 @@ class PatchesTest {
 
     private static Tensor value(Function<List<Var>, Var> function, List<Tensor> inputs) {
         try (Tape tape = Tape.inference()) {
-            return Tensors.copy(
-                    function.apply(inputs.stream().map(tape::constant).toList()).value());
+            return function.apply(inputs.stream().map(tape::constant).toList())
+                    .value()
+                    .copy();
         }
     }
 
@@ -62,16 +63,15 @@ class PatchesTest {
         SplittableRandom random = new SplittableRandom(4);
         try (Scope _ = Scope.open()) {
             List<Tensor> inputs = Stream.of(Shape.of(2, 3, 34, 52), Shape.of(8, 3, 16, 16), Shape.of(8))
-                    .map(shape -> Tensors.to(Tensors.gaussian(random, shape, DType.F64), DType.BF16))
+                    .map(shape -> Tensors.gaussian(random, shape, DType.F64).to(DType.BF16))
                     .toList();
             Patches patches = new Patches("p", 8, 16);
             Function<List<Var>, Var> function =
                     v -> patches.apply(v.get(0), Bindings.of(Map.of("p.weight", v.get(1), "p.bias", v.get(2))));
             Tensor expected = value(
-                    function,
-                    inputs.stream().map(each -> Tensors.to(each, DType.F64)).toList());
-            Tensor found = value(
-                    function, inputs.stream().map(each -> Tensors.to(each, gpu)).toList());
+                    function, inputs.stream().map(each -> each.to(DType.F64)).toList());
+            Tensor found =
+                    value(function, inputs.stream().map(each -> each.to(gpu)).toList());
             assertThat(RelativeError.ofNorm(found.toDoubles(), expected.toDoubles()))
                     .isLessThan(1e-2);
         }

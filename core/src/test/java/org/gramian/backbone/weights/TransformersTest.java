@@ -20,7 +20,6 @@ import org.gramian.autodiff.Tape;
 import org.gramian.backbone.Backbone;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.testing.FormulaWeights;
@@ -57,7 +56,7 @@ class TransformersTest {
                     Bindings.of(parameters.variables(tape)),
                     (layer, maps) -> {
                         found.put(layer, maps.value().toDoubles());
-                        largest.put(layer, Reductions.largestMagnitude(maps.value()));
+                        largest.put(layer, maps.value().largestMagnitude());
                     });
         }
         Map<String, double[]> golden = golden(network + "@" + height + "x" + width + ":");

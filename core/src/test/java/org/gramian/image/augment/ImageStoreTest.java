@@ -177,7 +177,8 @@ class ImageStoreTest {
                         .toList();
                 resident.set(drawn);
                 long[] places = {7, 0, 11, 7, 3, 5};
-                Tensor found = resident.render(Tensors.to(Tensors.ofLongs(places, Shape.of(places.length)), gpu));
+                Tensor found = resident.render(
+                        Tensors.ofLongs(places, Shape.of(places.length)).to(gpu));
                 float[] values = found.toFloats();
                 for (int row = 0; row < places.length; row++) {
                     int place = (int) places[row];

@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.Filters;
@@ -24,9 +23,8 @@ import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Gelu;
-import org.gramian.tensor.Products;
+import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -53,13 +51,13 @@ class SideStreamTest {
         assertThat(SideStream.open(Device.CPU)).isNull();
         Device gpu = Gpu.required();
         assertThat(SideStream.open(gpu)).isNull();
-        assertThat(SideStream.openInCapture(gpu)).isNull();
+        assertThat(SideStream.openInCapture(gpu)).isSameAs(Scheduler.SEQUENTIAL);
         try (CudaStream _ = CudaStream.open(gpu);
                 SideStream first = SideStream.open(gpu);
                 SideStream second = SideStream.open(gpu)) {
             assertThat(first).isNotNull();
             assertThat(second).as("the one stream is in use").isNull();
-            assertThat(SideStream.openInCapture(gpu)).as("nothing is captured").isNull();
+            assertThat(SideStream.openInCapture(gpu)).as("nothing is captured").isSameAs(Scheduler.SEQUENTIAL);
         }
     }
 
@@ -67,7 +65,7 @@ class SideStreamTest {
     private static void delay(Tensor matrix) {
         try (Scope _ = Scope.open()) {
             for (int i = 0; i < 5; i++) {
-                Products.matmul(matrix, matrix);
+                matrix.matmul(matrix);
             }
         }
     }
@@ -89,7 +87,7 @@ class SideStreamTest {
                         Tensor x = Tensors.full(i, shape, DType.F32, gpu);
                         sums.addAll(nonNull(side.run(List.of(x), () -> {
                             delay(matrix);
-                            return list(Elementwise.add(x, 1));
+                            return list(x.add(1));
                         })));
                         x.close();
                         Tensors.full(Double.NaN, shape, DType.F32, gpu);
@@ -97,7 +95,7 @@ class SideStreamTest {
                     side.join();
                     Tensor total = sums.getFirst();
                     for (Tensor each : sums.subList(1, sums.size())) {
-                        total = Elementwise.add(total, each);
+                        total = total.add(each);
                     }
                     kept.copyFrom(total);
                 }
@@ -119,8 +117,8 @@ class SideStreamTest {
                 try (SideStream side = Objects.requireNonNull(SideStream.open(gpu));
                         Scope _ = Scope.open()) {
                     Tensor x = Tensors.full(2, shape, DType.F32, gpu);
-                    Tensor result = nonNull(side.run(List.of(x), () -> list(Elementwise.add(x, 1))))
-                            .getFirst();
+                    Tensor result =
+                            nonNull(side.run(List.of(x), () -> list(x.add(1)))).getFirst();
                     side.join();
                     delay(matrix);
                     kept.copyFrom(result);
@@ -142,14 +140,14 @@ class SideStreamTest {
             assertThatThrownBy(() -> {
                         try (SideStream side = Objects.requireNonNull(SideStream.open(gpu))) {
                             side.run(List.of(x), () -> {
-                                Elementwise.add(x, 1);
+                                x.add(1);
                                 throw new IllegalStateException("wrong");
                             });
                         }
                     })
                     .hasMessage("wrong");
             assertThat(Tensor.live()).isEqualTo(live);
-            assertThat(Elementwise.add(x, 1).toFloats()).containsOnly(3f);
+            assertThat(x.add(1).toFloats()).containsOnly(3f);
             try (SideStream again = SideStream.open(gpu)) {
                 assertThat(again).isNotNull();
             }
@@ -203,7 +201,7 @@ class SideStreamTest {
             int place = variables.size();
             if (place == values.size()) {
                 Tensor drawn = Tensors.uniform(random, low, high, Shape.of(sizes), DType.F32);
-                Tensor there = Tensors.to(drawn, gpu);
+                Tensor there = drawn.to(gpu);
                 Scope.detach(there);
                 values.add(there);
             }
@@ -300,7 +298,7 @@ class SideStreamTest {
                     wide = linear(both.normalized(), tape, parameters, 4 * WIDTH);
                     narrow = linear(Tokens.gelu(wide, Gelu.ERF), tape, parameters, WIDTH);
                 }
-                x = Arithmetic.add(both.sum(), narrow);
+                x = both.sum().add(narrow);
             }
             return x;
         }
@@ -316,30 +314,30 @@ class SideStreamTest {
         return x.tape()
                 .apply(
                         List.of(x),
-                        () -> Result.of(Tensors.copy(x.value()), (g, wanted) -> {
+                        () -> Result.of(x.value().copy(), (g, wanted) -> {
                             for (int i = 0; i < 20; i++) {
                                 Tensors.full(Double.NaN, x.shape(), g.type(), g.device());
                                 Tensors.full(Double.NaN, Shape.of(1 + 97L * i), DType.F32, g.device())
                                         .close();
                             }
-                            return list(Tensors.copy(g));
+                            return list(g.copy());
                         }));
     }
 
     /** The gradients of a step, in the current scope. */
     private static List<Tensor> step(Network network, Tensor input, Parameters parameters) {
-        try (Tape tape = Tape.recording()) {
+        try (Scheduler scheduler = SideStream.openInCapture(input.device());
+                Tape tape = Tape.recording(scheduler)) {
             parameters.variables.clear();
             Var y = network.apply(tape.constant(input), parameters);
             try (Scope scope = Scope.open();
                     Gradients gradients = tape.backward(
                             y,
-                            Elementwise.mul(
-                                    y.value(),
-                                    Tensors.full(0.01, y.shape(), y.value().type(), input.device())))) {
+                            y.value()
+                                    .mul(Tensors.full(0.01, y.shape(), y.value().type(), input.device())))) {
                 return parameters.variables.stream()
                         .filter(gradients::has)
-                        .map(variable -> scope.keep(Tensors.copy(gradients.of(variable))))
+                        .map(variable -> scope.keep(gradients.of(variable).copy()))
                         .toList();
             }
         }
@@ -381,7 +379,7 @@ class SideStreamTest {
         Libtorch.load().with(GpuMath.EXACT, () -> {
             try (CudaStream _ = CudaStream.open(gpu);
                     Scope _ = Scope.open()) {
-                Tensor input = Tensors.to(Tensors.to(host, gpu), network.type);
+                Tensor input = host.to(gpu).to(network.type);
                 Parameters parameters = new Parameters(gpu);
                 List<byte[]> expected = onOneStream(network, input, parameters);
                 assertThat(step(network, input, parameters).stream().mapToDouble(SideStreamTest::sumOfSquares))
@@ -410,7 +408,7 @@ class SideStreamTest {
                 long before = SideStream.sections();
                 try (CapturedWork captured = new CapturedWork(gpu, work)) {
                     for (int i = 0; i < REPLAYS; i++) {
-                        kept.forEach(each -> Tensors.fill(each, 0));
+                        kept.forEach(each -> each.fill(0));
                         captured.run();
                         requireEqual(kept, expected, "run " + i);
                     }
@@ -438,11 +436,11 @@ class SideStreamTest {
         return x.tape()
                 .apply(
                         List.of(x),
-                        () -> Result.of(Tensors.copy(x.value()), (g, wanted) -> {
+                        () -> Result.of(x.value().copy(), (g, wanted) -> {
                             if (fails[0]) {
                                 throw new LibtorchException("wrong");
                             }
-                            return list(Tensors.copy(g));
+                            return list(g.copy());
                         }));
     }
 
@@ -474,7 +472,7 @@ class SideStreamTest {
         Tensor host = Tensors.gaussian(new SplittableRandom(7), network.input(), DType.F32);
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {
-            Tensor input = Tensors.to(Tensors.to(host, gpu), network.type);
+            Tensor input = host.to(gpu).to(network.type);
             Parameters parameters = new Parameters(gpu);
             List<byte[]> expected = onOneStream(network, input, parameters);
             Runnable work = () -> {

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -30,7 +29,7 @@ class SingleThreadWorkersTest {
                     found.add(workers.submit(() -> {
                         try (Scope _ = Scope.open()) { // an operator, which asks for the number
                             Tensor x = Tensors.full(1, Shape.of(300, 300), DType.F32, Device.CPU);
-                            Products.matmul(x, x);
+                            x.matmul(x);
                         }
                         return libtorch.threads();
                     }));

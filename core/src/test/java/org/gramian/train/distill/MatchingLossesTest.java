@@ -9,14 +9,10 @@ import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Tape;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -42,7 +38,7 @@ class MatchingLossesTest {
     void gradientsOfFeatureMatchingAreCentralDifferences(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor teacher = gaussian(random, MAPS);
-        Tensor student = Elementwise.mul(gaussian(random, MAPS), 2);
+        Tensor student = gaussian(random, MAPS).mul(2);
         for (boolean squared : new boolean[] {false, true}) {
             GradientCheck check =
                     GradientCheck.of(inputs -> MatchingLosses.features(inputs.getFirst(), teacher, squared));
@@ -71,17 +67,17 @@ class MatchingLossesTest {
         for (int i = 0; i < 2; i++) {
             Tensor a = gram(student, i);
             Tensor b = gram(teacher, i);
-            expected -= Reductions.sum(Elementwise.mul(a, b)).toDoubles()[0] / norm(a) / norm(b) / 2;
+            expected -= a.mul(b).sum().toDoubles()[0] / norm(a) / norm(b) / 2;
         }
         try (Tape tape = Tape.inference()) {
             for (double factor : new double[] {1, 0.01}) {
-                Tensor scaled = Elementwise.mul(student, factor);
+                Tensor scaled = student.mul(factor);
                 assertThat(MatchingLosses.gramCosines(tape.constant(scaled), teacher)
                                 .value()
                                 .toDoubles()[0])
                         .isCloseTo(expected, Offset.offset(1e-9));
             }
-            assertThat(MatchingLosses.gramCosines(tape.constant(Elementwise.mul(teacher, 3)), teacher)
+            assertThat(MatchingLosses.gramCosines(tape.constant(teacher.mul(3)), teacher)
                             .value()
                             .toDoubles()[0])
                     .isCloseTo(0, Offset.offset(1e-12));
@@ -105,7 +101,7 @@ class MatchingLossesTest {
         for (int i = 0; i < 2; i++) {
             Tensor a = gram(student, i);
             Tensor b = gram(teacher, i);
-            expected += norm(Elementwise.sub(a, b)) / norm(b) / 2;
+            expected += norm(a.sub(b)) / norm(b) / 2;
         }
         try (Tape tape = Tape.inference()) {
             double found = MatchingLosses.grams(tape.constant(student), teacher)
@@ -116,8 +112,8 @@ class MatchingLossesTest {
     }
 
     private static Tensor gram(Tensor maps, int image) {
-        Tensor columns = Views.reshape(Views.slice(maps, 0, image, image + 1L), 5, 6);
-        return Elementwise.mul(Products.matmul(columns, Views.transpose(columns)), 1.0 / 6);
+        Tensor columns = maps.slice(0, image, image + 1L).reshape(5, 6);
+        return columns.matmul(columns.transpose()).mul(1.0 / 6);
     }
 
     private static double norm(Tensor matrix) {
@@ -130,7 +126,7 @@ class MatchingLossesTest {
 
     @RandomTest(times = 5)
     void smoothL1IsSquaredNearZeroAndLinearFarFromIt(Seed seed) {
-        Tensor student = Elementwise.mul(seed.gaussian(2, 3, 2, 2), 2);
+        Tensor student = seed.gaussian(2, 3, 2, 2).mul(2);
         Tensor teacher = Tensors.zeros(student.shape(), DType.F64, Device.CPU);
         double smooth = 0;
         double squares = 0;

@@ -16,12 +16,10 @@ import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.Backbone;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -38,7 +36,7 @@ class StudentTest {
         Tensor maps = Tensors.gaussian(new SplittableRandom(1), Shape.of(2, 3, 5, 4), DType.F32);
         try (Tensor matrix = Student.matrix(List.of(5L, 4L, 7L, 3L), Device.CPU);
                 Tape tape = Tape.inference()) {
-            Tensor product = Views.reshape(Products.matmul(Views.reshape(maps, 6, 20), matrix), 2, 3, 7, 3);
+            Tensor product = maps.reshape(6, 20).matmul(matrix).reshape(2, 3, 7, 3);
             assertTensor(product)
                     .isCloseTo(Interpolation.resize(tape.constant(maps), 7, 3).value(), 1e-6);
         }
@@ -62,8 +60,7 @@ class StudentTest {
             Map<String, Var> bound = parameters.variables(tape);
             Tensor trained = stem.apply(tape.constant(images), Bindings.ofTraining(bound))
                     .value();
-            double[] first =
-                    Views.reshape(Views.slice(trained, 1, 0, 1), 4 * 8 * 8).toDoubles();
+            double[] first = trained.slice(1, 0, 1).reshape(4 * 8 * 8).toDoubles();
             double squares = 0;
             for (double value : first) {
                 squares += value * value / first.length;
@@ -102,7 +99,7 @@ class StudentTest {
             Tensor scores = both.cutAt(Backbone.LOGITS)
                     .apply(tape.constant(images), bound)
                     .value();
-            assertTensor(Objects.requireNonNull(output.scores())).isCloseTo(Views.reshape(scores, 2, 1000), 0);
+            assertTensor(Objects.requireNonNull(output.scores())).isCloseTo(scores.reshape(2, 1000), 0);
         }
     }
 }

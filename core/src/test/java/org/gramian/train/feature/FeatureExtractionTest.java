@@ -31,7 +31,6 @@ import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -296,7 +295,7 @@ class FeatureExtractionTest {
 
     private static void enlarge(FrozenBackbone network, double factor) {
         for (Parameter parameter : network.parameters().all()) {
-            parameter.set(Elementwise.mul(parameter.value(), factor));
+            parameter.set(parameter.value().mul(factor));
         }
     }
 

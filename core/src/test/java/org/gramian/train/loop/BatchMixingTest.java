@@ -168,9 +168,9 @@ class BatchMixingTest {
                 onDevice.set(position, step);
                 long[] labels = Arrays.stream(LABELS).asLongStream().toArray();
                 BatchMixing.Rows found = onDevice.apply(new BatchMixing.Rows(
-                        Tensors.to(images(), gpu),
-                        Tensors.to(targets(), gpu),
-                        Tensors.to(Tensors.ofLongs(labels, Shape.of(3)), gpu)));
+                        images().to(gpu),
+                        targets().to(gpu),
+                        Tensors.ofLongs(labels, Shape.of(3)).to(gpu)));
                 assertThat(found.input().toFloats())
                         .containsExactly(expected.batch().input().toFloats(), within(1e-5f));
                 assertThat(found.targets().toFloats())

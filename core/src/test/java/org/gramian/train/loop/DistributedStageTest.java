@@ -27,12 +27,10 @@ import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
@@ -72,7 +70,7 @@ class DistributedStageTest {
         public Tensor rows(int[] places) {
             Tensor all = Tensors.of(numbers, Shape.of(CROPS, model.backbone().channels(), 2, 2), DType.F32);
             long[] wide = Arrays.stream(places).asLongStream().toArray();
-            return Views.select(all, 0, Tensors.ofLongs(wide, Shape.of(wide.length)));
+            return all.select(0, Tensors.ofLongs(wide, Shape.of(wide.length)));
         }
 
         @Override
@@ -242,7 +240,7 @@ class DistributedStageTest {
         try (Model model = model("average", false)) {
             Parameter weight = model.headParameters().get("classifier.weight");
             try (Scope _ = Scope.open()) {
-                weight.set(Elementwise.mul(weight.value(), Double.NaN));
+                weight.set(weight.value().mul(Double.NaN));
             }
             Several several = Several.of(model, 2);
             DistributedStage stage =

@@ -7,7 +7,6 @@ import java.io.ByteArrayOutputStream;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -20,12 +19,10 @@ import org.gramian.pooling.FirstOrder.Average;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.train.loop.NonFinite.Kind;
 import org.gramian.train.loop.NonFiniteSearch.Batch;
 import org.gramian.train.recipe.Recipe;
@@ -66,7 +63,7 @@ class NonFiniteSearchTest {
 
     private static Tensor features(double scale) {
         Tensor gaussian = Tensors.gaussian(new SplittableRandom(7), Shape.of(2, 128, 4, 4), DType.F32);
-        return Elementwise.mul(gaussian, scale);
+        return gaussian.mul(scale);
     }
 
     private static Tensor targets() {
@@ -76,8 +73,8 @@ class NonFiniteSearchTest {
 
     /** Sets the first element. */
     private static Tensor spoilt(Tensor value, double number) {
-        Tensor copy = Tensors.copy(value);
-        Tensors.fill(Views.slice(Views.reshape(copy, copy.shape().elements()), 0, 0, 1), number);
+        Tensor copy = value.copy();
+        copy.reshape(copy.shape().elements()).slice(0, 0, 1).fill(number);
         return copy;
     }
 
@@ -101,7 +98,7 @@ class NonFiniteSearchTest {
         try (Model model = model(POOLING, normalized)) {
             byte[] before = bytes(model.headParameters());
             assertThat(find(model, images()).kind()).isEqualTo(Kind.NOWHERE);
-            assertThat(find(model, Tensors.to(images(), DType.BF16)).kind()).isEqualTo(Kind.NOWHERE);
+            assertThat(find(model, images().to(DType.BF16)).kind()).isEqualTo(Kind.NOWHERE);
             assertThat(bytes(model.headParameters())).isEqualTo(before);
         }
     }
@@ -164,8 +161,8 @@ class NonFiniteSearchTest {
                     .orElseThrow();
             late.set(spoilt(late.value(), 3e38));
             Parameter weight = model.backboneParameters().get(late.name().replace("bias", "weight"));
-            weight.set(Elementwise.mul(weight.value(), 3e37));
-            NonFinite found = find(model, Elementwise.mul(images(), 100));
+            weight.set(weight.value().mul(3e37));
+            NonFinite found = find(model, images().mul(100));
             assertThat(found.kind()).isEqualTo(Kind.BACKBONE);
             assertThat(found.place()).has(facts("fire2", "squeezenet"));
             assertThat(found.before()).has(facts("pool1", "squeezenet"));
@@ -208,7 +205,7 @@ class NonFiniteSearchTest {
 
         @Override
         public Var apply(Var maps, Bindings parameters) {
-            return Arithmetic.exp(Arithmetic.scale(new Average().apply(maps, parameters), 1e4));
+            return new Average().apply(maps, parameters).mul(1e4).exp();
         }
     }
 

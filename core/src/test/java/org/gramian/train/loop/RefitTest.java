@@ -20,13 +20,10 @@ import org.gramian.linear.LinearSolver;
 import org.gramian.linear.SolverListener;
 import org.gramian.linear.Svm;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.SmallTraining.Outcome;
@@ -118,8 +115,7 @@ class RefitTest {
     }
 
     private double right(Tensor rows, Tensor weight, Tensor bias) {
-        double[] scores = Elementwise.add(Products.matmul(rows, Views.transpose(weight)), bias)
-                .toDoubles();
+        double[] scores = rows.matmul(weight.transpose()).add(bias).toDoubles();
         int[] labels = labels(parts.test());
         double right = 0;
         for (int i = 0; i < labels.length; i++) {
@@ -159,7 +155,7 @@ class RefitTest {
                 double kept = validator.validate().loss();
                 for (String name : List.of("classifier.weight", "classifier.bias")) {
                     Tensor value = model.headParameters().get(name).value();
-                    model.headParameters().assign(Map.of(name, Elementwise.mul(value, 0.5)));
+                    model.headParameters().assign(Map.of(name, value.mul(0.5)));
                 }
                 assertThat(kept).isLessThanOrEqualTo(validator.validate().loss());
             }

@@ -21,7 +21,6 @@ import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -57,7 +56,7 @@ class StageLoopTest {
                 live.add(Tensor.live());
                 Tensor gaussian = Tensors.gaussian(random, Shape.of(places.length, CHANNELS, 4, 4), DType.F32);
                 return new Minibatch(
-                        Elementwise.mul(gaussian, scale),
+                        gaussian.mul(scale),
                         Arrays.stream(places).map(this::label).toArray());
             });
         }
@@ -155,7 +154,7 @@ class StageLoopTest {
         try (Model model = model("bilinear/spd:4/triu/root:eps=1e-35")) {
             Parameter weight = model.headParameters().get("classifier.weight");
             try (Scope _ = Scope.open()) {
-                weight.set(Elementwise.mul(weight.value(), 1e27));
+                weight.set(weight.value().mul(1e27));
             }
             byte[] before = bytes(model.headParameters());
             for (Batching batching : List.of(new Batching(4, 1), new Batching(2, 2))) {

@@ -112,6 +112,6 @@ record FeatureShard(int[] places, int[] labels, MemorySegment features) {
         for (int i = 0; i < count; i++) {
             MemorySegment.copy(feature.apply(i), 0, target, i * layout.bytes(), layout.bytes());
         }
-        return Tensors.to(Tensors.to(rows, device), DType.F32);
+        return rows.to(device).to(DType.F32);
     }
 }

@@ -10,7 +10,7 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class ProductsTest {
+class TensorProductsTest {
     private final Scope scope = Scope.open(); // JUnit makes one object per run
 
     @AfterEach
@@ -39,9 +39,9 @@ class ProductsTest {
         SplittableRandom random = seed.random();
         Sizes s = Sizes.of(random);
         Tensor a = Tensors.gaussian(random, Shape.of(s.n, s.a, s.b), DType.F64);
-        Tensor b = Views.transpose(Tensors.gaussian(random, Shape.of(s.n, s.c, s.b), DType.F64));
-        Tensor firstA = Views.reshape(Views.slice(a, 0, 0, 1), s.a, s.b);
-        Tensor firstB = Views.reshape(Views.slice(b, 0, 0, 1), s.b, s.c);
+        Tensor b = Tensors.gaussian(random, Shape.of(s.n, s.c, s.b), DType.F64).transpose();
+        Tensor firstA = a.slice(0, 0, 1).reshape(s.a, s.b);
+        Tensor firstB = b.slice(0, 0, 1).reshape(s.b, s.c);
         Shape shape = Shape.of(s.n, s.a, s.c);
         for (Tensor left : new Tensor[] {a, firstA}) {
             for (Tensor right : new Tensor[] {b, firstB}) {
@@ -51,9 +51,7 @@ class ProductsTest {
                 Grid expected = Grid.make(
                         single ? Shape.of(s.a, s.c) : shape,
                         place -> single ? product(l, r, s.b, 0, place[0], place[1]) : product(l, r, s.b, place));
-                assertTensor(Products.matmul(left, right))
-                        .as("%s times %s", left, right)
-                        .isCloseTo(expected, 1e-14);
+                assertTensor(left.matmul(right)).as("%s times %s", left, right).isCloseTo(expected, 1e-14);
             }
         }
     }
@@ -62,7 +60,7 @@ class ProductsTest {
     void aSumOfProductsIsItsLoop(Seed seed) {
         SplittableRandom random = seed.random();
         Sizes s = Sizes.of(random);
-        Tensor a = Views.transpose(Tensors.gaussian(random, Shape.of(s.n, s.b, s.a), DType.F64));
+        Tensor a = Tensors.gaussian(random, Shape.of(s.n, s.b, s.a), DType.F64).transpose();
         Tensor b = Tensors.gaussian(random, Shape.of(s.n, s.b, s.c), DType.F64);
         Grid l = Grid.of(a);
         Grid r = Grid.of(b);
@@ -73,7 +71,7 @@ class ProductsTest {
             }
             return sum;
         });
-        assertTensor(Products.sumOfProducts(a, b)).isCloseTo(expected, 1e-13);
+        assertTensor(a.sumOfProducts(b)).isCloseTo(expected, 1e-13);
     }
 
     @RandomTest
@@ -87,7 +85,7 @@ class ProductsTest {
         Grid l = Grid.of(a);
         Grid r = Grid.of(b);
         Grid expected = Grid.make(target.shape(), place -> 0.3 * before.at(place) - 1.7 * product(l, r, s.b, place));
-        assertThat(Products.addProducts(target, 0.3, -1.7, a, b)).isSameAs(target);
+        assertThat(target.addProducts(0.3, -1.7, a, b)).isSameAs(target);
         assertTensor(target).isCloseTo(expected, 1e-13);
     }
 
@@ -95,6 +93,6 @@ class ProductsTest {
     void aTargetThatIsNotKeptMayHoldAnything() {
         Tensor target = Tensors.full(Double.NaN, Shape.of(1, 1, 1), DType.F64, Device.CPU);
         Tensor two = Tensors.full(2, Shape.of(1, 1, 1), DType.F64, Device.CPU);
-        assertThat(Products.addProducts(target, 0, 1, two, two).item()).isEqualTo(4);
+        assertThat(target.addProducts(0, 1, two, two).item()).isEqualTo(4);
     }
 }

@@ -15,7 +15,7 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class ReductionsTest {
+class TensorReductionsTest {
     private final Scope scope = Scope.open(); // JUnit makes one object per run
 
     @AfterEach
@@ -46,7 +46,7 @@ class ReductionsTest {
         SplittableRandom random = seed.random();
         int rank = 1 + (int) (seed.value() % 4);
         Tensor x = Tensors.gaussian(random, Grid.randomShape(random, rank), DType.F64);
-        x = seed.value() % 3 == 0 ? Views.transpose(x, 0, rank - 1) : x;
+        x = seed.value() % 3 == 0 ? x.transpose(0, rank - 1) : x;
         Grid grid = Grid.of(x);
         for (int subset = 0; subset < 1 << rank; subset++) {
             int bits = subset;
@@ -55,10 +55,10 @@ class ReductionsTest {
             boolean[] over = new boolean[rank];
             Arrays.stream(dimensions).forEach(i -> over[i] = true);
             int[] fromTheEnd = Arrays.stream(dimensions).map(i -> i - rank).toArray();
-            assertTensor(Reductions.sum(x, dimensions))
+            assertTensor(x.sum(dimensions))
                     .as("over %s", Arrays.toString(dimensions))
                     .isCloseTo(summed(grid, over), 1e-13);
-            assertTensor(Reductions.sum(x, fromTheEnd))
+            assertTensor(x.sum(fromTheEnd))
                     .as("over %s", Arrays.toString(fromTheEnd))
                     .isCloseTo(summed(grid, over), 1e-13);
         }
@@ -67,9 +67,9 @@ class ReductionsTest {
     @RandomTest
     void aSumLeavesItsArgumentAlone(Seed seed) {
         Tensor x = seed.gaussian(3, 2, 4);
-        Tensor copy = Tensors.copy(x);
-        Elementwise.mulInPlace(Reductions.sum(x, new int[0]), 2);
-        Elementwise.mulInPlace(Reductions.sum(x, 1), 2);
+        Tensor copy = x.copy();
+        x.sum(new int[0]).mulInPlace(2);
+        x.sum(1).mulInPlace(2);
         assertTensor(x).isIdenticalTo(copy);
     }
 
@@ -79,9 +79,9 @@ class ReductionsTest {
         Tensor x = Tensors.gaussian(random, Grid.randomShape(random, 1 + random.nextInt(4)), DType.F64);
         double[] values = x.toDoubles();
         double sum = DoubleStream.of(values).sum();
-        assertThat(Reductions.sum(x).item()).isCloseTo(sum, Offset.offset(1e-12));
-        assertThat(Reductions.mean(x).item()).isCloseTo(sum / values.length, Offset.offset(1e-13));
-        assertThat(Reductions.largestMagnitude(x))
+        assertThat(x.sum().item()).isCloseTo(sum, Offset.offset(1e-12));
+        assertThat(x.mean().item()).isCloseTo(sum / values.length, Offset.offset(1e-13));
+        assertThat(x.largestMagnitude())
                 .isEqualTo(DoubleStream.of(values).map(Math::abs).max().orElseThrow());
     }
 
@@ -90,7 +90,7 @@ class ReductionsTest {
         SplittableRandom random = seed.random();
         Shape shape = Shape.of(1 + random.nextInt(40), 1 + random.nextInt(20));
         Tensor matrix = Tensors.gaussian(random, shape, DType.F64);
-        Tensor sums = Reductions.columnSums(matrix);
+        Tensor sums = matrix.columnSums();
         assertThat(sums.shape()).isEqualTo(Shape.of(shape.at(1)));
         double[] values = matrix.toDoubles();
         double[] expected = new double[(int) shape.at(1)];
@@ -110,24 +110,23 @@ class ReductionsTest {
                         .mapToDouble(j -> grid.at(place[0], j, place[2]))
                         .max()
                         .orElseThrow());
-        assertTensor(Reductions.max(x, -2)).isCloseTo(expected, 0);
+        assertTensor(x.max(-2)).isCloseTo(expected, 0);
     }
 
     @Test
     void singlePrecisionSumsAreAsGoodAsSinglePrecision() {
         Tensor x = Tensors.uniform(new SplittableRandom(4), 0, 1, Shape.of(8, 5000), DType.F32);
-        Tensor exact = Reductions.sum(Tensors.to(x, DType.F64), 1);
-        assertTensor(Reductions.sum(x, 1)).isCloseTo(exact, 2e-6);
+        Tensor exact = x.to(DType.F64).sum(1);
+        assertTensor(x.sum(1)).isCloseTo(exact, 2e-6);
     }
 
     @Test
     void oneNumberThatIsNotFiniteIsFound() {
         double[] values = new double[100];
-        assertThat(Reductions.allFinite(Tensors.of(values, Shape.of(10, 10), DType.F32)))
-                .isTrue();
+        assertThat(Tensors.of(values, Shape.of(10, 10), DType.F32).allFinite()).isTrue();
         for (double bad : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
             values[57] = bad;
-            assertThat(Reductions.allFinite(Tensors.of(values, Shape.of(10, 10), DType.F32)))
+            assertThat(Tensors.of(values, Shape.of(10, 10), DType.F32).allFinite())
                     .isFalse();
         }
     }
@@ -135,15 +134,15 @@ class ReductionsTest {
     @Test
     void tensorsWithoutElementsSumToZero() {
         Tensor none = Tensors.of(new double[0], Shape.of(0, 3), DType.F64);
-        assertThat(Reductions.sum(none).item()).isZero();
-        assertThat(Reductions.sum(none, 0).toDoubles()).containsExactly(0, 0, 0);
-        assertThat(Reductions.largestMagnitude(none)).isZero();
+        assertThat(none.sum().item()).isZero();
+        assertThat(none.sum(0).toDoubles()).containsExactly(0, 0, 0);
+        assertThat(none.largestMagnitude()).isZero();
     }
 
     @Test
     void aDimensionThatIsNotThereIsRefused() {
         Tensor x = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);
-        assertThatThrownBy(() -> Reductions.sum(x, 2)).isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> Reductions.max(x, -3)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> x.sum(2)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> x.max(-3)).isInstanceOf(IndexOutOfBoundsException.class);
     }
 }

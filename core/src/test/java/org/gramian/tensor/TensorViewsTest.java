@@ -14,7 +14,7 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class ViewsTest {
+class TensorViewsTest {
     private final Scope scope = Scope.open(); // JUnit makes one object per run
 
     @AfterEach
@@ -41,17 +41,17 @@ class ViewsTest {
             from[j] = place[i];
             return grid.at(from);
         });
-        assertTensor(Views.transpose(x, i, j - rank)).isCloseTo(expected, 0);
-        assertTensor(Views.contiguous(Views.transpose(x, i, j))).isCloseTo(expected, 0);
+        assertTensor(x.transpose(i, j - rank)).isCloseTo(expected, 0);
+        assertTensor(x.transpose(i, j).contiguous()).isCloseTo(expected, 0);
     }
 
     @RandomTest
     void reshapingKeepsTheElementsRowByRowEvenOfATransposedTensor(Seed seed) {
         SplittableRandom random = seed.random();
-        Tensor x = Views.transpose(random(random, 3), random.nextInt(3), random.nextInt(3));
-        Tensor flat = Views.reshape(x, x.shape().elements());
+        Tensor x = random(random, 3).transpose(random.nextInt(3), random.nextInt(3));
+        Tensor flat = x.reshape(x.shape().elements());
         assertThat(flat.toDoubles()).containsExactly(x.toDoubles());
-        Tensor folded = Views.reshape(x, x.size(2), 1, x.size(0) * x.size(1));
+        Tensor folded = x.reshape(x.size(2), 1, x.size(0) * x.size(1));
         assertThat(folded.toDoubles()).containsExactly(x.toDoubles());
         assertThat(folded.shape()).isEqualTo(Shape.of(x.size(2), 1, x.size(0) * x.size(1)));
     }
@@ -59,7 +59,7 @@ class ViewsTest {
     @RandomTest
     void aSliceIsTheElementsBetweenTwoPlaces(Seed seed) {
         SplittableRandom random = seed.random();
-        Tensor x = Views.transpose(random(random, 3), 0, random.nextInt(3));
+        Tensor x = random(random, 3).transpose(0, random.nextInt(3));
         Grid grid = Grid.of(x);
         int along = random.nextInt(3);
         int start = random.nextInt((int) x.size(along) + 1);
@@ -69,7 +69,7 @@ class ViewsTest {
             from[along] += start;
             return grid.at(from);
         });
-        assertTensor(Views.slice(x, along - 3, start, end)).isCloseTo(expected, 0);
+        assertTensor(x.slice(along - 3, start, end)).isCloseTo(expected, 0);
     }
 
     @RandomTest
@@ -77,19 +77,19 @@ class ViewsTest {
         SplittableRandom random = seed.random();
         Tensor x = random(random, 3);
         int along = random.nextInt(3);
-        Tensor thin = Views.slice(x, along, 0, 1);
+        Tensor thin = x.slice(along, 0, 1);
         Grid grid = Grid.of(thin);
         Shape wide = thin.shape().with(along, 1 + random.nextInt(5));
-        assertTensor(Views.expand(thin, wide.sizes())).isCloseTo(Grid.make(wide, grid::broadcastAt), 0);
+        assertTensor(thin.expand(wide.sizes())).isCloseTo(Grid.make(wide, grid::broadcastAt), 0);
     }
 
     @RandomTest
     void aNewDimensionOfSizeOneChangesNoElement(Seed seed) {
         SplittableRandom random = seed.random();
-        Tensor x = Views.transpose(random(random, 3), 0, 2);
+        Tensor x = random(random, 3).transpose(0, 2);
         int place = random.nextInt(4);
-        Tensor more = Views.unsqueeze(x, place);
-        assertThat(more.shape()).isEqualTo(Views.unsqueeze(x, place - 4).shape());
+        Tensor more = x.unsqueeze(place);
+        assertThat(more.shape()).isEqualTo(x.unsqueeze(place - 4).shape());
         assertThat(more.size(place)).isEqualTo(1);
         assertThat(more.toDoubles()).containsExactly(x.toDoubles());
     }
@@ -104,7 +104,7 @@ class ViewsTest {
                 .with(-1, Math.min(x.size(-1), x.size(-2)));
         Grid expected = Grid.make(
                 shape, place -> rank == 2 ? grid.at(place[0], place[0]) : grid.at(place[0], place[1], place[1]));
-        assertTensor(Views.diagonal(x)).isCloseTo(expected, 0);
+        assertTensor(x.diagonal()).isCloseTo(expected, 0);
     }
 
     @RandomTest
@@ -112,8 +112,8 @@ class ViewsTest {
         SplittableRandom random = seed.random();
         Tensor x = random(random, 2);
         Grid grid = Grid.of(x);
-        Tensors.fill(Views.diagonal(x), 5);
-        Tensors.fill(Views.slice(x, 1, 0, 1), 6);
+        x.diagonal().fill(5);
+        x.slice(1, 0, 1).fill(6);
         assertTensor(x)
                 .isCloseTo(
                         Grid.make(x.shape(), place -> place[1] == 0 ? 6 : place[0] == place[1] ? 5 : grid.at(place)),
@@ -130,11 +130,11 @@ class ViewsTest {
             Tensor part = Tensors.gaussian(random, shape.with(along, 1 + random.nextInt(3)), DType.F64);
             parts.add(part);
         }
-        Tensor joined = Views.concat(parts, along - 3);
+        Tensor joined = Tensors.concat(parts, along - 3);
         long start = 0;
         for (Tensor part : parts) {
             long end = start + part.size(along);
-            assertTensor(Views.slice(joined, along, start, end)).isCloseTo(part, 0);
+            assertTensor(joined.slice(along, start, end)).isCloseTo(part, 0);
             start = end;
         }
         assertThat(joined.size(along)).isEqualTo(start);
@@ -148,7 +148,7 @@ class ViewsTest {
         int along = random.nextInt(3);
         int size = (int) x.size(along);
         long[] order = random.longs(1 + random.nextInt(6), 0, size).toArray();
-        Tensor selected = Views.select(x, along, Tensors.ofLongs(order, Shape.of(order.length)));
+        Tensor selected = x.select(along, Tensors.ofLongs(order, Shape.of(order.length)));
         Grid expected = Grid.make(x.shape().with(along, order.length), place -> {
             int[] from = place.clone();
             from[along] = (int) order[place[along]];
@@ -161,14 +161,14 @@ class ViewsTest {
         }
         Tensor places = Tensors.ofLongs(reversed, Shape.of(size));
         Tensor target = Tensors.zeros(x.shape(), DType.F64, Device.CPU);
-        Views.put(target, along, places, Views.select(x, along, places));
+        target.put(along, places, x.select(along, places));
         assertTensor(target).isCloseTo(x, 0);
     }
 
     @Test
     void aViewOutlivesTheTensorItLooksAt() {
         Tensor x = Tensors.full(3, Shape.of(2, 2), DType.F64, Device.CPU);
-        Tensor view = Views.transpose(x);
+        Tensor view = x.transpose();
         x.close();
         assertThat(view.toDoubles()).containsExactly(3, 3, 3, 3);
     }
@@ -178,25 +178,25 @@ class ViewsTest {
         Tensor x = Tensors.zeros(Shape.of(2, 3), DType.F32, Device.CPU);
         Tensor y = Tensors.zeros(Shape.of(3, 3), DType.F32, Device.CPU);
         Tensor doubles = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);
-        assertThatThrownBy(() -> Views.reshape(x, 7))
+        assertThatThrownBy(() -> x.reshape(7))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("reshape", "F32[2, 3]", "[7]"));
-        assertThatThrownBy(() -> Views.slice(x, 1, 2, 4))
+        assertThatThrownBy(() -> x.slice(1, 2, 4))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("slice", "2", "4", "1"))
                 .hasMessageContaining("F32[2, 3]");
-        assertThatThrownBy(() -> Views.slice(x, 1, 2, 1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Views.expand(x, 4, 3))
+        assertThatThrownBy(() -> x.slice(1, 2, 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> x.expand(4, 3))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("expand", "F32[2, 3]", "[4, 3]"));
-        assertThatThrownBy(() -> Views.expand(x, 1, 2, 3)).hasMessageContaining("[1, 2, 3]");
-        assertThatThrownBy(() -> Views.transpose(x, 0, 2)).isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> Views.concat(List.of(x, y), 1))
+        assertThatThrownBy(() -> x.expand(1, 2, 3)).hasMessageContaining("[1, 2, 3]");
+        assertThatThrownBy(() -> x.transpose(0, 2)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> Tensors.concat(List.of(x, y), 1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("concat", "F32[2, 3]", "F32[3, 3]"));
-        assertThatThrownBy(() -> Views.concat(List.of(x, doubles), 1)).has(facts("concat", "F32", "F64"));
-        assertThatThrownBy(() -> Views.concat(List.of(), 0)).has(facts("concat", "tensor"));
-        assertThatThrownBy(() -> Views.put(x, 0, Tensors.ofLongs(new long[] {0}, Shape.of(1)), doubles))
+        assertThatThrownBy(() -> Tensors.concat(List.of(x, doubles), 1)).has(facts("concat", "F32", "F64"));
+        assertThatThrownBy(() -> Tensors.concat(List.of(), 0)).has(facts("concat", "tensor"));
+        assertThatThrownBy(() -> x.put(0, Tensors.ofLongs(new long[] {0}, Shape.of(1)), doubles))
                 .has(facts("put", "F32[2, 3]", "F64[2, 3]"));
     }
 }

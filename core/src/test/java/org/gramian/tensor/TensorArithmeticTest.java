@@ -18,7 +18,7 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class ElementwiseTest {
+class TensorArithmeticTest {
     private final Scope scope = Scope.open(); // JUnit makes one object per run
 
     @AfterEach
@@ -32,33 +32,32 @@ class ElementwiseTest {
     private record Unary(UnaryOperator<Tensor> ofTensors, DoubleUnaryOperator ofNumbers) {}
 
     private static final Map<String, Binary> BINARIES = Map.of(
-            "add", new Binary(Elementwise::add, Double::sum),
-            "sub", new Binary(Elementwise::sub, (a, b) -> a - b),
-            "mul", new Binary(Elementwise::mul, (a, b) -> a * b),
-            "div", new Binary(Elementwise::div, (a, b) -> a / b),
-            "maximum", new Binary(Elementwise::maximum, Math::max),
-            "addScaled", new Binary((a, b) -> Elementwise.addScaled(a, b, -2.5), (a, b) -> a - 2.5 * b),
-            "where", new Binary((a, b) -> Elementwise.where(Elementwise.greater(a, b), a, b), Math::max));
+            "add", new Binary(Tensor::add, Double::sum),
+            "sub", new Binary(Tensor::sub, (a, b) -> a - b),
+            "mul", new Binary(Tensor::mul, (a, b) -> a * b),
+            "div", new Binary(Tensor::div, (a, b) -> a / b),
+            "maximum", new Binary(Tensor::maximum, Math::max),
+            "addScaled", new Binary((a, b) -> a.addScaled(b, -2.5), (a, b) -> a - 2.5 * b),
+            "where", new Binary((a, b) -> Tensors.where(a.greater(b), a, b), Math::max));
 
     private static final Map<String, Unary> UNARIES = unaries();
 
     private static Map<String, Unary> unaries() {
         Map<String, Unary> unaries = new LinkedHashMap<>();
-        unaries.put("exp", new Unary(Elementwise::exp, Math::exp));
-        unaries.put("log of abs", new Unary(x -> Elementwise.log(Elementwise.abs(x)), x -> Math.log(Math.abs(x))));
-        unaries.put("sqrt of abs", new Unary(x -> Elementwise.sqrt(Elementwise.abs(x)), x -> Math.sqrt(Math.abs(x))));
-        unaries.put("sign", new Unary(Elementwise::sign, Math::signum));
-        unaries.put("relu", new Unary(Elementwise::relu, x -> Math.max(x, 0)));
-        unaries.put("reciprocal", new Unary(Elementwise::reciprocal, x -> 1 / x));
-        unaries.put("add a number", new Unary(x -> Elementwise.add(x, 0.7), x -> x + 0.7));
-        unaries.put("mul by a number", new Unary(x -> Elementwise.mul(x, -0.7), x -> x * -0.7));
-        unaries.put("cube", new Unary(x -> Elementwise.pow(x, 3), x -> x * x * x));
-        unaries.put("at least", new Unary(x -> Elementwise.atLeast(x, 0.3), x -> Math.max(x, 0.3)));
-        unaries.put(
-                "where", new Unary(x -> Elementwise.where(Elementwise.greater(x, 0.1), x, -9), x -> x > 0.1 ? x : -9));
-        unaries.put("exp in place", new Unary(x -> Elementwise.expInPlace(Tensors.copy(x)), Math::exp));
-        unaries.put("relu in place", new Unary(x -> Elementwise.reluInPlace(Tensors.copy(x)), x -> Math.max(x, 0)));
-        unaries.put("mul in place", new Unary(x -> Elementwise.mulInPlace(Tensors.copy(x), 3), x -> 3 * x));
+        unaries.put("exp", new Unary(Tensor::exp, Math::exp));
+        unaries.put("log of abs", new Unary(x -> x.abs().log(), x -> Math.log(Math.abs(x))));
+        unaries.put("sqrt of abs", new Unary(x -> x.abs().sqrt(), x -> Math.sqrt(Math.abs(x))));
+        unaries.put("sign", new Unary(Tensor::sign, Math::signum));
+        unaries.put("relu", new Unary(Tensor::relu, x -> Math.max(x, 0)));
+        unaries.put("reciprocal", new Unary(Tensor::reciprocal, x -> 1 / x));
+        unaries.put("add a number", new Unary(x -> x.add(0.7), x -> x + 0.7));
+        unaries.put("mul by a number", new Unary(x -> x.mul(-0.7), x -> x * -0.7));
+        unaries.put("cube", new Unary(x -> x.pow(3), x -> x * x * x));
+        unaries.put("at least", new Unary(x -> x.atLeast(0.3), x -> Math.max(x, 0.3)));
+        unaries.put("where", new Unary(x -> Tensors.where(x.greater(0.1), x, -9), x -> x > 0.1 ? x : -9));
+        unaries.put("exp in place", new Unary(x -> x.copy().expInPlace(), Math::exp));
+        unaries.put("relu in place", new Unary(x -> x.copy().reluInPlace(), x -> Math.max(x, 0)));
+        unaries.put("mul in place", new Unary(x -> x.copy().mulInPlace(3), x -> 3 * x));
         return unaries;
     }
 
@@ -103,7 +102,8 @@ class ElementwiseTest {
     @RandomTest
     void unaryFunctionsAreTheirLoopsOnTransposedTensorsToo(Seed seed) {
         SplittableRandom random = seed.random();
-        Tensor x = Views.transpose(Tensors.gaussian(random, Grid.randomShape(random, 3), DType.F64), 0, 2);
+        Tensor x =
+                Tensors.gaussian(random, Grid.randomShape(random, 3), DType.F64).transpose(0, 2);
         Grid grid = Grid.of(x);
         UNARIES.forEach((name, function) -> assertTensor(function.ofTensors().apply(x))
                 .as(name)
@@ -112,7 +112,7 @@ class ElementwiseTest {
 
     @RandomTest
     void softmaxRowsAreProbabilitiesAndItsLogarithmAgrees(Seed seed) {
-        Tensor x = Elementwise.mul(seed.gaussian(3, 4), 5);
+        Tensor x = seed.gaussian(3, 4).mul(5);
         Grid grid = Grid.of(x);
         Grid expected = Grid.make(x.shape(), place -> {
             double sum = 0;
@@ -121,46 +121,46 @@ class ElementwiseTest {
             }
             return Math.exp(grid.at(place)) / sum;
         });
-        assertTensor(Elementwise.softmax(x)).isCloseTo(expected, 1e-14);
-        assertTensor(Elementwise.exp(Elementwise.logSoftmax(x))).isCloseTo(expected, 1e-13);
+        assertTensor(x.softmax()).isCloseTo(expected, 1e-14);
+        assertTensor(x.logSoftmax().exp()).isCloseTo(expected, 1e-13);
     }
 
     @Test
     void softmaxOfHugeScoresStaysFinite() {
         Tensor x = Tensors.of(new double[] {1e30, 0, -1e30}, Shape.of(1, 3), DType.F32);
-        assertThat(Elementwise.softmax(x).toDoubles()).containsExactly(1, 0, 0);
-        assertThat(Reductions.allFinite(Elementwise.logSoftmax(x))).isTrue();
+        assertThat(x.softmax().toDoubles()).containsExactly(1, 0, 0);
+        assertThat(x.logSoftmax().allFinite()).isTrue();
     }
 
     @Test
     void inPlaceFunctionsChangeTheirArgument() {
         Tensor x = Tensors.of(new double[] {4, 9}, Shape.of(2), DType.F64);
-        assertThat(Elementwise.sqrtInPlace(x)).isSameAs(x);
+        assertThat(x.sqrtInPlace()).isSameAs(x);
         assertThat(x.toDoubles()).containsExactly(2, 3);
-        Elementwise.mulInPlace(x, Tensors.of(new double[] {10, 100}, Shape.of(2), DType.F64));
+        x.mulInPlace(Tensors.of(new double[] {10, 100}, Shape.of(2), DType.F64));
         assertThat(x.toDoubles()).containsExactly(20, 300);
     }
 
     @Test
     void signAndReluOfZeroAreZeroAndComparisonIsStrict() {
         Tensor x = Tensors.of(new double[] {-1, 0, 1}, Shape.of(3), DType.F64);
-        assertThat(Elementwise.sign(x).toDoubles()).containsExactly(-1, 0, 1);
-        assertThat(Elementwise.greater(x, 0).toDoubles()).containsExactly(0, 0, 1);
-        assertThat(Elementwise.greater(x, 0).type()).isEqualTo(DType.BOOL);
+        assertThat(x.sign().toDoubles()).containsExactly(-1, 0, 1);
+        assertThat(x.greater(0).toDoubles()).containsExactly(0, 0, 1);
+        assertThat(x.greater(0).type()).isEqualTo(DType.BOOL);
     }
 
     @Test
     void reluInPlaceRewritesLargeAndStridedTensors() {
         long large = (1 << 19) + 3; // more than one chunk
         Tensor x = Tensors.gaussian(new SplittableRandom(1), Shape.of(large), DType.F32);
-        Tensor expected = Elementwise.mul(Elementwise.add(x, Elementwise.abs(x)), 0.5);
-        assertThat(Elementwise.reluInPlace(x)).isSameAs(x);
-        assertThat(Reductions.largestMagnitude(Elementwise.sub(x, expected))).isZero();
+        Tensor expected = x.add(x.abs()).mul(0.5);
+        assertThat(x.reluInPlace()).isSameAs(x);
+        assertThat(x.sub(expected).largestMagnitude()).isZero();
 
         Tensor matrix = Tensors.of(new double[] {-1, -2, 3, -4, 5, -6}, Shape.of(2, 3), DType.F64);
-        Elementwise.reluInPlace(Views.slice(matrix, 1, 1, 3));
-        assertThat(Reductions.largestMagnitude(Elementwise.sub(
-                        matrix, Tensors.of(new double[] {-1, 0, 3, -4, 5, 0}, Shape.of(2, 3), DType.F64))))
+        matrix.slice(1, 1, 3).reluInPlace();
+        assertThat(matrix.sub(Tensors.of(new double[] {-1, 0, 3, -4, 5, 0}, Shape.of(2, 3), DType.F64))
+                        .largestMagnitude())
                 .isZero();
     }
 
@@ -169,8 +169,8 @@ class ElementwiseTest {
         double[] values = {-7, -1e-30, 0, 1e-30, 0.1f, 3, 5.999999f, 6, 6.000001f, 11, 1e6, Double.NaN};
         double[] expected = {0, 0, 0, 1e-30, 0.1f, 3, 5.999999f, 6, 6, 6, 6, Double.NaN};
         for (DType type : List.of(DType.F32, DType.F64)) {
-            double[] found = Elementwise.relu6InPlace(Tensors.of(values, Shape.of(3, 4), type))
-                    .toDoubles();
+            double[] found =
+                    Tensors.of(values, Shape.of(3, 4), type).relu6InPlace().toDoubles();
             for (int i = 0; i < values.length; i++) {
                 double tolerance = expected[i] < 6 ? Math.abs(expected[i]) * type.epsilon() : 0.1;
                 assertThat(found[i]).as("relu6(%s)", values[i]).isCloseTo(expected[i], within(tolerance));
@@ -181,12 +181,12 @@ class ElementwiseTest {
     @Test
     void reluAndItsGradientKeepNaN() {
         Tensor x = Tensors.of(new double[] {Double.NaN, -1, 2}, Shape.of(3), DType.F32);
-        assertThat(Elementwise.relu(x).toDoubles()[0]).isNaN();
-        assertThat(Elementwise.reluInPlace(Tensors.copy(x)).toDoubles()[0]).isNaN();
+        assertThat(x.relu().toDoubles()[0]).isNaN();
+        assertThat(x.copy().reluInPlace().toDoubles()[0]).isNaN();
         Tensor y = Tensors.of(new double[] {0, 1, 2, 0, 3, -0.0}, Shape.of(6), DType.F32);
         double infinity = Double.POSITIVE_INFINITY;
         Tensor g = Tensors.of(new double[] {7, Double.NaN, 9, infinity, infinity, 5}, Shape.of(6), DType.F32);
-        assertThat(Elementwise.reluBackward(g, y).toDoubles())
+        assertThat(g.reluBackward(y).toDoubles())
                 .containsExactly(new double[] {0, Double.NaN, 9, Double.NaN, infinity, 0}, within(0.0));
     }
 }

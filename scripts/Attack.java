@@ -286,7 +286,6 @@ class Attack {
     private Case weights() throws IOException {
         List<byte[]> originals = new ArrayList<>();
         originals.add(Files.readAllBytes(home.resolve("core/src/test/resources/weights/zip.pth")));
-        originals.add(Files.readAllBytes(home.resolve("core/src/test/resources/weights/legacy.pth")));
         originals.add(Files.readAllBytes(model()));
         Path path = work.resolve("weights.case");
         return random -> {

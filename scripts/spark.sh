@@ -35,7 +35,7 @@ build_spark() {
     rm -rf "$new"
     mkdir -p "$new/spark/jars"
     cp "$quick"/gramian-spark-*-submit.jar "$new/gramian-spark.jar"
-    cp "$quick/libtorch.classpath" "$home"/spark/src/main/launch/* "$new"
+    cp "$quick/native.jars" "$home"/spark/src/main/launch/* "$new"
     IFS=: read -r -a entries <"$quick/spark.classpath" || true # the file has no new line at its end
     for entry in "${entries[@]}"; do
         ln -s "$entry" "$new/spark/jars/"
@@ -88,7 +88,7 @@ submit_option() {
         --conf\ spark.master=*) master=${master:-${2#*=}} ;;
         --properties-file\ *)
             if grep -qs '^[[:blank:]]*spark\.jars[[:blank:]=:]' "$2"; then
-                say "--properties-file: expected no spark.jars in $2, because libtorch's jar replaces them; pass them with --jars"
+                say "--properties-file: expected no spark.jars in $2, because the jars of libtorch and libwebp replace them; pass them with --jars"
                 exit 2
             fi
             settings=$2
@@ -120,13 +120,13 @@ launch() {
     exec "${command[@]:0:word}"
 }
 
-# spark ARGUMENT...: becomes the program. libtorch goes beside the jar; on this machine alone it need not be copied.
+# spark ARGUMENT...: becomes the program. libtorch and libwebp go beside the jar; on this machine alone it need not be copied.
 spark() {
-    local submit=() ours=() master='' settings='' more_jars='' libtorch
+    local submit=() ours=() master='' settings='' more_jars='' native
     split_arguments "$@"
     build_spark
     find_jdk run || missing_jdk gramian
-    libtorch=$(cat "$jars/libtorch.classpath")
+    native=$(cat "$jars/native.jars")
     export JAVA_HOME=$jdk
     if [[ -z $master$settings${SPARK_HOME-}${SPARK_CONF_DIR-} ]]; then # else they may name one
         master='local[*]'
@@ -137,7 +137,7 @@ spark() {
         submit=(--conf spark.ui.enabled=false "${submit[@]}")
         export SPARK_LOCAL_IP=${SPARK_LOCAL_IP-127.0.0.1}
     fi
-    submit+=(--class org.gramian.spark.cli.SparkMain --jars "$libtorch${more_jars:+,$more_jars}")
+    submit+=(--class org.gramian.spark.cli.SparkMain --jars "$native${more_jars:+,$more_jars}")
     submit+=("$jars/gramian-spark.jar" ${ours[@]+"${ours[@]}"})
     if [[ -z ${SPARK_HOME-} ]]; then
         export SPARK_HOME=$jars/spark SPARK_SCALA_VERSION=2.13

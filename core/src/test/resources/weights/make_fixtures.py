@@ -1,4 +1,4 @@
-"""Makes zip.pth and legacy.pth, see README.md. Needs PyTorch; run in this folder."""
+"""Makes zip.pth, see README.md. Needs PyTorch; run in this folder."""
 import collections
 import torch
 
@@ -22,4 +22,3 @@ state["scalar"] = torch.tensor(7.0)
 state["empty"] = torch.zeros(0, 3)
 state._metadata = collections.OrderedDict(version=1)
 torch.save(state, "zip.pth")
-torch.save(state, "legacy.pth", _use_new_zipfile_serialization=False)

@@ -9,7 +9,6 @@ import java.util.stream.Stream;
 import org.gramian.report.chart.Chart;
 import org.gramian.report.chart.Chart.Axis;
 import org.gramian.report.chart.Chart.Line;
-import org.gramian.report.chart.ChartImage;
 import org.gramian.report.chart.Scale;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
@@ -29,14 +28,10 @@ public final class TrainingCurves {
     public record Run(String name, List<EpochDone> epochs) {
         public Run {
             epochs = List.copyOf(epochs);
-            requireEpochs(name, epochs);
+            if (epochs.isEmpty()) {
+                throw new IllegalArgumentException("expected at least one epoch, found none for " + name);
+            }
         }
-    }
-
-    /** Returns the loss, accuracy and learning rate of a run as an image. */
-    public static ChartImage image(String title, List<EpochDone> epochs) {
-        requireEpochs(title, epochs);
-        return new ChartImage(title, List.of(loss(epochs), accuracy(epochs), learningRate(epochs)));
     }
 
     /** Returns the loss of the training set and, if there is one, of the validation set. */
@@ -118,15 +113,6 @@ public final class TrainingCurves {
     public static boolean isValidated(List<EpochDone> epochs) {
         return epochs.stream()
                 .anyMatch(epoch -> Double.compare(epoch.validation().loss(), epoch.loss()) != 0);
-    }
-
-    private static void requireEpochs(String name, List<EpochDone> epochs) {
-        if (name.isBlank()) {
-            throw new IllegalArgumentException("expected a name for every curve, found an empty one");
-        }
-        if (epochs.isEmpty()) {
-            throw new IllegalArgumentException("expected at least one epoch, found none for " + name);
-        }
     }
 
     private static Chart byEpoch(String title, List<EpochDone> epochs, Scale scale) {

@@ -1,5 +1,5 @@
 /**
- * Reports: self-contained HTML files and images of learning curves.
+ * Reports: self-contained HTML files.
  *
  * <p>An {@link org.gramian.report.AuditPage} shows an audit, with a {@link org.gramian.report.ThumbnailSet} of images and a {@link
  * org.gramian.report.SizePlot} of all image sizes. The template {@code audit.jte} escapes every name: folders and files may have
@@ -13,11 +13,7 @@
  * <p>{@link org.gramian.report.run} reports training runs, {@link org.gramian.report.table} tables of methods.
  *
  * <p>{@link org.gramian.report.TrainingCurves} are the learning curves of one run or of several, as {@linkplain
- * org.gramian.report.chart charts} that pages draw as SVG and {@link org.gramian.report.chart.ChartImage} as PNG:
- *
- * <pre>{@code
- * TrainingCurves.image("materials, fold 1", epochs).write(Path.of("curves.png"));
- * }</pre>
+ * org.gramian.report.chart charts} that pages draw as SVG.
  */
 @NullMarked
 package org.gramian.report;

@@ -27,7 +27,7 @@ final class Admission {
     /** Decay of the moving averages of compute times, per image. */
     private static final double DECAY = 0.8;
 
-    /** Assumed time to decode a pixel until enough were decoded: that of lossless WebP, the slowest format. */
+    /** Assumed time to decode a pixel until enough were decoded; enough for every format. */
     private static final double ASSUMED_PIXEL_SECONDS = 60e-9;
 
     /** Lowest estimate, since cheap images may be followed by expensive ones. */

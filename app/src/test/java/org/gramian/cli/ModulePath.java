@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
  * The class path of the tests, divided for users of Java modules.
  *
  * @param modules gramian-core and the libraries that it needs
- * @param classPath libtorch, whose jar cannot be a module
+ * @param classPath libtorch, whose jar cannot be a module, and libwebp with the Kotlin that it needs but does not require
  */
 record ModulePath(List<Path> modules, List<Path> classPath) {
     private static final Pattern LIBRARIES =
@@ -28,7 +28,7 @@ record ModulePath(List<Path> modules, List<Path> classPath) {
         return new ModulePath(
                 all.stream().filter(ModulePath::isModule).toList(),
                 all.stream()
-                        .filter(entry -> name(entry).startsWith("pytorch-native"))
+                        .filter(entry -> name(entry).matches("(pytorch-native|webp-imageio|kotlin-stdlib)-.*"))
                         .toList());
     }
 

@@ -70,7 +70,7 @@ class ModulePathTest {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:TieredStopAtLevel=1",
-                        "--enable-native-access=org.gramian.core",
+                        "--enable-native-access=org.gramian.core,ALL-UNNAMED",
                         "-p",
                         ModulePath.text(path.modules()) + File.pathSeparator + classes,
                         "-cp",

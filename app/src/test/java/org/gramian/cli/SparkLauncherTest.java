@@ -33,7 +33,7 @@ final class SparkLauncherTest {
         launching(checkout.java("25"));
         var built = Files.createDirectories(checkout.home().resolve("spark/target/gramian"));
         Files.writeString(built.resolve("built"), "");
-        Files.writeString(built.resolve("libtorch.classpath"), "/some/libtorch.jar");
+        Files.writeString(built.resolve("native.jars"), "/some/libtorch.jar,/some/libwebp.jar");
     }
 
     /** Adds to a made-up {@code java} what Spark's launcher does: says a command, of what it is given. */
@@ -60,7 +60,8 @@ final class SparkLauncherTest {
     }
 
     private String program() throws IOException {
-        return "<--class>\n<org.gramian.spark.cli.SparkMain>\n<--jars>\n</some/libtorch.jar>\n" + jar();
+        return "<--class>\n<org.gramian.spark.cli.SparkMain>\n<--jars>\n</some/libtorch.jar,/some/libwebp.jar>\n"
+                + jar();
     }
 
     private String jar() throws IOException {
@@ -85,7 +86,8 @@ final class SparkLauncherTest {
                         "--jars",
                         "x.jar"))
                 .isEqualTo("<--conf>\n<a=b c>\n<--master>\n<spark://h:1>\n"
-                        + "<--class>\n<org.gramian.spark.cli.SparkMain>\n<--jars>\n</some/libtorch.jar,x.jar>\n" + jar()
+                        + "<--class>\n<org.gramian.spark.cli.SparkMain>\n<--jars>\n</some/libtorch.jar,/some/libwebp.jar,x.jar>\n"
+                        + jar()
                         + "<predict>\n<m>\n<p q>\n<--out>\n<o>\n<>\n");
     }
 
@@ -139,7 +141,7 @@ final class SparkLauncherTest {
         Path file = Files.writeString(folder.resolve("some.conf"), "spark.jars=x.jar\n");
 
         assertThat(submitted("spark", "audit", "--conf=spark.jars=x.jar"))
-                .contains("<--jars>\n</some/libtorch.jar,x.jar>\n")
+                .contains("<--jars>\n</some/libtorch.jar,/some/libwebp.jar,x.jar>\n")
                 .doesNotContain("spark.jars");
         assertRefused(
                 checkout.run("spark", "audit", "--properties-file=" + file),
@@ -192,7 +194,7 @@ final class SparkLauncherTest {
                 quick="$(dirname "$0")/../a checkout/spark/target/quick"
                 mkdir -p "$quick" "$quick/../../src/main/launch"
                 touch "$quick/gramian-spark-1-submit.jar" "$quick/../../src/main/launch/spark.jvm"
-                printf /some/libtorch.jar >"$quick/libtorch.classpath"
+                printf /some/libtorch.jar,/some/libwebp.jar >"$quick/native.jars"
                 printf /jars/one.jar:/jars/two.jar >"$quick/spark.classpath"
                 """);
 

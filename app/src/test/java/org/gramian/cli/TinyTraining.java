@@ -23,7 +23,6 @@ public record TinyTraining(Path root) {
     /** The files of a finished run, or of a fold of one. */
     public static final Set<String> FOLD_FILES = Set.of(
             "confusion.csv",
-            "curves.png",
             "evaluation.json",
             "gallery.safetensors",
             "history.csv",

@@ -43,30 +43,8 @@ public final class Backbones {
             new BackboneInfo.Weights("timm, augreg_in21k_ft_in1k (Google)", Licence.GOOGLE.text());
 
     private static final List<Network> ALL = List.of(
-            new Network(
-                    "vgg16",
-                    Architectures.vgg(2, 2, 3, 3, 3),
-                    new Cuts("conv5_3", "fc6"),
-                    vgg(
-                            "VGG-16",
-                            PublicFile.torchvision(
-                                    "vgg16",
-                                    "vgg16-397923af.pth",
-                                    527.8,
-                                    1,
-                                    "397923af8e79cdbb6a7127f12361acd7a2f83e06b05044ddf496e83de57a5bf0"))),
-            new Network(
-                    "vgg19",
-                    Architectures.vgg(2, 2, 4, 4, 4),
-                    new Cuts("conv5_4", "fc6"),
-                    vgg(
-                            "VGG-19",
-                            PublicFile.torchvision(
-                                    "vgg19",
-                                    "vgg19-dcbb9e9d.pth",
-                                    548.1,
-                                    1,
-                                    "dcbb9e9dad569fff7a846263a77324fc34978fea2bfb039c012d710e1776ae44"))),
+            new Network("vgg16", Architectures.vgg(2, 2, 3, 3, 3), new Cuts("conv5_3", "fc6"), vgg("VGG-16")),
+            new Network("vgg19", Architectures.vgg(2, 2, 4, 4, 4), new Cuts("conv5_4", "fc6"), vgg("VGG-19")),
             new Network(
                     "resnet18",
                     Architectures.resNet(ResNetBlock.BASIC, 2, 2, 2, 2),
@@ -305,13 +283,14 @@ public final class Backbones {
 
     private Backbones() {}
 
-    private static BackboneInfo vgg(String title, PublicFile file) {
+    /** Torchvision publishes VGG in the format of torch before 1.6 only: its weights are saved again and imported. */
+    private static BackboneInfo vgg(String title) {
         return new BackboneInfo(
                 title,
                 "Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015",
                 224,
                 Preprocessing.TORCHVISION,
-                TORCH_WEIGHTS.with(file));
+                TORCH_WEIGHTS);
     }
 
     private static BackboneInfo resNet(String title, PublicFile... files) {

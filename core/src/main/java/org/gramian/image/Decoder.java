@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import javax.imageio.ImageIO;
+import javax.imageio.ImageReadParam;
 import javax.imageio.ImageReader;
 import javax.imageio.ImageTypeSpecifier;
 import javax.imageio.event.IIOReadProgressListener;
@@ -18,6 +19,7 @@ import javax.imageio.spi.IIORegistry;
 import javax.imageio.spi.ImageReaderSpi;
 import org.gramian.basis.QuotedText;
 import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.WebpImage.Libwebp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +61,11 @@ final class Decoder implements AutoCloseable {
         return new Decoder(bounds, Readers.tolerant(bounds.format()), content, complete);
     }
 
+    /** Returns a new reader of a format. */
+    static ImageReader reader(ImageFormat format) {
+        return Readers.tolerant(format);
+    }
+
     /** Returns a decoder with the fastest reader of JPEGs, if available. */
     static Optional<Decoder> fastJpeg(SizeLimits bounds, byte[] content, boolean complete) {
         return Readers.quickJpeg().map(reader -> new Decoder(bounds, reader, content, complete));
@@ -71,14 +78,16 @@ final class Decoder implements AutoCloseable {
 
     /** Checks size, tiles and sample type, and decodes to pixels. */
     BufferedImage image(SizeLimits bounds) throws UnreadableException {
+        @Nullable ImageReadParam parameters = format == ImageFormat.WEBP ? Libwebp.parameters() : null;
         return guarded(() -> {
             bounds.checkSize(reader.getWidth(0), reader.getHeight(0));
             bounds.checkSize(reader.getTileWidth(0), reader.getTileHeight(0));
             ImageTypeSpecifier type = reader.getImageTypes(0).next();
             SampleConverter.check(type.getColorModel(), type.getSampleModel(1, 1));
             input.allowPixels();
-            BufferedImage image = reader.read(0);
-            input.checkAllowance(); // an aborted reader returns what it has
+            input.checkTime();
+            BufferedImage image = reader.read(0, parameters);
+            input.checkTime(); // an aborted reader returns what it has
             if (format == ImageFormat.GIF && !progress.complete()) {
                 throw UnreadableException.truncated("expected " + image.getHeight() + " rows, found data for fewer");
             }
@@ -127,12 +136,18 @@ final class Decoder implements AutoCloseable {
             if (cause instanceof OutOfMemoryError scarce) {
                 throw scarce; // wrapped by a reader
             }
-            ranOut |= cause instanceof EOFException;
+            ranOut |= cause instanceof EOFException || libwebpRanOut(cause);
         }
         return new UnreadableException(
                 ranOut ? Problem.TRUNCATED : Problem.CORRUPT,
                 "expected a " + format + " that can be decoded, found " + (ranOut ? "truncated data: " : "damage: ")
                         + UnreadableException.rootMessage(failure));
+    }
+
+    /** Returns whether an exception is that of libwebp's status for data that end too early. */
+    private boolean libwebpRanOut(Throwable cause) {
+        String message = String.valueOf(cause.getMessage());
+        return format == ImageFormat.WEBP && (message.endsWith("NotEnoughData") || message.endsWith("Suspended"));
     }
 
     /**

@@ -8,7 +8,7 @@ import org.gramian.image.ImageInfo.Colour;
 /**
  * A file with a checked header.
  *
- * @param content input of the decoder: the file, or a copy without colour profile
+ * @param content input of the decoder: the file, or the part that it needs
  * @param exif position of EXIF data
  * @param kind colours of the file, if the decoded image does not show them
  * @param complete whether the file is known to have the end of the image
@@ -36,6 +36,10 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
 
     /** A range of a file's content, {@code to} exclusive. */
     record Span(int from, int to) {
+        int length() {
+            return to - from;
+        }
+
         /** Returns the range without the prefix {@code Exif\0\0} of some formats. */
         Span withoutExifPrefix(byte[] content) {
             return begins(content, "Exif\0\0") ? new Span(from + 6, to) : this;
@@ -43,7 +47,7 @@ record FileHeader(byte[] content, Optional<Span> exif, Optional<Kind> kind, bool
 
         /** Returns whether the range begins with a text. */
         boolean begins(byte[] content, String text) {
-            return to - from >= text.length() && ImageFormat.starts(content, from, text);
+            return length() >= text.length() && ImageFormat.starts(content, from, text);
         }
     }
 

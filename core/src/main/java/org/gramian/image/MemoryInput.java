@@ -59,6 +59,12 @@ final class MemoryInput extends ImageInputStreamImpl {
         }
     }
 
+    /** @throws UnreadableException if the time is over or a decoder read more than its allowance */
+    void checkTime() throws UnreadableException {
+        overdrawn |= time.isOver();
+        checkAllowance();
+    }
+
     @Override
     public int read() throws UnreadableException {
         bitOffset = 0;

@@ -5,6 +5,8 @@ import java.awt.image.BufferedImage;
 import java.awt.image.ColorModel;
 import java.awt.image.DataBuffer;
 import java.awt.image.DataBufferByte;
+import java.awt.image.DataBufferInt;
+import java.awt.image.DirectColorModel;
 import java.awt.image.IndexColorModel;
 import java.awt.image.PixelInterleavedSampleModel;
 import java.awt.image.Raster;
@@ -99,6 +101,8 @@ final class SampleConverter {
             indexed(palette, rgb);
         } else if (isPlainBytes()) {
             plain(rgb);
+        } else if (isPackedRgb()) {
+            packed(rgb);
         } else {
             general(rgb);
         }
@@ -117,6 +121,28 @@ final class SampleConverter {
                 && !model.hasAlpha()
                 && channels() <= 3
                 && bits() == Byte.SIZE;
+    }
+
+    /** Returns whether a pixel is {@code 0xAARRGGBB} and rows follow each other: libwebp's output. */
+    private boolean isPackedRgb() {
+        return raster.getDataBuffer() instanceof DataBufferInt buffer
+                && buffer.getData().length == width * height
+                && model instanceof DirectColorModel direct
+                && direct.getRedMask() == 0xff0000
+                && direct.getGreenMask() == 0xff00
+                && direct.getBlueMask() == 0xff
+                && !direct.isAlphaPremultiplied();
+    }
+
+    private void packed(byte[] rgb) {
+        int target = 0;
+        for (int pixel : ((DataBufferInt) raster.getDataBuffer()).getData()) {
+            int alpha = model.hasAlpha() ? pixel >>> 24 : 255;
+            for (int shift = 16; shift >= 0; shift -= Byte.SIZE) {
+                int value = pixel >> shift & 0xff;
+                rgb[target++] = (byte) (alpha == 255 ? value : overWhite(value, 255, alpha, 255));
+            }
+        }
     }
 
     /** The fast path of the common case. */

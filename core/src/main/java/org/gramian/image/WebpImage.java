@@ -1,177 +1,232 @@
 package org.gramian.image;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import javax.imageio.ImageReadParam;
 import org.gramian.image.FileHeader.Size;
 import org.gramian.image.FileHeader.Span;
-import org.gramian.image.ImageInfo.Colour;
-import org.gramian.image.ReadResult.Problem;
-import org.gramian.image.WebpHeader.Lossy;
-import org.gramian.image.vp8.Vp8Decoder;
-import org.gramian.image.vp8.Vp8Decoder.Frame;
-import org.gramian.image.vp8.Vp8Exception;
+import org.gramian.tensor.library.CacheFolder;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes a WebP: lossy images by {@link Vp8Decoder}, bit-identical to libwebp, with alpha by {@link WebpAlpha}; lossless ones by an
- * image reader.
+ * The first image of a WebP: checks that all chunks are complete and that all sizes agree, and passes only the chunks of that image
+ * to libwebp.
+ *
+ * <p>Reference: RFC 9649, WebP Image Format.
  */
 final class WebpImage {
-    private static final int BITS = 8;
+    private static final int EXTENDED = 0x58385056;
+    private static final int LOSSY = 0x20385056;
+    private static final int LOSSLESS = 0x4c385056;
+    private static final int FRAME = 0x464d4e41;
+    private static final int EXIF = 0x46495845;
+    private static final int ALPHA = 0x48504c41;
 
-    private WebpImage() {}
+    private static final int CHUNK_HEADER = 8;
+    private static final int FILE_HEADER = 12;
 
-    static ReadResult read(byte[] content, SizeLimits bounds) throws UnreadableException {
-        Optional<Lossy> lossy = WebpHeader.lossy(content, bounds);
-        return lossy.isPresent() ? lossy(content, lossy.get(), bounds) : ImageReader.decode(content, bounds);
+    private final byte[] content;
+    private final ByteBuffer bytes;
+    private final SizeLimits bounds;
+    private @Nullable Span exif;
+    private @Nullable Span alpha;
+    private @Nullable Span image;
+    private Size size = new Size(0, 0);
+
+    private WebpImage(byte[] content, SizeLimits bounds) {
+        this.content = content;
+        this.bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
+        this.bounds = bounds;
     }
 
-    private static ReadResult lossy(byte[] content, Lossy found, SizeLimits bounds) throws UnreadableException {
-        // Alpha first: its decoder has the larger peak memory.
-        byte[] alpha = found.alpha().isPresent()
-                ? new WebpAlpha(content, found.alpha().get(), found.size()).plane(bounds)
-                : new byte[0];
-        Frame frame = frame(content, found.image(), bounds.time());
-        if (found.alpha().isPresent()) {
-            composeOverWhite(frame.rgb(), alpha);
-        }
-        Orientation orientation = found.exif()
-                .map(span -> ExifTags.of(content, span).orientation())
-                .orElse(Orientation.UPRIGHT);
-        ImageInfo origin = new ImageInfo(
-                ImageFormat.WEBP,
-                found.alpha().isPresent() ? Colour.RGB_ALPHA : Colour.RGB,
-                BITS,
-                frame.width(),
-                frame.height(),
-                orientation.number());
-        return new ReadResult.Readable(
-                orientation.upright(new Image(frame.width(), frame.height(), frame.rgb())), origin);
+    /** Returns the size of the first image, within limits. */
+    static Size size(byte[] content, SizeLimits bounds) throws UnreadableException {
+        return of(content, bounds).size;
     }
 
-    private static Frame frame(byte[] content, Span span, TimeLimit time) throws UnreadableException {
-        try {
-            return Vp8Decoder.decode(content, span.from(), span.to(), time::isOver);
-        } catch (CancellationException _) {
-            throw TimeLimit.exceeded(content.length);
-        } catch (Vp8Exception e) {
-            throw new UnreadableException(
-                    e.isTruncated() ? Problem.TRUNCATED : Problem.CORRUPT, String.valueOf(e.getMessage()));
-        }
+    /** Returns the input of libwebp: the chunks of the first image, transparency before pixels, and the EXIF data after them. */
+    static FileHeader prepare(byte[] content, SizeLimits bounds) throws UnreadableException {
+        WebpImage webp = of(content, bounds);
+        Libwebp.parameters(); // before Java's image readers look for it
+        Span pixels = webp.image == null ? new Span(0, 0) : webp.image;
+        boolean lossy = webp.bytes.getInt(pixels.from()) == LOSSY;
+        Span alpha = lossy && webp.alpha != null ? webp.alpha : new Span(0, 0);
+        Span exif = webp.exif == null ? new Span(0, 0) : webp.exif;
+        int images = alpha.length() + pixels.length();
+        byte[] copy = ByteBuffer.allocate(images + exif.length())
+                .put(content, alpha.from(), alpha.length())
+                .put(content, pixels.from(), pixels.length())
+                .put(content, exif.from(), exif.length())
+                .array();
+        Optional<Span> moved = webp.exif == null ? Optional.empty() : Optional.of(new Span(images, copy.length));
+        return new FileHeader(copy, moved, Optional.empty(), true);
     }
 
-    private static void composeOverWhite(byte[] rgb, byte[] alpha) {
-        for (int i = 0; i < rgb.length; i++) {
-            int opacity = alpha[i / 3] & 0xff;
-            int value = (rgb[i] & 0xff) * opacity + 255 * (255 - opacity);
-            rgb[i] = (byte) ((2 * value + 255) / (2 * 255));
+    private static WebpImage of(byte[] content, SizeLimits bounds) throws UnreadableException {
+        WebpImage webp = new WebpImage(content, bounds);
+        long end = CHUNK_HEADER + Integer.toUnsignedLong(webp.bytes.getInt(4));
+        if (end > content.length) {
+            throw UnreadableException.truncated(
+                    "expected a WebP of " + end + " bytes as its header says, found " + content.length);
         }
+        webp.chunks(new Span(FILE_HEADER, (int) end), new Size(0, 0));
+        if (webp.image == null) {
+            throw UnreadableException.corrupt("expected a WebP with an image in it, found none");
+        }
+        return webp;
     }
 
-    /**
-     * Reads the alpha channel of a lossy WebP: a byte for each pixel, stored raw or as the green channel of a lossless image, after
-     * a prediction filter.
-     *
-     * <p>Reference: RFC 9649, WebP Image Format, section 2.7.1.2.
-     */
-    private static final class WebpAlpha {
-        /** Bytes of a lossless image before its data: those of file and chunk, and five with mark and size. */
-        private static final int LOSSLESS_HEADER = 25;
-
-        private static final byte LOSSLESS_MARK = 0x2f;
-
-        private static final int RAW = 0;
-        private static final int COMPRESSED = 1;
-        private static final int HORIZONTAL = 1;
-        private static final int VERTICAL = 2;
-
-        private final byte[] content;
-        private final Span span;
-        private final Size size;
-
-        /** @param span the content of the chunk */
-        WebpAlpha(byte[] content, Span span, Size size) {
-            this.content = content;
-            this.span = span;
-            this.size = size;
-        }
-
-        /** Returns the opacity of each pixel, {@code [height, width]}: 0 is transparent, 255 opaque. */
-        byte[] plane(SizeLimits bounds) throws UnreadableException {
-            if (span.from() == span.to()) {
-                throw UnreadableException.truncated("expected the transparency of a WebP, found no bytes");
-            }
-            int flags = content[span.from()];
-            byte[] plane = switch (flags & 3) {
-                case RAW -> raw();
-                case COMPRESSED -> compressed(bounds);
-                default ->
-                    throw UnreadableException.corrupt(
-                            "expected the transparency of a WebP raw or lossless, found method " + (flags & 3));
-            };
-            undoFilter(plane, flags >> 2 & 3);
-            return plane;
-        }
-
-        private byte[] raw() throws UnreadableException {
-            int pixels = size.width() * size.height();
-            int from = span.from() + 1;
-            if (span.to() - from < pixels) {
+    /** Parses chunks up to the first image and the EXIF data. */
+    private void chunks(Span span, Size claimed) throws UnreadableException {
+        Size canvas = claimed;
+        long position = span.from();
+        while (position <= span.to() - CHUNK_HEADER) {
+            int at = (int) position;
+            long length = Integer.toUnsignedLong(bytes.getInt(at + 4));
+            int data = at + CHUNK_HEADER;
+            if (length > span.to() - data) {
                 throw UnreadableException.truncated(
-                        "expected " + pixels + " bytes of transparency in a WebP, found " + (span.to() - from));
+                        "expected a WebP chunk of " + length + " bytes, found the end after " + (span.to() - data));
             }
-            return Arrays.copyOfRange(content, from, from + pixels);
-        }
-
-        private byte[] compressed(SizeLimits bounds) throws UnreadableException {
-            try (Decoder decoder = Decoder.tolerant(bounds, lossless(), true)) {
-                byte[] rgb = new SampleConverter(decoder.image(bounds)).image().rgb();
-                byte[] green = new byte[rgb.length / 3];
-                for (int i = 0; i < green.length; i++) {
-                    green[i] = rgb[3 * i + 1];
+            Span body = new Span(data, data + (int) length);
+            position = data + length + (length & 1);
+            Span chunk = new Span(at, (int) Math.min(position, span.to()));
+            switch (bytes.getInt(at)) {
+                case EXTENDED -> canvas = canvas(body, 4);
+                case ALPHA -> alpha = image == null ? chunk : alpha;
+                case LOSSY -> image(chunk, lossy(body), canvas);
+                case LOSSLESS -> image(chunk, lossless(body), canvas);
+                case FRAME -> {
+                    // Only the first frame of an animation is read, and frames do not nest.
+                    if (image == null && span.from() == FILE_HEADER) {
+                        alpha = null;
+                        chunks(new Span(data + 16, body.to()), canvas(body, 6));
+                    }
                 }
-                return green;
+                case EXIF -> exif = body.withoutExifPrefix(content);
+                default -> {}
             }
         }
+    }
 
-        /** Returns the data as a lossless WebP file, with headers. */
-        private byte[] lossless() {
-            int length = span.to() - span.from() - 1;
-            ByteBuffer file = ByteBuffer.allocate(LOSSLESS_HEADER + length + WebpHeader.READ_AHEAD)
-                    .order(ByteOrder.LITTLE_ENDIAN);
-            file.put(ascii("RIFF")).putInt(LOSSLESS_HEADER - 8 + length + ((length + 5) & 1));
-            file.put(ascii("WEBPVP8L")).putInt(length + 5);
-            file.put(LOSSLESS_MARK).putInt((size.width() - 1) | ((size.height() - 1) << 14));
-            file.put(content, span.from() + 1, length);
-            return file.array();
+    private Size canvas(Span body, int offset) throws UnreadableException {
+        require(body, offset + 6);
+        return checked(new Size(u24(body.from() + offset) + 1, u24(body.from() + offset + 3) + 1));
+    }
+
+    private Size lossy(Span body) throws UnreadableException {
+        require(body, 10);
+        return checked(new Size(u16(body.from() + 6) & 0x3fff, u16(body.from() + 8) & 0x3fff));
+    }
+
+    private Size lossless(Span body) throws UnreadableException {
+        require(body, 5);
+        int bits = bytes.getInt(body.from() + 1);
+        return checked(new Size((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1));
+    }
+
+    private static void require(Span body, int least) throws UnreadableException {
+        if (body.length() < least) {
+            throw UnreadableException.corrupt(
+                    "expected a WebP chunk of at least " + least + " bytes, found " + body.length());
         }
+    }
 
-        private static byte[] ascii(String text) {
-            return text.getBytes(StandardCharsets.US_ASCII);
+    private Size checked(Size claimed) throws UnreadableException {
+        bounds.checkSize(claimed.width(), claimed.height());
+        return claimed;
+    }
+
+    private void image(Span chunk, Size coded, Size claimed) throws UnreadableException {
+        if (claimed.width() != 0 && !claimed.equals(coded)) {
+            throw UnreadableException.corrupt("expected a WebP image of " + claimed.width() + "×" + claimed.height()
+                    + " pixels as its header says, found " + coded.width() + "×" + coded.height());
         }
+        if (image == null) {
+            image = chunk;
+            size = coded;
+        }
+    }
 
-        /** Adds the prediction to each byte: left, above, or left plus above minus corner. */
-        private void undoFilter(byte[] plane, int filter) {
-            if (filter == 0) {
-                return;
-            }
-            int width = size.width();
-            for (int i = 1; i < plane.length; i++) {
-                int x = i % width;
-                int predicted;
-                if (i < width || (x > 0 && filter == HORIZONTAL)) {
-                    predicted = plane[i - 1];
-                } else if (x == 0 || filter == VERTICAL) {
-                    predicted = plane[i - width];
-                } else {
-                    int sum = (plane[i - 1] & 0xff) + (plane[i - width] & 0xff) - (plane[i - width - 1] & 0xff);
-                    predicted = Math.clamp(sum, 0, 255);
+    private int u16(int at) {
+        return bytes.getShort(at) & 0xffff;
+    }
+
+    private int u24(int at) {
+        return u16(at) | (bytes.get(at + 2) & 0xff) << 16;
+    }
+
+    /** Loads libwebp, which the jar webp-imageio unpacks at its first use. */
+    static final class Libwebp {
+        private static final String UNPACKING_FOLDER = "com.luciad.imageio.webp.tmpdir";
+
+        /** A killed process leaves its copy behind. */
+        private static final Duration LEFT_BEHIND = Duration.ofDays(1);
+
+        private static final Loaded LOADED = load(CacheFolder::ofProcess);
+
+        private Libwebp() {}
+
+        /** Default parameters of the decoder, or why there are none. */
+        record Loaded(@Nullable ImageReadParam parameters, String failure) {
+            ImageReadParam orThrow() throws UnreadableException {
+                if (parameters == null) {
+                    throw UnreadableException.unknownFormat(
+                            "expected libwebp, which decodes WebP, found that it cannot be"
+                                    + " loaded: " + failure
+                                    + "; set GRAMIAN_CACHE to a writable folder whose files may be"
+                                    + " executed, pass webp-imageio and kotlin-stdlib with --jars on Spark, or convert to PNG");
                 }
-                plane[i] += (byte) predicted;
+                return parameters;
             }
+        }
+
+        /**
+         * Returns the parameters for all images: each instance keeps native memory for good.
+         *
+         * @throws UnreadableException if the library cannot be loaded
+         */
+        static ImageReadParam parameters() throws UnreadableException {
+            return LOADED.orThrow();
+        }
+
+        static Loaded load(Supplier<Path> cache) {
+            try {
+                Path folder = unpackingFolder(cache.get().resolve("webp"));
+                if (System.getProperty(UNPACKING_FOLDER) == null) {
+                    System.setProperty(UNPACKING_FOLDER, folder.toString());
+                }
+                return new Loaded(Decoder.reader(ImageFormat.WEBP).getDefaultReadParam(), "");
+            } catch (IOException | RuntimeException | LinkageError e) {
+                return new Loaded(null, UnreadableException.rootMessage(e));
+            }
+        }
+
+        private static Path unpackingFolder(Path folder) throws IOException {
+            Files.createDirectories(folder);
+            if (!Files.isWritable(folder)) {
+                throw new IOException("no permission to write to " + folder);
+            }
+            Instant oldest = Instant.now().minus(LEFT_BEHIND);
+            try (Stream<Path> copies = Files.list(folder)) {
+                for (Path copy : copies.toList()) {
+                    if (Files.getLastModifiedTime(copy).toInstant().isBefore(oldest)) {
+                        Files.deleteIfExists(copy);
+                    }
+                }
+            } catch (IOException | UncheckedIOException _) {
+                // removed by another process, or in use on Windows
+            }
+            return folder;
         }
     }
 }

@@ -3,7 +3,7 @@
  *
  * <p>An {@link org.gramian.image.ImageReader} takes a file through these steps: it detects the {@link
  * org.gramian.image.ImageFormat} by the first bytes, checks the header against the {@link org.gramian.image.ImageLimits},
- * decodes by one of Java's image readers or, for lossy WebP, by {@code vp8}, converts the samples to RGB bytes and applies the EXIF
+ * decodes by one of Java's image readers (WebP: libwebp), converts the samples to RGB bytes and applies the EXIF
  * orientation. The outcome is a {@link org.gramian.image.ReadResult}: an {@link org.gramian.image.Image}
  * with its {@link org.gramian.image.ImageInfo}, or a {@link org.gramian.image.ReadResult.Problem} with a sentence that
  * explains it. {@link org.gramian.image.Resize} resizes images. An {@link org.gramian.image.ImageSource} is a named image, a file

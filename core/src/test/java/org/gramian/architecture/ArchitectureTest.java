@@ -15,18 +15,13 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -36,8 +31,6 @@ class ArchitectureTest {
     private static final JavaClasses CORE = new ClassFileImporter()
             .withImportOption(location -> !location.contains("/test-classes/")) // whatever the build folder is
             .importPackages("org.gramian");
-
-    private static final Path SOURCES = Path.of("src", "main", "java");
 
     /** Packages in the order of the data: each may use only those before it. */
     private static final List<String> LAYERS = List.of(
@@ -191,27 +184,6 @@ class ArchitectureTest {
         assertThat(marked)
                 .isNotEmpty()
                 .allSatisfy((name, present) -> assertThat(present).as(name).isTrue());
-    }
-
-    @Test
-    void noFileIsLongerThanFiveHundredLines() throws IOException {
-        assertThat(lengths())
-                .allSatisfy((file, lines) -> assertThat(lines).as("%s", file).isLessThanOrEqualTo(500));
-    }
-
-    private static Map<Path, Integer> lengths() throws IOException {
-        try (Stream<Path> files = Files.walk(SOURCES)) {
-            return files.filter(file -> file.toString().endsWith(".java"))
-                    .collect(Collectors.toMap(file -> file, ArchitectureTest::lines, (a, _) -> a, TreeMap::new));
-        }
-    }
-
-    private static int lines(Path file) {
-        try {
-            return Files.readAllLines(file).size();
-        } catch (IOException unreadable) {
-            throw new UncheckedIOException(unreadable);
-        }
     }
 
     /** Without this an empty import would let every rule pass. */

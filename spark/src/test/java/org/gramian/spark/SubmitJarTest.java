@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -48,13 +49,13 @@ class SubmitJarTest {
     }
 
     @Test
-    void jarContainsNeitherSparkNorLibtorch() throws IOException {
+    void jarContainsNeitherSparkNorNativeLibraries() throws IOException {
         try (JarFile jar = new JarFile(JAR.toFile())) {
             List<String> names = jar.stream().map(JarEntry::getName).toList();
             assertThat(names)
                     .contains("org/gramian/spark/GramianModel.class", "org/gramian/model/Model.class")
                     .noneMatch(name -> name.matches("(org/apache/(spark|hadoop)|scala|org/slf4j|ch/qos|tools/jackson"
-                            + "|com/fasterxml|com/google|org/snakeyaml|org/junit)/.*"))
+                            + "|com/fasterxml|com/google|com/luciad|kotlin|org/snakeyaml|org/junit)/.*"))
                     .noneMatch(name -> name.matches(".*\\.(so|dylib|dll)(\\..*)?"));
             assertThat(jar.size()).as("entries").isEqualTo((int)
                     names.stream().distinct().count());
@@ -209,8 +210,10 @@ class SubmitJarTest {
     }
 
     private Process start(String program, Path jar, List<String> arguments) throws IOException {
+        List<Path> jars = new ArrayList<>(SparkHome.nativeJars());
+        jars.add(JAR);
         return SparkHome.below(Path.of("target", "cluster"))
-                .submit(program, jar, List.of(JAR, SparkHome.libtorch()), arguments)
+                .submit(program, jar, jars, arguments)
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("submit.log").toFile())
                 .start();

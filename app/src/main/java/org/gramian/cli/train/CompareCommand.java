@@ -1,7 +1,6 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -26,10 +25,7 @@ import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.report.ReportFile;
-import org.gramian.report.TrainingCurves;
-import org.gramian.report.chart.ChartImage;
 import org.gramian.report.table.TableFormat;
-import org.gramian.run.History;
 import org.gramian.run.table.PaperData;
 import org.gramian.run.table.TablePreset;
 import org.jspecify.annotations.Nullable;
@@ -66,12 +62,6 @@ public final class CompareCommand implements Callable<Integer> {
             description = "also write JSON; '-' prints only JSON to standard output")
     private @Nullable Path json;
 
-    @Option(
-            names = "--curves",
-            paramLabel = "FILE",
-            description = "also draw the accuracy per epoch (first fold) as PNG")
-    private @Nullable Path curves;
-
     @Parameters(
             arity = "0..*",
             paramLabel = "RESULT|DIR",
@@ -100,10 +90,9 @@ public final class CompareCommand implements Callable<Integer> {
     }
 
     private int train() throws IOException, InterruptedException {
-        if (json != null || curves != null) {
-            throw new IllegalArgumentException(
-                    (json == null ? "--curves" : "--json") + " applies to results only; the folder of a table has "
-                            + TableFormat.JSON.file() + " and all other formats");
+        if (json != null) {
+            throw new IllegalArgumentException("--json applies to results only; the folder of a table has "
+                    + TableFormat.JSON.file() + " and all other formats");
         }
         if (places.isEmpty()) {
             table.preset().ifPresent(this::sayWhatThePaperHas);
@@ -154,9 +143,6 @@ public final class CompareCommand implements Callable<Integer> {
         if (file != null) {
             file.write(shown.json());
         }
-        if (curves != null) {
-            RunCurves.of(results).write(curves);
-        }
         return ExitCode.DONE;
     }
 
@@ -167,32 +153,6 @@ public final class CompareCommand implements Callable<Integer> {
         } catch (IllegalArgumentException refused) {
             throw new IllegalArgumentException(
                     places.getFirst() + " and " + other + ": " + refused.getMessage(), refused);
-        }
-    }
-
-    /** Learning curves of run folders. */
-    private static final class RunCurves {
-        private static final String FILE = "history.csv";
-
-        private RunCurves() {}
-
-        /** Compares the accuracies of runs, each in its first fold. */
-        static ChartImage of(List<Path> runs) throws IOException {
-            List<TrainingCurves.Run> histories = new ArrayList<>();
-            for (Path run : runs) {
-                histories.add(new TrainingCurves.Run(
-                        String.valueOf(run.getFileName()),
-                        History.open(history(run)).epochs()));
-            }
-            return new ChartImage("accuracy by epoch", List.of(TrainingCurves.comparison(histories)));
-        }
-
-        private static Path history(Path run) throws IOException {
-            return Stream.of(run.resolve(FILE), run.resolve("fold-1").resolve(FILE))
-                    .filter(Files::isRegularFile)
-                    .findFirst()
-                    .orElseThrow(() ->
-                            new IOException(run + ": expected a run folder with a file " + FILE + ", found none"));
         }
     }
 

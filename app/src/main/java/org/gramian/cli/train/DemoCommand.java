@@ -178,7 +178,7 @@ public final class DemoCommand implements Callable<Integer> {
                 throw new InterruptedTrainingException(reason);
             });
             TrainSummary summary = new TrainSummary(result, plan.folds().size(), run);
-            summary.write(console::say);
+            summary.write();
             summary.report(console::say);
             results.add(result);
         }

@@ -84,10 +84,10 @@ final class TableDisplay implements TableRun.Listener {
         files.write();
     }
 
-    /** Writes the summary and the curves of a row. */
+    /** Writes the summary of a row. */
     private void summarize(TableEntry entry, RowOutcome.Finished finished) throws IOException {
         RunResult result = new RunResult(finished.folds(), files.run().audit(entry.data()), Optional.empty());
-        new TrainSummary(result, finished.folds().size(), new RunFolder(entry.folder())).write(console::say);
+        new TrainSummary(result, finished.folds().size(), new RunFolder(entry.folder())).write();
     }
 
     private static String accuracy(RowOutcome.Finished finished) {

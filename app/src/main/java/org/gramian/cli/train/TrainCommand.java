@@ -299,7 +299,7 @@ public final class TrainCommand implements Callable<Integer> {
             TrainSummary summary = new TrainSummary(result, plan.folds().size(), folder);
             console.out().print(summary.text());
             console.out().flush();
-            summary.write(console::say);
+            summary.write();
             if (!noReport) {
                 summary.report(console::say);
             }

@@ -15,15 +15,12 @@ import org.gramian.cli.common.Version;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
-import org.gramian.report.TrainingCurves;
 import org.gramian.report.run.RunReport;
 import org.gramian.run.FoldResult;
-import org.gramian.run.History;
 import org.gramian.run.RunResult;
-import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
- * Final output of a run: metrics, summary.txt and learning curves.
+ * Final output of a run: metrics, summary.txt and the report.
  *
  * @param result what came of it
  * @param planned how many folds it was to have
@@ -85,17 +82,10 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
                         .formatted(lost, result.audit().images(), ExitCode.DATA));
     }
 
-    /** Writes what is for people: the numbers again, and the curves of every fold. */
-    void write(Consumer<String> remarks) throws IOException {
+    /** Writes summary.txt. */
+    void write() throws IOException {
         String text = text();
         AtomicTextFile.write(folder.path().resolve("summary.txt"), out -> out.write(text));
-        for (FoldResult fold : result.folds()) {
-            List<EpochDone> epochs =
-                    History.open(fold.folder().resolve("history.csv")).epochs();
-            if (!epochs.isEmpty()) {
-                draw(fold, epochs, remarks);
-            }
-        }
     }
 
     /** Writes the page of the run; one that cannot be made is no reason to lose anything else. */
@@ -107,16 +97,6 @@ public record TrainSummary(RunResult result, int planned, RunFolder folder) {
         } catch (IOException failed) {
             remarks.accept("report not written: " + Failures.sentence(failed) + "; try: "
                     + CommandHint.of("report", folder.path()));
-        }
-    }
-
-    /** An image that cannot be drawn, as on a machine without fonts, is no reason to lose anything else. */
-    private static void draw(FoldResult fold, List<EpochDone> epochs, Consumer<String> remarks) {
-        try {
-            TrainingCurves.image(fold.evaluation().setting().fold(), epochs)
-                    .write(fold.folder().resolve("curves.png"));
-        } catch (IOException failed) {
-            remarks.accept("curves not drawn: " + Failures.sentence(failed));
         }
     }
 }

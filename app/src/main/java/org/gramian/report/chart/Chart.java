@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Line chart. A template draws it as SVG, {@link ChartImage} as PNG.
+ * Line chart, which a template draws as SVG.
  *
  * @param title heading, also the accessible name
  * @param x horizontal axis
@@ -151,19 +151,11 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
         List<Series> series = new ArrayList<>();
         for (int i = 0; i < lines.size(); i++) {
             Line line = lines.get(i);
-            series.add(new Series(line.name(), colour(i), dash(i), path(line), area(line), marks(line)));
+            // Another dash pattern when the colours repeat.
+            int dash = (i + i / Marker.COLOURS) % DASHES;
+            series.add(new Series(line.name(), i % Marker.COLOURS, dash, path(line), area(line), marks(line)));
         }
         return series;
-    }
-
-    /** Returns the palette index of the n-th line. */
-    static int colour(int line) {
-        return line % Marker.COLOURS;
-    }
-
-    /** Returns the dash pattern of the n-th line, another one when the colours repeat. */
-    static int dash(int line) {
-        return (line + line / Marker.COLOURS) % DASHES;
     }
 
     /** Returns the SVG x coordinate of a tick. */
@@ -187,11 +179,6 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
 
     private static double round(double value) {
         return Math.round(value * 10) / 10.0;
-    }
-
-    /** Returns whether the points of a line are marked. */
-    static boolean marked(Line line) {
-        return line.x().size() <= MARKED;
     }
 
     private String path(Line line) {
@@ -233,7 +220,7 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
 
     private List<Mark> marks(Line line) {
         List<Mark> marks = new ArrayList<>();
-        for (int i = 0; i < line.x().size() && marked(line); i++) {
+        for (int i = 0; i < line.x().size() && line.x().size() <= MARKED; i++) {
             double value = line.y().get(i);
             if (Double.isFinite(value)) {
                 String text = String.format(

@@ -3,7 +3,7 @@
  *
  * <p>A {@link org.gramian.report.chart.Scale} maps values to positions along an {@link org.gramian.report.chart.Chart.Axis}. A {@link
  * org.gramian.report.chart.Chart} has two axes and {@linkplain org.gramian.report.chart.Chart.Line lines}; the template {@code
- * run/chart.jte} draws it as SVG, {@link org.gramian.report.chart.ChartImage} as PNG. A {@link org.gramian.report.chart.Marker} has
+ * run/chart.jte} draws it as SVG. A {@link org.gramian.report.chart.Marker} has
  * a colour and a shape for each of many classes.
  *
  * <pre>{@code

@@ -16,14 +16,15 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  * Learning curves of a fold.
  *
  * @param fold name of the fold
- * @param charts loss, accuracy, distance of W from orthonormality if recorded, and learning-rate range tests
+ * @param charts loss, accuracy, learning rate, distance of W from orthonormality if recorded, and learning-rate range tests
  * @param sentence summary
  * @param remarks on stages that were extended or still improving, and on a refitted classifier
  */
 public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
     static LearningView of(
             String fold, List<EpochDone> epochs, List<StageResult> stages, List<LearningRateFinder.Result> rateTests) {
-        List<Chart> charts = new ArrayList<>(List.of(TrainingCurves.loss(epochs), TrainingCurves.accuracy(epochs)));
+        List<Chart> charts = new ArrayList<>(List.of(
+                TrainingCurves.loss(epochs), TrainingCurves.accuracy(epochs), TrainingCurves.learningRate(epochs)));
         if (epochs.stream().anyMatch(epoch -> epoch.orthogonality().isPresent())) {
             charts.add(TrainingCurves.orthogonality(epochs));
         }

@@ -65,7 +65,7 @@ final class WeightsCommandTest {
         assertThat(run.code()).isZero();
         assertThat(run.out())
                 .contains(folder.resolve("store").toString())
-                .containsPattern("vgg16 +get +527.8  torchvision, IMAGENET1K_V1, vgg16-397923af.pth; BSD-3-Clause")
+                .containsPattern("resnet50 +get +97.8  torchvision, IMAGENET1K_V1, resnet50-0676ba61.pth; BSD-3-Clause")
                 .containsPattern("resnet50-v2 +get ")
                 .containsPattern("googlenet +get +26.7  ONNX model zoo, googlenet-12.onnx; unrestricted use")
                 .doesNotContain("filters");
@@ -152,14 +152,14 @@ final class WeightsCommandTest {
         server.start();
         try {
             String base = "http://localhost:" + server.getAddress().getPort() + "/models";
-            Run run = weights("get", "vgg16", "--from", base);
+            Run run = weights("get", "resnet50", "--from", base);
             assertThat(run.code()).isEqualTo(ExitCode.USAGE);
             assertThat(run.err())
-                    .has(facts("404", base + "/vgg16-397923af.pth", "vgg16-397923af.pth", folder.resolve("store")));
+                    .has(facts("404", base + "/resnet50-0676ba61.pth", "resnet50-0676ba61.pth", folder.resolve("store")));
         } finally {
             server.stop(0);
         }
-        assertThat(Files.exists(folder.resolve("store").resolve("vgg16.safetensors")))
+        assertThat(Files.exists(folder.resolve("store").resolve("resnet50.safetensors")))
                 .isFalse();
     }
 

@@ -52,7 +52,7 @@ final class SolvedClassifierTest {
         assertThat(run.err()).has(facts("classifier", classifier)).doesNotContain("network.classifier=", "epoch");
         assertThat(TinyTraining.names(out))
                 .contains("model.safetensors", "evaluation.json", "summary.txt")
-                .doesNotContain("curves.png", "history.csv", "checkpoint.safetensors");
+                .doesNotContain("history.csv", "checkpoint.safetensors");
         Path model = out.resolve("model.safetensors");
         assertThat(done(Run.of("show", model)).out()).containsPattern("classifier +" + classifier);
         assertThat(done(Run.of("evaluate", model, tiny.images().root())).out()).contains("accuracy");

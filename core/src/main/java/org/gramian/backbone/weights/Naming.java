@@ -1,8 +1,6 @@
 package org.gramian.backbone.weights;
 
 import static org.gramian.backbone.weights.format.WeightFile.Format.SAFETENSORS;
-import static org.gramian.backbone.weights.format.WeightFile.Format.TORCH_LEGACY;
-import static org.gramian.backbone.weights.format.WeightFile.Format.TORCH_ZIP;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -34,7 +32,7 @@ import org.gramian.tensor.file.StoredTensor;
  * @param origins tensor of the file for each parameter
  */
 record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Origin> origins) {
-    private static final Set<Format> TORCH = Set.of(TORCH_ZIP, TORCH_LEGACY, SAFETENSORS);
+    private static final Set<Format> TORCH = Set.of(Format.TORCH, SAFETENSORS);
     private static final Pattern CONVOLUTION = Pattern.compile("conv(\\d)_(\\d)");
     private static final Pattern FIRE = Pattern.compile("fire(\\d)/(squeeze|expand)(\\dx\\d)");
 

@@ -80,7 +80,7 @@ final class WeightConversionTest {
         WeightConversion published = WeightConversion.of(WeightFile.read(path, arena), blueprint, true);
         assertThat(published.remarks()).isEmpty();
         assertThat(published.licence()).isEqualTo(Licence.TORCHVISION.text());
-        assertConverted(PublishedFiles.torchLegacy(path, named), blueprint, Preprocessing.TORCHVISION);
+        assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION);
         Safetensors.write(path, named, Map.of());
         assertConverted(path, blueprint, Preprocessing.TORCHVISION);
     }

@@ -64,7 +64,7 @@ final class WeightStoreTest {
         Naming naming = Naming.known(ExpectedParameters.of("squeezenet")).getFirst();
         SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
         VALUES.forEach((name, tensor) -> named.put(naming.origin(name).name(), tensor));
-        return PublishedFiles.torchLegacy(folder.resolve("squeezenet1_1.pth"), named);
+        return PublishedFiles.torchZip(folder.resolve("squeezenet1_1.pth"), named);
     }
 
     @Test
@@ -186,14 +186,14 @@ final class WeightStoreTest {
     void missingWeightsSayWhatToType() {
         try (Arena arena = Arena.ofConfined()) {
             assertThatExceptionOfType(MissingWeightsException.class)
-                    .isThrownBy(() -> store().open(WeightName.parse("vgg16"), arena, remarks::add))
+                    .isThrownBy(() -> store().open(WeightName.parse("resnet50"), arena, remarks::add))
                     .has(facts(
-                            "vgg16",
+                            "resnet50",
                             store().folder(),
-                            "gramian weights get vgg16",
-                            "vgg16-397923af.pth",
-                            "528 MiB",
-                            "gramian weights import vgg16 FILE",
+                            "gramian weights get resnet50",
+                            "resnet50-0676ba61.pth",
+                            "98 MiB",
+                            "gramian weights import resnet50 FILE",
                             ".pth",
                             ".safetensors"));
             assertThatExceptionOfType(MissingWeightsException.class)

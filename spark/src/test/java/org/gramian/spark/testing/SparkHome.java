@@ -92,12 +92,11 @@ public record SparkHome(Path folder) {
         return builder;
     }
 
-    /** Returns the jar of libtorch on the class path of this test. */
-    public static Path libtorch() {
+    /** Returns the jars that go beside ours: libtorch, libwebp and what the latter needs. */
+    public static List<Path> nativeJars() {
         return paths(System.getProperty("java.class.path")).stream()
-                .filter(path -> path.getFileName().toString().startsWith("pytorch-native"))
-                .findFirst()
-                .orElseThrow();
+                .filter(path -> path.getFileName().toString().matches("(pytorch-native|webp-imageio|kotlin-stdlib)-.*"))
+                .toList();
     }
 
     /** Returns the class path of this test without Spark. */

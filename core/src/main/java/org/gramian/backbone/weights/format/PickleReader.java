@@ -1,6 +1,5 @@
 package org.gramian.backbone.weights.format;
 
-import java.math.BigInteger;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -9,24 +8,19 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.gramian.backbone.weights.format.PickledValue.Dictionary;
-import org.gramian.backbone.weights.format.PickledValue.Function;
-import org.gramian.backbone.weights.format.PickledValue.None;
-import org.gramian.backbone.weights.format.PickledValue.Real;
-import org.gramian.backbone.weights.format.PickledValue.Row;
-import org.gramian.backbone.weights.format.PickledValue.Text;
-import org.gramian.backbone.weights.format.PickledValue.Truth;
-import org.gramian.backbone.weights.format.PickledValue.Whole;
+import java.util.SequencedMap;
+import org.gramian.basis.QuotedText;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.file.TensorFileException;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Interpreter for the part of Python's pickle language that state dictionaries use (protocols 2 to 5).
+ * Interpreter for the part of Python's pickle language that state dictionaries use, protocol 2 as {@code torch.save} writes it.
  *
- * <p>Python imports and calls what a pickle names. This interpreter knows the functions in {@link PickleFunctions}
- * only, builds plain values, and refuses all others.
+ * <p>Python imports and calls what a pickle names. This interpreter knows three functions as constructors of plain values, and
+ * refuses all others by name.
  *
  * @see <a href="https://docs.python.org/3/library/pickletools.html">the language</a>
  */
@@ -36,27 +30,66 @@ final class PickleReader {
 
     static final int MAX_REMEMBERED = 500_000;
     static final int MAX_MARKS = 1000;
-    private static final int MAX_INTEGER_BYTES = 16;
-    private static final int HIGHEST_PROTOCOL = 5;
+
+    private static final Map<String, DType> STORAGES = Map.of(
+            "torch.DoubleStorage", DType.F64,
+            "torch.FloatStorage", DType.F32,
+            "torch.HalfStorage", DType.F16,
+            "torch.BFloat16Storage", DType.BF16,
+            "torch.LongStorage", DType.I64,
+            "torch.IntStorage", DType.I32,
+            "torch.ByteStorage", DType.U8,
+            "torch.BoolStorage", DType.BOOL);
+
+    private static final String ORDERED_DICTIONARY = "collections.OrderedDict";
+    private static final String TENSOR = "torch._utils._rebuild_tensor_v2";
+    private static final String PARAMETER = "torch._utils._rebuild_parameter";
 
     private final Path file;
     private final ByteBuffer bytes;
-    private final PickleFunctions functions;
-    private final Map<Integer, PickledValue> memo = new HashMap<>();
+    private final Map<Integer, Value> memo = new HashMap<>();
     /** Stack since the last mark; {@link #aside} holds the parts before. */
-    private List<PickledValue> stack = new ArrayList<>();
+    private List<Value> stack = new ArrayList<>();
 
-    private final List<List<PickledValue>> aside = new ArrayList<>();
+    private final List<List<Value>> aside = new ArrayList<>();
 
-    private PickleReader(Path file, ByteBuffer bytes, PickleFunctions functions) {
-        this.file = file;
-        this.bytes = bytes;
-        this.functions = functions;
+    /** Value of a pickle. Containers of a malicious file can contain themselves: never recurse into them. */
+    sealed interface Value {}
+
+    /** Python's {@code None}, {@code bool} or {@code float}, which no tensor needs. */
+    enum Other implements Value {
+        OTHER
     }
 
-    /** Reads one pickle from the position of the bytes and advances it to the end of the pickle. */
-    static PickledValue read(Path file, ByteBuffer bytes, PickleFunctions functions) throws TensorFileException {
-        PickleReader reader = new PickleReader(file, bytes.order(ByteOrder.LITTLE_ENDIAN), functions);
+    /** Python's {@code int}. */
+    record Whole(long value) implements Value {}
+
+    /** Python's {@code str}. */
+    record Text(String value) implements Value {}
+
+    /** List or tuple. */
+    record Row(List<Value> items) implements Value {}
+
+    /** {@code dict} or {@code OrderedDict}; keys are never containers. */
+    record Dictionary(SequencedMap<Value, Value> entries) implements Value {}
+
+    /** Allowed function or class, e.g. {@code torch._utils._rebuild_tensor_v2}. */
+    record Function(String path) implements Value {}
+
+    /** PyTorch storage: the data of one or more tensors, stored elsewhere in the file under a key. */
+    record Storage(DType type, String key, long elements) implements Value {}
+
+    /** Tensor: a view of a storage, with shape, strides and offset. */
+    record View(Storage storage, TensorLayout layout) implements Value {}
+
+    private PickleReader(Path file, ByteBuffer bytes) {
+        this.file = file;
+        this.bytes = bytes;
+    }
+
+    /** Reads one pickle. */
+    static Value read(Path file, ByteBuffer bytes) throws TensorFileException {
+        PickleReader reader = new PickleReader(file, bytes.order(ByteOrder.LITTLE_ENDIAN));
         try {
             return reader.run();
         } catch (BufferUnderflowException e) {
@@ -65,202 +98,250 @@ final class PickleReader {
         }
     }
 
-    private PickledValue run() throws TensorFileException {
+    private Value run() throws TensorFileException {
         for (int count = 0; count < MAX_OPERATIONS; count++) {
-            int operation = Byte.toUnsignedInt(bytes.get());
+            int operation = length1();
             if (operation == '.') {
                 return pop();
             }
-            PickledValue literal = literal(operation);
-            if (literal == null) {
-                act(operation);
-            } else {
-                push(literal);
-            }
+            step(operation);
         }
         throw fault("expected at most " + MAX_OPERATIONS + " operations, found more");
     }
 
-    /** Returns the value that an operation pushes without reading the stack, or null for other operations. */
-    private @Nullable PickledValue literal(int operation) throws TensorFileException {
-        return switch (operation) {
-            case 'N' -> None.NONE;
-            case 0x88 -> new Truth(true);
-            case 0x89 -> new Truth(false);
-            case 'J' -> whole(bytes.getInt());
-            case 'K' -> whole(length1());
-            case 'M' -> whole(Short.toUnsignedInt(bytes.getShort()));
-            case 0x8a -> new Whole(integer(length1()));
-            case 'G' -> new Real(Double.longBitsToDouble(Long.reverseBytes(bytes.getLong())));
-            case 'X' -> text(Integer.toUnsignedLong(bytes.getInt()));
-            case 0x8c -> text(length1());
-            case 0x8d -> text(bytes.getLong());
-            case 'U' -> new Text(latin(length1()));
-            case 'T' -> new Text(latin(bytes.getInt()));
-            case '}' -> new Dictionary();
-            case ']', ')' -> new Row(new ArrayList<>());
-            case 'c' -> functions.find(line(), line());
-            case 'h' -> remembered(length1());
-            case 'j' -> remembered(bytes.getInt());
-            default -> null;
-        };
-    }
-
-    private void act(int operation) throws TensorFileException {
+    private void step(int operation) throws TensorFileException {
         switch (operation) {
-            case 0x80 -> requireProtocol(length1());
-            case 0x95 -> bytes.getLong(); // a frame's length, of use to streams only
-            case '(' -> mark();
+            case 0x80 -> require(length1() == 2, "expected pickle protocol 2, torch.save's default, found another");
+            case 'N', 0x88, 0x89 -> push(Other.OTHER);
+            case 'G' -> {
+                take(Double.BYTES);
+                push(Other.OTHER);
+            }
+            case 'J' -> push(new Whole(bytes.getInt()));
+            case 'K' -> push(new Whole(length1()));
+            case 'M' -> push(new Whole(Short.toUnsignedInt(bytes.getShort())));
+            case 0x8a -> push(integer(length1()));
+            case 'X' -> push(text(Integer.toUnsignedLong(bytes.getInt())));
+            case '}' -> push(new Dictionary(new LinkedHashMap<>()));
+            case ']', ')' -> push(new Row(new ArrayList<>()));
+            case 'c' -> push(find(line() + "." + line()));
+            case 'h' -> push(remembered(length1()));
+            case 'j' -> push(remembered(bytes.getInt()));
             case 'q' -> remember(length1());
             case 'r' -> remember(bytes.getInt());
-            case 0x94 -> remember(memo.size());
-            case 't', 'l' -> push(new Row(sinceMark()));
-            case 0x85 -> push(new Row(last(1)));
-            case 0x86 -> push(new Row(last(2)));
-            case 0x87 -> push(new Row(last(3)));
+            case '(' -> mark();
+            case 't' -> push(new Row(sinceMark()));
+            case 0x85, 0x86, 0x87 -> push(new Row(last(operation - 0x84)));
             case 'a' -> append(last(1));
             case 'e' -> append(sinceMark());
             case 's' -> put(last(2));
             case 'u' -> put(sinceMark());
-            case 'd' -> {
-                List<PickledValue> entries = sinceMark();
-                push(new Dictionary());
-                put(entries);
-            }
-            case 'Q' -> push(functions.storage(pop()));
-            case 0x93 -> findOnStack(last(2));
-            case 'R' -> call(last(2));
+            case 'Q' -> push(storage(pop()));
+            case 'R' -> push(call(last(2)));
             case 'b' -> build(pop());
             default -> throw fault("expected an operation of a state dictionary, found 0x%02x".formatted(operation));
         }
     }
 
-    private void requireProtocol(int protocol) throws TensorFileException {
-        if (protocol > HIGHEST_PROTOCOL) {
-            throw fault("expected pickle protocol 2 to " + HIGHEST_PROTOCOL + ", found " + protocol);
+    private void require(boolean condition, String problem) throws TensorFileException {
+        if (!condition) {
+            throw fault(problem);
         }
     }
 
-    private void mark() throws TensorFileException {
-        if (aside.size() == MAX_MARKS) {
-            throw fault("expected at most " + MAX_MARKS + " containers inside each other, found more");
+    private <T extends Value> T expect(Class<T> kind, Value value, String name) throws TensorFileException {
+        if (!kind.isInstance(value)) {
+            throw fault("expected " + name + ", found something else");
         }
+        return kind.cast(value);
+    }
+
+    private void mark() throws TensorFileException {
+        require(aside.size() < MAX_MARKS, "expected at most 1000 containers inside each other, found more");
         aside.add(stack);
         stack = new ArrayList<>();
     }
 
-    private List<PickledValue> sinceMark() throws TensorFileException {
-        if (aside.isEmpty()) {
-            throw fault("expected a mark, found none");
-        }
-        List<PickledValue> items = stack;
+    private List<Value> sinceMark() throws TensorFileException {
+        require(!aside.isEmpty(), "expected a mark, found none");
+        List<Value> items = stack;
         stack = aside.removeLast();
         return items;
     }
 
-    private List<PickledValue> last(int count) throws TensorFileException {
+    private List<Value> last(int count) throws TensorFileException {
         if (stack.size() < count) {
             throw fault("expected " + count + " values on the stack, found " + stack.size());
         }
-        List<PickledValue> tail = stack.subList(stack.size() - count, stack.size());
-        List<PickledValue> items = new ArrayList<>(tail);
+        List<Value> tail = stack.subList(stack.size() - count, stack.size());
+        List<Value> items = new ArrayList<>(tail);
         tail.clear();
         return items;
     }
 
     /** Not {@code stack.add(...)}: its argument may replace the stack. */
-    private void push(PickledValue value) {
+    private void push(Value value) {
         stack.add(value);
     }
 
-    private PickledValue pop() throws TensorFileException {
+    private Value pop() throws TensorFileException {
         return last(1).getFirst();
     }
 
-    private PickledValue top() throws TensorFileException {
-        if (stack.isEmpty()) {
-            throw fault("expected a value on the stack, found none");
-        }
+    private Value top() throws TensorFileException {
+        require(!stack.isEmpty(), "expected a value on the stack, found none");
         return stack.getLast();
     }
 
     private void remember(int index) throws TensorFileException {
-        if (memo.size() == MAX_REMEMBERED) {
-            throw fault("expected at most " + MAX_REMEMBERED + " memo entries, found more");
-        }
+        require(memo.size() < MAX_REMEMBERED, "expected at most 500000 memo entries, found more");
         memo.put(index, top());
     }
 
-    private PickledValue remembered(int index) throws TensorFileException {
-        PickledValue value = memo.get(index);
+    private Value remembered(int index) throws TensorFileException {
+        Value value = memo.get(index);
         if (value == null) {
             throw fault("expected memo entry " + index + ", found none");
         }
         return value;
     }
 
-    private void append(List<PickledValue> items) throws TensorFileException {
-        if (!(top() instanceof Row row)) {
-            throw fault("expected a list to append to, found something else");
-        }
-        row.items().addAll(items);
+    private void append(List<Value> items) throws TensorFileException {
+        expect(Row.class, top(), "a list to append to").items().addAll(items);
     }
 
-    private void put(List<PickledValue> entries) throws TensorFileException {
+    private void put(List<Value> entries) throws TensorFileException {
         if (!(top() instanceof Dictionary dictionary) || entries.size() % 2 != 0) {
             throw fault("expected a dictionary and pairs for it, found something else");
         }
         for (int i = 0; i < entries.size(); i += 2) {
-            PickledValue key = entries.get(i);
-            if (key instanceof Row || key instanceof Dictionary || key instanceof PickledValue.View) {
-                throw fault("expected text or a number as a key of a dictionary, found a container");
-            }
+            Value key = entries.get(i);
+            boolean container = key instanceof Row || key instanceof Dictionary || key instanceof View;
+            require(!container, "expected text or a number as a key of a dictionary, found a container");
             if (key instanceof Text name) {
-                functions.requireShort(name);
+                requireShort(name);
             }
             dictionary.entries().put(key, entries.get(i + 1));
         }
     }
 
-    private void findOnStack(List<PickledValue> names) throws TensorFileException {
-        if (!(names.getFirst() instanceof Text module) || !(names.getLast() instanceof Text name)) {
-            throw fault("expected the name of a function, found something else");
-        }
-        push(functions.find(module.value(), name.value()));
-    }
-
-    private void call(List<PickledValue> parts) throws TensorFileException {
-        if (!(parts.getFirst() instanceof Function function) || !(parts.getLast() instanceof Row arguments)) {
-            throw fault("expected a function and its arguments, found something else");
-        }
-        push(functions.call(function, arguments.items()));
-    }
-
     /** An ordered dictionary carries the versions of its modules as an attribute, which no tensor needs. */
-    private void build(PickledValue state) throws TensorFileException {
-        if (!(top() instanceof Dictionary) || !(state instanceof Dictionary)) {
-            throw fault("expected attributes of an ordered dictionary, found those of something else");
+    private void build(Value state) throws TensorFileException {
+        expect(Dictionary.class, top(), "an ordered dictionary, which has attributes");
+        expect(Dictionary.class, state, "attributes of an ordered dictionary");
+    }
+
+    private Function find(String path) throws TensorFileException {
+        if (STORAGES.containsKey(path)
+                || List.of(ORDERED_DICTIONARY, TENSOR, PARAMETER).contains(path)) {
+            return new Function(path);
         }
+        if (path.startsWith("torch.") && path.endsWith("Storage")) {
+            throw fault("holds a " + path + ", whose element type is not one of " + DType.names());
+        }
+        throw fault("the file requests " + QuotedText.bare(path) + ", which is not a tensor: refused; "
+                + "torch.save only the state_dict()");
+    }
+
+    private Value call(List<Value> parts) throws TensorFileException {
+        String path = expect(Function.class, parts.getFirst(), "a function").path();
+        List<Value> arguments = row(parts.getLast());
+        return switch (path) {
+            case ORDERED_DICTIONARY -> {
+                require(arguments.isEmpty(), "expected an ordered dictionary without arguments, found some");
+                yield new Dictionary(new LinkedHashMap<>());
+            }
+            case TENSOR -> tensor(arguments);
+            case PARAMETER -> expect(View.class, argument(arguments, 0), "a tensor as a parameter's value");
+            default -> throw fault("the file calls " + path + ", which is not a function: refused");
+        };
+    }
+
+    private View tensor(List<Value> arguments) throws TensorFileException {
+        Storage storage = expect(Storage.class, argument(arguments, 0), "a tensor storage");
+        try {
+            long offset = number(argument(arguments, 1));
+            TensorLayout layout =
+                    new TensorLayout(offset, numbers(argument(arguments, 2)), numbers(argument(arguments, 3)));
+            if (layout.shape().elements() > storage.elements() || layout.end() > storage.elements()) {
+                throw fault(
+                        "a tensor of shape %s, strides %s and offset %d does not fit into its storage of %d elements"
+                                .formatted(layout.sizes(), layout.strides(), offset, storage.elements()));
+            }
+            return new View(storage, layout);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw new TensorFileException(file, "a tensor's storage layout is invalid: " + e.getMessage(), e);
+        }
+    }
+
+    /** Returns the storage of {@code ('storage', type, key, place, elements)}. */
+    private Storage storage(Value identifier) throws TensorFileException {
+        List<Value> parts = row(identifier);
+        if (!(argument(parts, 0) instanceof Text kind) || !kind.value().equals("storage")) {
+            throw fault("the file refers to an object that is not tensor storage: refused; "
+                    + "torch.save only the state_dict()");
+        }
+        DType type = STORAGES.get(expect(Function.class, argument(parts, 1), "the type of a storage")
+                .path());
+        Text key = expect(Text.class, argument(parts, 2), "text as the key of a storage");
+        requireShort(key);
+        if (type == null) {
+            throw fault("expected the type of a storage, found something else");
+        }
+        return new Storage(type, key.value(), number(argument(parts, 4)));
+    }
+
+    /** Refuses a name that is too long to be compared. */
+    private void requireShort(Text name) throws TensorFileException {
+        if (name.value().length() > FileLimits.NAME_LENGTH) {
+            throw fault("expected a name of at most %d characters, found one of %d"
+                    .formatted(FileLimits.NAME_LENGTH, name.value().length()));
+        }
+    }
+
+    private List<Long> numbers(Value value) throws TensorFileException {
+        List<Value> items = row(value);
+        // checked before copying: a file can refer to one long row a million times
+        if (items.size() > FileLimits.RANK) {
+            throw fault("expected at most " + FileLimits.RANK + " dimensions, found " + items.size());
+        }
+        List<Long> numbers = new ArrayList<>();
+        for (Value item : items) {
+            numbers.add(number(item));
+        }
+        return numbers;
+    }
+
+    private long number(Value value) throws TensorFileException {
+        if (value instanceof Whole(long whole) && whole >= 0) {
+            return whole;
+        }
+        throw fault("expected a whole number from 0 to 2^63-1, found something else");
+    }
+
+    private List<Value> row(Value value) throws TensorFileException {
+        return expect(Row.class, value, "a list or a tuple").items();
+    }
+
+    private Value argument(List<Value> arguments, int index) throws TensorFileException {
+        require(index < arguments.size(), "expected more arguments, found no more");
+        return arguments.get(index);
     }
 
     private int length1() {
         return Byte.toUnsignedInt(bytes.get());
     }
 
-    private static Whole whole(long value) {
-        return new Whole(BigInteger.valueOf(value));
-    }
-
-    private BigInteger integer(int length) throws TensorFileException {
-        if (length > MAX_INTEGER_BYTES) {
-            throw fault("expected a number of at most " + MAX_INTEGER_BYTES + " bytes, found " + length);
+    private Whole integer(int length) throws TensorFileException {
+        if (length > Long.BYTES) {
+            throw fault("expected a number of at most " + Long.BYTES + " bytes, found " + length);
         }
         byte[] littleEndian = take(length);
-        byte[] bigEndian = new byte[length];
-        for (int i = 0; i < length; i++) {
-            bigEndian[i] = littleEndian[length - 1 - i];
+        long value = length == 0 ? 0 : littleEndian[length - 1]; // with its sign
+        for (int i = length - 2; i >= 0; i--) {
+            value = value << Byte.SIZE | Byte.toUnsignedLong(littleEndian[i]);
         }
-        return length == 0 ? BigInteger.ZERO : new BigInteger(bigEndian);
+        return new Whole(value);
     }
 
     private Text text(long length) throws TensorFileException {
@@ -269,21 +350,15 @@ final class PickleReader {
                     .newDecoder()
                     .decode(ByteBuffer.wrap(take(length)))
                     .toString());
-        } catch (CharacterCodingException e) {
-            throw new TensorFileException(file, at("expected text in UTF-8, found other bytes"), e);
+        } catch (CharacterCodingException _) {
+            throw fault("expected text in UTF-8, found other bytes");
         }
-    }
-
-    private String latin(int length) {
-        return new String(take(length), StandardCharsets.ISO_8859_1);
     }
 
     private String line() throws TensorFileException {
         StringBuilder line = new StringBuilder();
         for (int c = length1(); c != '\n'; c = length1()) {
-            if (line.length() == 1000) {
-                throw fault("expected a name of at most 1000 characters, found more");
-            }
+            require(line.length() < 1000, "expected a name of at most 1000 characters, found more");
             line.append((char) c);
         }
         return line.toString();
@@ -299,10 +374,7 @@ final class PickleReader {
     }
 
     private TensorFileException fault(String problem) {
-        return new TensorFileException(file, at(problem));
-    }
-
-    private String at(String problem) {
-        return "its pickle is not understood at byte " + bytes.position() + ": " + problem;
+        return new TensorFileException(
+                file, "its pickle is not understood at byte " + bytes.position() + ": " + problem);
     }
 }

@@ -6,8 +6,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
-import org.gramian.backbone.weights.format.TorchState.TorchLegacy;
-import org.gramian.backbone.weights.format.TorchState.TorchZip;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
@@ -57,9 +55,7 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
         /** Named tensors and metadata, see {@link Safetensors}. */
         SAFETENSORS("safetensors", WeightFile::ofSafetensors),
         /** State dictionary as {@code torch.save} writes it since version 1.6. */
-        TORCH_ZIP("PyTorch zip", TorchZip::read),
-        /** State dictionary in the format of {@code torch.save} before version 1.6: torchvision's VGG files have it. */
-        TORCH_LEGACY("PyTorch legacy", TorchLegacy::read);
+        TORCH("PyTorch", TorchFile::read);
 
         /** Reader of a format. */
         @FunctionalInterface
@@ -78,8 +74,6 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
         private static final byte[] TAR = "ustar".getBytes(StandardCharsets.US_ASCII);
         private static final int TAR_AT = 257;
         private static final int PICKLE = 0x80;
-        /** Offset of a pickle's first value from protocol 4 on: after the protocol and a frame's length. */
-        private static final int FRAMED = 11;
 
         private final String label;
 
@@ -101,7 +95,7 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
             try (InputFile file = InputFile.open(path)) {
                 ByteBuffer start = file.read(0, (int) Math.min(SNIFFED, file.size()), "the first bytes");
                 if (beginsWith(start, 0, ZIP)) {
-                    return TORCH_ZIP;
+                    return TORCH;
                 }
                 if (beginsWith(start, 0, HDF5)) {
                     throw new TensorFileException(path, "is an HDF5 file, as Keras writes; " + EXPORT);
@@ -109,20 +103,16 @@ public record WeightFile(TensorFile content, Format format, List<String> remarks
                 if (path.toString().endsWith(".caffemodel")) {
                     throw new TensorFileException(path, "is a Caffe network; " + EXPORT);
                 }
-                if (first(start) == PICKLE
-                        && (beginsWith(start, 2, TorchLegacy.MAGIC_OPCODES)
-                                || beginsWith(start, FRAMED, TorchLegacy.MAGIC_OPCODES))) {
-                    return TORCH_LEGACY;
-                }
                 if (isSafetensors(start)) {
                     return SAFETENSORS;
                 }
                 if (first(start) == PICKLE || beginsWith(start, TAR_AT, TAR)) {
                     throw new TensorFileException(
                             path,
-                            "expected a state dictionary that torch.save wrote, found "
-                                    + (first(start) == PICKLE ? "another pickle" : "a tar archive")
-                                    + "; load it with the program that wrote it and torch.save its state_dict()");
+                            "expected the zip format of torch.save, found "
+                                    + (first(start) == PICKLE ? "a pickle" : "a tar archive")
+                                    + ", as torch before 1.6 wrote; re-save it with a current torch:"
+                                    + " torch.save(torch.load(FILE), NEW_FILE)");
                 }
                 throw unknown(path, start);
             }

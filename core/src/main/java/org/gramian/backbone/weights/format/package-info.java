@@ -6,18 +6,12 @@
  *
  * <pre>{@code
  * try (Arena arena = Arena.ofShared()) {
- *     WeightFile file = WeightFile.read(Path.of("vgg16-397923af.pth"), arena);
- *     StoredTensor first = file.content().get("features.0.weight");
+ *     WeightFile file = WeightFile.read(Path.of("resnet50-11ad3fa6.pth"), arena);
+ *     StoredTensor first = file.content().get("conv1.weight");
  * }
  * }</pre>
  *
- * <ul>
- *   <li>{@code TorchState} finds the pickle and the storages of a {@code .pth}; {@code PickleReader} interprets the
- * pickle,
- *       and {@code PickleFunctions} has the functions that it may call. No code of the file is run: what is not a
- * tensor is
- *       refused by name. {@code ZipDirectory} finds the entries of an archive in mapped memory.
- * </ul>
+ * <p>{@code TorchFile} finds the pickle and the storages of a {@code .pth}. {@code PickleReader} interprets the pickle. No code of the file is run: what is not a tensor is refused by name.
  *
  * <p>Files are not trusted: sizes are checked against the file before memory is allocated, and every problem is
  * reported by a {@link org.gramian.tensor.file.TensorFileException} that names the expected and the found value.

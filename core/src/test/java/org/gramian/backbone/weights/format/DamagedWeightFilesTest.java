@@ -39,7 +39,6 @@ final class DamagedWeightFilesTest {
     void aDamagedTorchFileEndsInTensorsOrASentence(Seed seed) throws IOException {
         Random random = new Random(seed.value());
         damage(Files.readAllBytes(TorchFixtureTest.fixture("zip.pth")), random);
-        damage(Files.readAllBytes(TorchFixtureTest.fixture("legacy.pth")), random);
         damage(Files.readAllBytes(PublishedFiles.torchZip(folder.resolve("a"), tensors(random))), random);
     }
 

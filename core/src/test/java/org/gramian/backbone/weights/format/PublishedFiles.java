@@ -1,11 +1,7 @@
 package org.gramian.backbone.weights.format;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +9,6 @@ import java.util.Map;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
-import org.gramian.backbone.weights.format.TorchState.TorchLegacy;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
 
@@ -44,40 +39,6 @@ public final class PublishedFiles {
         zip.putNextEntry(entry);
         zip.write(data);
         zip.closeEntry();
-    }
-
-    public static Path torchLegacy(Path path, Map<String, StoredTensor> tensors) throws IOException {
-        Pickle keys = Pickle.start().op(']', '(');
-        ByteArrayOutputStream data = new ByteArrayOutputStream();
-        int key = 0;
-        for (StoredTensor tensor : tensors.values()) {
-            keys.text(String.valueOf(key++));
-            data.writeBytes(ByteBuffer.allocate(Long.BYTES)
-                    .order(ByteOrder.LITTLE_ENDIAN)
-                    .putLong(tensor.shape().elements())
-                    .array());
-            data.writeBytes(tensor.data().toArray(ValueLayout.JAVA_BYTE));
-        }
-        return legacy(path, stateDictionary(tensors), keys.op('e').end(), data.toByteArray());
-    }
-
-    static Path legacy(Path path, byte[] object, byte[] keys, byte[] data) throws IOException {
-        try (OutputStream out = Files.newOutputStream(path)) {
-            out.write(Pickle.start().raw(TorchLegacy.MAGIC_OPCODES).end());
-            out.write(Pickle.start().whole(1001).end());
-            out.write(Pickle.start()
-                    .op('}', '(')
-                    .text("little_endian")
-                    .op(0x88)
-                    .text("protocol_version")
-                    .whole(1001)
-                    .op('u')
-                    .end());
-            out.write(object);
-            out.write(keys);
-            out.write(data);
-        }
-        return path;
     }
 
     static byte[] stateDictionary(Map<String, StoredTensor> tensors) {

@@ -1,0 +1,217 @@
+package org.gramian.backbone.weights.format;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
+import java.util.zip.CRC32;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+import org.gramian.backbone.weights.format.PickleReader.Dictionary;
+import org.gramian.backbone.weights.format.PickleReader.Storage;
+import org.gramian.backbone.weights.format.PickleReader.Text;
+import org.gramian.backbone.weights.format.PickleReader.Value;
+import org.gramian.backbone.weights.format.PickleReader.View;
+import org.gramian.backbone.weights.format.WeightFile.Format;
+import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
+import org.gramian.tensor.file.TensorFileException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * State dictionary in the zip format of {@code torch.save}, unwrapped from a checkpoint and without the prefix of a wrapper module.
+ *
+ * <p>{@code NAME/data.pkl} is a pickle that refers to the storages {@code NAME/data/0}, {@code NAME/data/1}, …;
+ * {@code NAME/byteorder}, if present, states {@code little}.
+ *
+ * @see <a href="https://docs.pytorch.org/docs/stable/notes/serialization.html">the format</a>
+ */
+final class TorchFile {
+    private static final List<String> WRAPPERS = List.of("state_dict", "model_state_dict", "model");
+    private static final int MAX_WRAPPERS = 4;
+    private static final String PARALLEL = "module.";
+    private static final String PICKLE = "/data.pkl";
+    private static final int CHUNK = 1 << 20;
+
+    private final Path file;
+    private final ZipFile zip;
+    private final Arena arena;
+    private final FileLimits allowance;
+    private final Map<Storage, MemorySegment> storages = new HashMap<>();
+
+    private TorchFile(Path file, ZipFile zip, Arena arena) {
+        this.file = file;
+        this.zip = zip;
+        this.arena = arena;
+        this.allowance = new FileLimits(file, file.toFile().length());
+    }
+
+    /** Returns all tensors in the order of the pickle. */
+    static WeightFile read(Path path, Arena arena) throws TensorFileException {
+        try (ZipFile zip = new ZipFile(path.toFile())) {
+            return new TorchFile(path, zip, arena).read();
+        } catch (IOException e) {
+            throw e instanceof TensorFileException known
+                    ? known
+                    : new TensorFileException(path, "is a damaged or truncated zip archive: " + e.getMessage(), e);
+        }
+    }
+
+    private WeightFile read() throws IOException {
+        String folder = folder();
+        if (zip.getEntry(folder + "/byteorder") != null) {
+            byte[] order = content(folder + "/byteorder").toArray(ValueLayout.JAVA_BYTE);
+            if (!new String(order, StandardCharsets.US_ASCII).strip().equals("little")) {
+                throw fault("expected a little-endian file, found another; save it again on a little-endian machine");
+            }
+        }
+        long size = entry(folder + PICKLE).getSize();
+        if (size > FileLimits.PICKLE_BYTES) {
+            throw fault("expected a pickle of at most %d bytes, found %d".formatted(FileLimits.PICKLE_BYTES, size));
+        }
+        Value object = PickleReader.read(file, content(folder + PICKLE).asByteBuffer());
+        List<String> remarks = new ArrayList<>();
+        SequencedMap<String, View> views = views(unwrapped(object, remarks), remarks);
+        boolean parallel = !views.isEmpty() && views.keySet().stream().allMatch(name -> name.startsWith(PARALLEL));
+        if (parallel) {
+            remarks.add("the names' prefix '" + PARALLEL + "' was removed");
+        }
+        SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+        for (Map.Entry<String, View> entry : views.entrySet()) {
+            tensors.put(
+                    parallel ? entry.getKey().substring(PARALLEL.length()) : entry.getKey(),
+                    tensor(entry.getValue(), folder));
+        }
+        return new WeightFile(new TensorFile(file, tensors, new LinkedHashMap<>()), Format.TORCH, remarks);
+    }
+
+    private StoredTensor tensor(View view, String folder) throws IOException {
+        Storage storage = view.storage();
+        MemorySegment bytes = storages.get(storage);
+        int width = storage.type().bytes();
+        if (bytes == null) {
+            String name = folder + "/data/" + storage.key();
+            long size = entry(name).getSize();
+            if (size % width != 0 || size / width != storage.elements()) {
+                throw fault("expected %d elements of %s in %s, found %d bytes"
+                        .formatted(storage.elements(), storage.type(), QuotedText.text(name), size));
+            }
+            bytes = content(name);
+            storages.put(storage, bytes);
+        }
+        if (!view.layout().isRowMajor()) {
+            // Views that share memory could make copies of any size from a small file.
+            allowance.allocate("its transposed tensors", view.layout().shape().elements() * width);
+        }
+        return view.layout().take(storage.type(), bytes, arena);
+    }
+
+    private String folder() throws TensorFileException {
+        if (zip.size() > FileLimits.ENTRIES) {
+            throw fault("expected at most " + FileLimits.ENTRIES + " entries in the zip archive, found " + zip.size());
+        }
+        List<String> folders = zip.stream()
+                .map(ZipEntry::getName)
+                .filter(name -> name.endsWith(PICKLE))
+                .map(name -> name.substring(0, name.length() - PICKLE.length()))
+                .filter(name -> name.indexOf('/') < 0)
+                .toList();
+        if (folders.size() != 1) {
+            throw fault("expected a zip archive that torch.save wrote, with one entry NAME/data.pkl, found "
+                    + (folders.isEmpty() ? "none" : folders.size()));
+        }
+        return folders.getFirst();
+    }
+
+    private ZipEntry entry(String name) throws TensorFileException {
+        @Nullable ZipEntry entry = zip.getEntry(name);
+        if (entry == null) {
+            throw fault("expected an entry " + QuotedText.text(name) + " in the zip archive, found none");
+        }
+        return entry;
+    }
+
+    /** Returns the content of an entry, verified by its checksum. */
+    private MemorySegment content(String name) throws IOException {
+        ZipEntry entry = entry(name);
+        long size = entry.getSize();
+        if (size < 0 || size > FileLimits.unpacked(entry.getCompressedSize())) {
+            throw fault("%s would unpack from %d to %d bytes, too much for weights: refused"
+                    .formatted(QuotedText.text(name), entry.getCompressedSize(), size));
+        }
+        allowance.allocate(name, size);
+        MemorySegment content = arena.allocate(size, Long.BYTES);
+        CRC32 checksum = new CRC32();
+        long at = 0;
+        try (InputStream in = zip.getInputStream(entry)) {
+            for (byte[] part = in.readNBytes(CHUNK); part.length > 0 && at <= size; part = in.readNBytes(CHUNK)) {
+                checksum.update(part);
+                MemorySegment.copy(part, 0, content, ValueLayout.JAVA_BYTE, at, (int) Math.min(part.length, size - at));
+                at += part.length;
+            }
+        }
+        if (at != size || checksum.getValue() != entry.getCrc()) {
+            throw fault("is damaged: the content of " + QuotedText.text(name)
+                    + " does not match its checksum; download the file again, or save it with checksums");
+        }
+        return content.asReadOnly();
+    }
+
+    private Dictionary unwrapped(Value object, List<String> remarks) throws TensorFileException {
+        Value inner = object;
+        for (int depth = 0; depth < MAX_WRAPPERS && inner instanceof Dictionary dictionary; depth++) {
+            String wrapper = WRAPPERS.stream()
+                    .filter(key -> dictionary.entries().get(new Text(key)) instanceof Dictionary)
+                    .findFirst()
+                    .orElse(null);
+            if (wrapper == null) {
+                return dictionary;
+            }
+            if (dictionary.entries().size() > 1) {
+                remarks.add("only the entry '" + wrapper + "' of the checkpoint was read");
+            }
+            inner = Objects.requireNonNull(dictionary.entries().get(new Text(wrapper)));
+        }
+        throw new TensorFileException(
+                file, "expected a state dictionary of names and tensors, found no dictionary, or too many nested ones");
+    }
+
+    private SequencedMap<String, View> views(Dictionary dictionary, List<String> remarks) throws TensorFileException {
+        SequencedMap<String, View> views = new LinkedHashMap<>();
+        List<String> others = new ArrayList<>();
+        for (Map.Entry<Value, Value> entry : dictionary.entries().entrySet()) {
+            String name = entry.getKey() instanceof Text(String text) ? text : "a key that is not text";
+            if (entry.getKey() instanceof Text && entry.getValue() instanceof View view) {
+                views.put(name, view);
+            } else {
+                others.add(QuotedText.text(name));
+            }
+        }
+        if (views.isEmpty()) {
+            throw new TensorFileException(
+                    file,
+                    "expected a state dictionary of names and tensors, found no tensor among " + others.size()
+                            + " entries" + (others.isEmpty() ? "" : ", the first of them " + others.getFirst()));
+        }
+        if (!others.isEmpty()) {
+            remarks.add("entries that are not tensors were skipped: " + NameList.some(others));
+        }
+        return views;
+    }
+
+    private TensorFileException fault(String problem) {
+        return new TensorFileException(file, problem);
+    }
+}

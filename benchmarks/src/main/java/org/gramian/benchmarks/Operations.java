@@ -107,6 +107,7 @@ final class Operations {
             case VisionTransformer.TokenLayer _, VisionTransformer.ClassToken _, ConvNext.ChannelNorm _ -> 0;
             case Pool _, ResponseNormalization _ -> 0;
             case FilterBank _, OnnxStage _ -> UNKNOWN;
+            case NetworkLayer.Fused fused -> ofStage(fused.plain(), maps);
         };
     }
 

@@ -1,7 +1,11 @@
 package org.gramian.accelerate;
 
+import java.util.Optional;
 import org.gramian.autodiff.Layer;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Tail;
+import org.gramian.pooling.Aggregation;
+import org.gramian.pooling.NetworkTail;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scheduler;
@@ -18,6 +22,10 @@ public final class Acceleration {
      * @return layer with the parameters, values and gradients of the pooling
      */
     public static Layer rewrite(Pooling pooling) {
+        if (pooling.aggregation() instanceof NetworkTail(Optional<Tail> tail)) {
+            Aggregation fused = new NetworkTail(tail.map(each -> each.rewritten(FusedLayers::rewrite)));
+            return new Pooling(pooling.reductions(), fused, pooling.normalizations());
+        }
         return FusedDescriptor.match(pooling).<Layer>map(fused -> fused).orElse(pooling);
     }
 
@@ -28,7 +36,7 @@ public final class Acceleration {
      * @return backbone with the same parameters, values and gradients
      */
     public static Backbone rewrite(Backbone backbone) {
-        return backbone;
+        return backbone.rewritten(FusedLayers::rewrite);
     }
 
     /** Returns what orders the backward pass of a step on a device: a second stream while the step is captured. */

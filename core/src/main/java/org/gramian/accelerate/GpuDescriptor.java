@@ -3,18 +3,19 @@ package org.gramian.accelerate;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
+import java.util.Map;
 import org.gramian.accelerate.FusedDescriptor.Form;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Rbf.Sigma;
-import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.cuda.CudaProgram;
+import org.gramian.tensor.cuda.CudaProgram.LaunchConfig;
 import org.gramian.tensor.library.Libtorch;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GpuDescriptor {
     private static final class Program {
-        static final CudaProgram DESCRIPTOR = CudaProgram.beside(GpuDescriptor.class, "descriptor.cu");
+        static final CudaProgram DESCRIPTOR = CudaProgram.of(GpuDescriptor.class, "descriptor.cu", Map.of());
     }
 
     /** cuBLAS needs rows of a multiple of 16 bytes for its fast kernels. */
@@ -77,8 +78,8 @@ final class GpuDescriptor {
      * @param weight W {@code [C, C']}
      */
     static boolean isSupported(Form form, Tensor features, Tensor weight) {
-        return CudaProgram.suits(features)
-                && CudaProgram.suits(weight)
+        return CudaProgram.isSupported(features)
+                && CudaProgram.isSupported(weight)
                 && Libtorch.load().math().tf32()
                 && form.epsilon() >= SMALLEST_EPSILON
                 && weight.size(0) % ALIGNMENT == 0
@@ -235,7 +236,7 @@ final class GpuDescriptor {
                     Math.toIntExact(x.size(2)),
                     (long) positions * (byChannel ? 1 : channels),
                     (long) positions * (byChannel ? n : 1));
-            return sums == null ? List.of(gradient) : List.of(gradient.transpose(0, 1), sums.columnSums());
+            return sums == null ? List.of(gradient) : List.of(gradient.transpose(0, 1), FeatureMapKernels.sumOverRows(sums));
         }
     }
 

@@ -20,22 +20,22 @@ public enum Rule {
     /** The paper's descriptor with products in float16: {@link GpuDescriptor}. */
     GPU_DESCRIPTOR("[conv/]rbf/spd/relu/triu/root/l2", "GPU, TF32 allowed, C and C' multiples of 8"),
 
-    /** Convolution, fixed batch norm, residual, activation and max pooling in one node: {@code FusedConvolution}. */
+    /** Convolution, fixed batch norm, residual, activation and max pooling in one node: {@link FusedConvolution}. */
     CONVOLUTION("conv[, norm][, add][, activation][, max pool]", "any device; kernels on a GPU in bfloat16"),
 
     /** First convolution of a network on tensor cores. */
     STEM("conv of few channels, activation", "GPU with bfloat16 tensor cores, bfloat16"),
 
     /** Depthwise convolution. */
-    DEPTHWISE("depthwise conv[, norm], activation", "GPU, bfloat16, channels a multiple of 8"),
+    DEPTHWISE("depthwise conv[, norm], activation", "GPU, bfloat16, even number of channels"),
 
-    /** Blocks of a vision transformer: {@code FusedTokens}. */
-    TOKENS("layer norm, linear, gelu, add", "GPU, bfloat16 or float32"),
+    /** Blocks of a vision transformer: {@link FusedTokens}. */
+    TOKENS("layer norm, linear, gelu, add", "GPU, bfloat16, channels a multiple of 8, at most 1024"),
 
     /** Self-attention by libtorch's flash kernels. */
     ATTENTION("softmax(QKᵀ)V", "GPU with bfloat16 tensor cores, bfloat16"),
 
-    /** Cross-entropy with its gradient in one kernel: {@code FusedLoss}. */
+    /** Cross-entropy with its gradient in one kernel: {@link FusedLoss}. */
     LOSS("log softmax, cross-entropy", "GPU, float32, at most 65536 scores"),
 
     /** Update of all parameters in one kernel, and the step on the Stiefel manifold beside the backward pass. */

@@ -3,8 +3,6 @@ package org.gramian.autodiff;
 import static org.gramian.autodiff.Result.Adjoint.list;
 
 import java.util.List;
-import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -41,9 +39,6 @@ public final class Classification {
                     + " do not fit: both shapes must be equal");
         }
         return scores.tape().apply(List.of(scores), () -> {
-            if (Kernels.suit(scores.value(), targets)) {
-                return Kernels.crossEntropy(scores.value(), targets);
-            }
             Tensor logs = scores.value().logSoftmax();
             double share = 1.0 / scores.shape().at(0);
             Tensor loss = logs.mul(targets).sum().mul(-share);
@@ -56,40 +51,6 @@ public final class Classification {
                     },
                     logs);
         });
-    }
-
-    /** CUDA kernel that computes the loss and its gradient in one launch. */
-    private static final class Kernels {
-        private static final class Program {
-            static final CudaProgram LOSS = CudaProgram.beside(Classification.class, "loss.cu");
-        }
-
-        /** Most scores: one block computes them all. */
-        private static final long LARGEST = 1 << 16;
-
-        private Kernels() {}
-
-        static boolean suit(Tensor scores, Tensor targets) {
-            return CudaProgram.suits(scores)
-                    && CudaProgram.suits(targets)
-                    && scores.shape().elements() > 0
-                    && scores.shape().elements() <= LARGEST;
-        }
-
-        static Result crossEntropy(Tensor scores, Tensor targets) {
-            Tensor loss = Tensors.empty(Shape.of(), scores);
-            Tensor gradient = Tensors.empty(scores.shape(), scores);
-            Program.LOSS.launch(
-                    "cross_entropy",
-                    new LaunchConfig(1, 1, 1, 1024, 1),
-                    scores,
-                    targets,
-                    loss,
-                    gradient,
-                    Math.toIntExact(scores.size(0)),
-                    Math.toIntExact(scores.size(1)));
-            return Result.of(loss, (g, wanted) -> list(gradient.mul(g)), gradient);
-        }
     }
 
     /** Returns one-hot rows {@code [n, classes]}. */

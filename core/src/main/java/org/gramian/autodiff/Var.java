@@ -256,10 +256,8 @@ public final class Var {
                 List<@Nullable Tensor> ofParameters = tape.parameterGradients(
                         List.of(weight, bias),
                         List.of(g, value),
-                        () -> list(
-                                wanted[1] ? g.transpose().matmul(value) : null, wanted[2] ? g.columnSums() : null));
-                return list(
-                        wanted[0] ? g.matmul(weight.value) : null, ofParameters.get(0), ofParameters.get(1));
+                        () -> list(wanted[1] ? g.transpose().matmul(value) : null, wanted[2] ? g.columnSums() : null));
+                return list(wanted[0] ? g.matmul(weight.value) : null, ofParameters.get(0), ofParameters.get(1));
             });
         });
     }

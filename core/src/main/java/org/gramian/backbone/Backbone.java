@@ -18,6 +18,7 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.network.NetworkLayer;
+import org.gramian.backbone.network.Rewriting;
 import org.gramian.backbone.onnx.OnnxGraph;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
@@ -79,6 +80,18 @@ public final class Backbone {
         return name.contains(AND)
                 ? new Backbone(name, BackbonePart.joint(name), Optional.empty())
                 : of(Backbones.network(name), Optional.empty());
+    }
+
+    /**
+     * Returns this backbone with other layers computed by {@link #apply} and {@link #after}; {@link #trace} computes the original
+     * ones.
+     *
+     * @param rewriting replaces layers by others with the same parameters and results; these types are internal to Gramian
+     */
+    @SuppressWarnings("exports")
+    public Backbone rewritten(Rewriting rewriting) {
+        return new Backbone(
+                name, parts.stream().map(part -> part.rewritten(rewriting)).toList(), definition);
     }
 
     /** Returns the networks of a joint backbone, each with its feature layers; else this backbone alone. */
@@ -447,7 +460,7 @@ public final class Backbone {
         if (cut.takes(all.get(next - 1))) {
             taken.add(maps);
         }
-        return only().run(all.subList(next, all.size()), maps, taken, parameters, null);
+        return only().after(all.subList(next, all.size()), maps, taken, parameters);
     }
 
     /**

@@ -12,10 +12,9 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
-import org.gramian.backbone.network.Conv;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.NetworkLayer.Chain;
-import org.gramian.backbone.network.NetworkLayer.Pool;
+import org.gramian.backbone.network.Rewriting;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -28,9 +27,21 @@ import org.jspecify.annotations.Nullable;
  *     prefix.name}; empty for a backbone of one network
  * @param cut feature layers
  * @param given preprocessing of the images that arrive, which a joint backbone has once
+ * @param rewriting replaces layers
+ * @param computed layers up to the last feature layer after the rewriting
  */
-record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
+record BackbonePart(
+        String prefix, LayerSelection cut, Preprocessing given, Rewriting rewriting, List<NetworkLayer> computed) {
     private static final int MOST_NETWORKS = 3;
+
+    /** Creates a part that computes its layers as they are. */
+    BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
+        this(prefix, cut, given, (layers, _) -> layers, cut.stages());
+    }
+
+    BackbonePart rewritten(Rewriting replacement) {
+        return new BackbonePart(prefix, cut, given, replacement, replacement.apply(cut.stages(), cut::takes));
+    }
 
     /** Returns the networks of a joint backbone, cut at their default layers. */
     static List<BackbonePart> joint(String name) {
@@ -116,7 +127,7 @@ record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
     /** Computes the features of images {@code [n, 3, h, w]}. */
     Var apply(Var images, Bindings parameters, @Nullable BiConsumer<String, Var> listener) {
         Bindings own = prefix.isEmpty() ? parameters : parameters.under(prefix);
-        return run(cut.stages(), adapted(images), new ArrayList<>(), own, listener);
+        return run(listener == null ? computed : cut.stages(), adapted(images), new ArrayList<>(), own, listener);
     }
 
     /** Returns weights and biases of the convolutions with a batch norm, the norm folded into them. */
@@ -149,8 +160,13 @@ record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
         return Var.concat(channels, 1);
     }
 
+    /** Computes the features from the output of a layer, by the layers after it. */
+    Var after(List<NetworkLayer> stages, Var maps, List<Var> taken, Bindings parameters) {
+        return run(rewriting.apply(stages, cut::takes), maps, taken, parameters, null);
+    }
+
     /** Computes the features from the input of a layer and the feature layers before it. */
-    Var run(
+    private Var run(
             List<NetworkLayer> stages,
             Var start,
             List<Var> taken,
@@ -162,20 +178,8 @@ record BackbonePart(String prefix, LayerSelection cut, Preprocessing given) {
         Var state = start;
         Shape maps =
                 Shape.of(start.shape().at(1), start.shape().at(2), start.shape().at(3));
-        for (int i = 0; i < stages.size(); i++) {
-            NetworkLayer stage = stages.get(i);
-            boolean passes = listener == null && !cut.takes(stage) && i + 1 < stages.size();
-            if (passes
-                    && stage instanceof Conv conv
-                    && stages.get(i + 1) instanceof Pool pool
-                    && pool.kind() == Pool.Kind.MAX) { // in one node, which need not keep the maps before the pooling
-                state = conv.apply(state, parameters, pool.window());
-                maps = stage.output(maps);
-                stage = pool;
-                i++;
-            } else {
-                state = stage.apply(state, parameters);
-            }
+        for (NetworkLayer stage : stages) {
+            state = stage.apply(state, parameters);
             maps = stage.output(maps);
             if (listener != null) {
                 listener.accept(layer(stage.name()), stage.features(state, maps));

@@ -12,6 +12,7 @@ import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.network.NetworkLayer;
 import org.gramian.backbone.network.NetworkLayer.Chain;
+import org.gramian.backbone.network.Rewriting;
 import org.gramian.tensor.Shape;
 
 /**
@@ -36,6 +37,7 @@ public final class Tail {
     private final LayerSelection cut;
     private final Chain stages;
     private final boolean resized;
+    private final List<NetworkLayer> computed;
 
     /**
      * Creates the tail of a network.
@@ -44,6 +46,10 @@ public final class Tail {
      *     follow need more than the feature maps
      */
     Tail(LayerSelection cut) {
+        this(cut, (layers, _) -> layers);
+    }
+
+    private Tail(LayerSelection cut, Rewriting rewriting) {
         List<NetworkLayer> following = cut.following();
         boolean scored = !following.isEmpty() && following.getLast().name().equals(Backbone.LOGITS);
         if (!scored || following.size() == 1) {
@@ -61,6 +67,17 @@ public final class Tail {
         this.cut = cut;
         this.stages = new Chain("tail", following.subList(0, following.size() - 1));
         this.resized = cut.resizes();
+        this.computed = rewriting.apply(stages.stages(), _ -> false);
+    }
+
+    /**
+     * Returns this tail with other layers computed by {@link #apply}.
+     *
+     * @param replacement replaces layers by others with the same parameters and results; these types are internal to Gramian
+     */
+    @SuppressWarnings("exports")
+    public Tail rewritten(Rewriting replacement) {
+        return new Tail(cut, replacement);
     }
 
     /** Returns the name of the network, such as {@code googlenet}. */
@@ -173,7 +190,7 @@ public final class Tail {
         int mark = tape.mark();
         Shape entering = entering(shape.at(2), shape.at(3));
         Var x = resized ? Interpolation.undoResize(maps, entering.at(1), entering.at(2)) : maps;
-        for (NetworkLayer stage : stages.stages()) {
+        for (NetworkLayer stage : computed) {
             x = stage.apply(x, parameters);
             tape.keepOnly(x, mark);
         }

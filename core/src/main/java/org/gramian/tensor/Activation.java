@@ -26,8 +26,8 @@ public enum Activation {
      */
     HARD_SWISH;
 
-    final float low;
-    final float high;
+    private final float low;
+    private final float high;
 
     /** Creates {@code min(max(x, low), high)}. */
     Activation(float low, float high) {
@@ -62,19 +62,24 @@ public enum Activation {
         };
     }
 
-    /** Returns whether it is {@code min(max(x, low), high)}, which CUDA kernels fuse with other operators. */
-    boolean clamps() {
+    /** Returns whether it is {@code min(max(x, low), high)}. */
+    public boolean isClamp() {
         return !Float.isNaN(low);
+    }
+
+    /** Returns the lower bound of a clamp. */
+    public float low() {
+        return low;
+    }
+
+    /** Returns the upper bound of a clamp. */
+    public float high() {
+        return high;
     }
 
     /** Returns whether {@link #backward} needs the input x instead of the value y. */
     public boolean needsInput() {
         return this == SILU || this == HARD_SWISH;
-    }
-
-    /** Returns the bits of the upper bound in bfloat16, above those of all finite numbers if there is none. */
-    int highBits() {
-        return high == Float.POSITIVE_INFINITY ? 0x8000 : Float.floatToIntBits(high) >>> 16;
     }
 
     /** Computes {@code f(x)}; returns x itself for the identity. */

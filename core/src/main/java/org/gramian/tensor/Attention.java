@@ -1,30 +1,15 @@
 package org.gramian.tensor;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.gramian.tensor.DeviceFunctions.concat;
-import static org.gramian.tensor.DeviceFunctions.tensors;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
-import java.util.Objects;
+import java.util.List;
 import java.util.Optional;
-import org.gramian.tensor.library.Libtorch;
-import org.gramian.tensor.library.NativeErrors;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /**
  * Scaled dot-product attention {@code softmax(q·kᵀ·scale)·v} (Vaswani et al., "Attention Is All You Need", NIPS 2017,
  * equation 1).
  *
- * <p>libtorch's fused attention computes blocks of the matrix of weights and keeps none of it (Dao et al.,
- * "FlashAttention", NeurIPS 2022; Dao, "FlashAttention-2", ICLR 2024). It is used on the CPU, and on a GPU for {@link DType#BF16}
- * and {@link DType#F16}, heads of at most 128 channels and multiples of 8, and compute capability 8.0 or later. Otherwise, and with
- * deterministic algorithms, since its gradient of the queries sums blocks in any order, the weights {@code [n, h, t, s]} are kept
- * there. Softmax sums in float32.
+ * <p>On the CPU libtorch's fused operator computes blocks of the matrix of weights and keeps none of it (Dao et al.,
+ * "FlashAttention", NeurIPS 2022). Elsewhere the weights {@code [n, h, t, s]} are kept. Softmax sums in float32.
  *
  * @param scale factor, usually {@code 1/√e}
  */
@@ -52,13 +37,28 @@ public record Attention(double scale) {
                 throw Checks.mismatch("attention", query, key, "expected [n, h, t, e] and [n, h, s, e]");
             }
         }
+
+        /** Views joint queries, keys and values {@code [n, t, 3·h·e]} as three tensors {@code [n, h, t, e]}. */
+        public static Inputs of(Tensor joint, int heads) {
+            long width = joint.size(2) / 3;
+            List<Tensor> parts = Stream.of(0, 1, 2)
+                    .map(i -> joint.slice(2, i * width, (i + 1) * width))
+                    .map(part -> part.split(2, heads, width / heads).transpose(1, 2))
+                    .toList();
+            return new Inputs(parts.get(0), parts.get(1), parts.get(2));
+        }
+    }
+
+    /** Joins heads {@code [n, h, t, e]} to {@code [n, t, h·e]}. */
+    public static Tensor merged(Tensor heads) {
+        return heads.transpose(1, 2).reshape(heads.size(0), heads.size(2), heads.size(1) * heads.size(3));
     }
 
     /**
      * Attention with what its gradient needs.
      *
      * @param value {@code [n, h, t, e]}
-     * @param saved logarithms of the sums of softmax {@code [n, h, t]} of fused attention, else the weights
+     * @param saved logarithms of the sums of softmax {@code [n, h, t]} of a fused operator, else the weights
      */
     public record Attended(Tensor value, Tensor saved) {}
 
@@ -72,9 +72,6 @@ public record Attention(double scale) {
         if (x.query.device().kind() == Device.Kind.CPU) {
             Tensor[] results = Operators.CPU.results(2, x.query, x.key, x.value, 0.0, false, null, Optional.of(scale));
             return new Attended(results[0], results[1]);
-        }
-        if (Flash.suits(x)) {
-            return Flash.forward(x, scale);
         }
         Tensor scores = x.query.mul(scale).matmul(x.key.transpose());
         Tensor weights = scores.softmax();
@@ -91,9 +88,6 @@ public record Attention(double scale) {
         if (g.device().kind() == Device.Kind.CPU) {
             return Operators.CPU_BACKWARD.results(
                     3, g, x.query, x.key, x.value, of.value, of.saved, 0.0, false, null, Optional.of(scale));
-        }
-        if (of.saved.shape().rank() == 3) {
-            return Flash.backward(g, x, of, scale);
         }
         Tensor weights = of.saved;
         Tensor ofWeights = g.matmul(x.value.transpose());
@@ -112,113 +106,5 @@ public record Attention(double scale) {
      */
     public static Tensor softmaxBackward(Tensor g, Tensor y) {
         return Operators.SOFTMAX_BACKWARD.call(g, y, -1L, (long) y.type().code());
-    }
-
-    /** Fused attention of a GPU by C functions: the dispatcher of libtorch 2.7 cannot return its integer results. */
-    private static final class Flash {
-        /** Takes q, k, v, dropout, whether causal, whether to debug, the scale and nine results, null where not wanted. */
-        private static final MethodHandle FORWARD = DeviceFunctions.function(
-                "aoti_torch_cuda__scaled_dot_product_flash_attention",
-                concat(concat(tensors(3), JAVA_DOUBLE, JAVA_INT, JAVA_INT), tensors(1 + 9)));
-
-        /**
-         * Takes g, q, k, v, the value, the logarithms, starts of sequences of q and k, their lengths, dropout, whether
-         * causal, two tensors of a random state, the scale and three results.
-         */
-        private static final MethodHandle BACKWARD = DeviceFunctions.function(
-                "aoti_torch_cuda__scaled_dot_product_flash_attention_backward",
-                concat(concat(tensors(8), JAVA_LONG, JAVA_LONG, JAVA_DOUBLE, JAVA_INT), tensors(2 + 1 + 3)));
-
-        /** Handle on an undefined tensor: sequences of one length have no starts, and without dropout nothing is random. */
-        private static final MemorySegment UNDEFINED = undefined();
-
-        private static final MemorySegment NONE = MemorySegment.NULL;
-        private static final int LARGEST_HEAD = 128;
-
-        private static MemorySegment undefined() {
-            MethodHandle create = DeviceFunctions.function("aoti_torch_new_uninitialized_tensor", ADDRESS);
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment word = arena.allocate(ADDRESS);
-                NativeErrors.check((int) create.invokeExact(word), "undefined tensor");
-                return word.get(ADDRESS, 0);
-            } catch (Throwable thrown) {
-                throw NativeErrors.wrap(thrown);
-            }
-        }
-
-        static boolean suits(Inputs x) {
-            Tensor q = x.query;
-            return (q.type() == DType.BF16 || q.type() == DType.F16)
-                    && q.size(3) % 8 == 0
-                    && q.size(3) <= LARGEST_HEAD
-                    && q.shape().elements() > 0
-                    && x.key.shape().elements() > 0
-                    && isAligned(q)
-                    && isAligned(x.key)
-                    && isAligned(x.value)
-                    && !Libtorch.load().math().reproducible()
-                    && CudaProgram.hasBfloat16TensorCores(q.device());
-        }
-
-        /** Returns whether every row of a head begins at a multiple of 16 bytes. */
-        private static boolean isAligned(Tensor heads) {
-            long[] strides = heads.strides();
-            return strides[3] == 1
-                    && strides[0] % 8 == 0
-                    && strides[1] % 8 == 0
-                    && strides[2] % 8 == 0
-                    && CudaProgram.isAligned(heads);
-        }
-
-        static Attended forward(Inputs x, double scale) {
-            @Nullable
-            Tensor[] results = DeviceFunctions.results(
-                    "attention",
-                    2,
-                    (arena, out) -> {
-                        MemorySegment q = x.query.handle();
-                        MemorySegment k = x.key.handle();
-                        MemorySegment v = x.value.handle();
-                        MemorySegment factor = arena.allocateFrom(JAVA_DOUBLE, scale);
-                        MemorySegment sums = out.asSlice(8);
-                        return (int) FORWARD.invokeExact(
-                                q, k, v, 0.0, 0, 0, factor, out, sums, NONE, NONE, NONE, NONE, NONE, NONE, NONE);
-                    },
-                    x.query,
-                    x.key,
-                    x.value);
-            return new Attended(Objects.requireNonNull(results[0]), Objects.requireNonNull(results[1]));
-        }
-
-        static Tensor[] backward(Tensor g, Inputs x, Attended of, double scale) {
-            @Nullable
-            Tensor[] results = DeviceFunctions.results(
-                    "backward of attention",
-                    3,
-                    (arena, out) -> {
-                        MemorySegment up = g.handle();
-                        MemorySegment q = x.query.handle();
-                        MemorySegment k = x.key.handle();
-                        MemorySegment v = x.value.handle();
-                        MemorySegment y = of.value.handle();
-                        MemorySegment sums = of.saved.handle();
-                        long t = x.query.size(2);
-                        long s = x.key.size(2);
-                        MemorySegment factor = arena.allocateFrom(JAVA_DOUBLE, scale);
-                        MemorySegment dk = out.asSlice(8);
-                        MemorySegment dv = out.asSlice(16);
-                        MemorySegment none = UNDEFINED;
-                        return (int) BACKWARD.invokeExact(
-                                up, q, k, v, y, sums, none, none, t, s, 0.0, 0, none, none, factor, out, dk, dv);
-                    },
-                    g,
-                    x.query,
-                    x.key);
-            return new Tensor[] {
-                Objects.requireNonNull(results[0]),
-                Objects.requireNonNull(results[1]),
-                Objects.requireNonNull(results[2])
-            };
-        }
     }
 }

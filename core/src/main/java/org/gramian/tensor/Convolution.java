@@ -6,8 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.List;
-import java.util.Optional;
 import org.gramian.tensor.Window.Pair;
 import org.gramian.tensor.library.Libtorch;
 import org.jspecify.annotations.Nullable;
@@ -48,17 +46,6 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
             @Nullable Tensor weight,
             @Nullable Tensor bias) {}
 
-    /**
-     * Filters in the form in which they are applied.
-     *
-     * @param weight result of {@link #prepared}
-     * @param bias {@code [k]} of the type of the maps, or F32 for BF16 maps; or null
-     */
-    public record Prepared(Tensor weight, @Nullable Tensor bias) {}
-
-    /** Feature maps and weights of a convolution. */
-    public record Inputs(Tensor maps, Tensor weight) {}
-
     /** Returns a convolution of stride 1 without padding and with one group. */
     public static Convolution plain() {
         return new Convolution(1, 0, 1);
@@ -95,116 +82,6 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
     }
 
     /**
-     * Returns the weights in the fastest form for bfloat16 maps: bfloat16 and channels last for tensor cores, unchanged
-     * for {@link CudaProgram} kernels. Other weights are returned unchanged.
-     */
-    public Tensor prepared(Tensor weight, Tensor maps) {
-        boolean mixed = maps.type() == DType.BF16 && weight.type() == DType.F32;
-        if (!mixed || DepthwiseKernels.suit(maps, weight, this)) {
-            return weight.forTensorCores();
-        }
-        return FilterKernels.suit(maps, weight)
-                ? FilterKernels.rounded(weight)
-                : weight.to(DType.BF16).forTensorCores();
-    }
-
-    /** Returns the gradient of weights from that of {@linkplain #prepared prepared} ones: contiguous and of their type. */
-    public static Tensor ofWeight(Tensor gradient, Tensor weight) {
-        return FilterKernels.suit(gradient, weight)
-                ? FilterKernels.widened(gradient)
-                : gradient.contiguous().to(weight.type());
-    }
-
-    /** Returns the type in which {@link #apply(Tensor, Tensor, Tensor, Tensor, Activation)} takes biases without converting them. */
-    public static DType biasType(Tensor maps, Activation activation) {
-        return maps.type() != DType.BF16 || isFused(maps, activation) ? maps.type() : DType.F32;
-    }
-
-    /**
-     * Computes {@code activation(apply(maps, weight, bias) + residual)}, fused where kernels exist.
-     *
-     * @param weight result of {@link #prepared}
-     * @param bias of the type of the maps, or F32 for BF16 maps
-     * @param residual {@code [n, k, h', w']}, or null
-     */
-    public Tensor apply(
-            Tensor maps, Tensor weight, @Nullable Tensor bias, @Nullable Tensor residual, Activation activation) {
-        if (residual == null) {
-            return apply(maps, weight, bias, activation);
-        }
-        if (bias != null && isFused(maps, activation) && !DepthwiseKernels.suit(maps, weight, this)) {
-            Tensor rounded = bias.to(weight.type());
-            checkAll(maps, weight, rounded);
-            return Fused.CONVOLUTION_ADD_RELU.call(
-                    maps,
-                    weight,
-                    residual,
-                    null, // factor of the residual: 1
-                    Optional.of(rounded),
-                    stride.toLongs(),
-                    padding.toLongs(),
-                    dilation.toLongs(),
-                    (long) groups);
-        }
-        if (bias != null && activation.clamps() && FeatureMapKernels.suitBias(maps, weight, bias)) {
-            return FeatureMapKernels.addBias(apply(maps, weight, null, Activation.NONE), bias, residual, activation);
-        }
-        return activation.inPlace(apply(maps, weight, bias, Activation.NONE).add(residual));
-    }
-
-    /**
-     * Computes {@code activation(apply(maps, weight, bias))}, fused where kernels exist.
-     *
-     * @param weight result of {@link #prepared}
-     * @param bias of the type of the maps, or F32 for BF16 maps
-     */
-    public Tensor apply(Tensor maps, Tensor weight, @Nullable Tensor bias, Activation activation) {
-        if (!activation.clamps()) {
-            return activation.inPlace(apply(maps, weight, bias, Activation.NONE));
-        }
-        if (DepthwiseKernels.suit(maps, weight, this) && (bias == null || bias.type() == DType.F32)) {
-            return DepthwiseKernels.apply(maps, weight, bias, this, activation);
-        }
-        if (StemKernels.suit(maps, weight, this)) {
-            check(maps, weight);
-            return StemKernels.apply(maps, weight, bias == null ? null : exact(bias, weight), this, activation);
-        }
-        if (bias == null) {
-            return activation.inPlace(apply(maps, weight, null));
-        }
-        boolean fused = isFused(maps, activation);
-        if (!fused && FeatureMapKernels.suitBias(maps, weight, bias)) {
-            return FeatureMapKernels.addBias(apply(maps, weight, null), bias, null, activation);
-        }
-        Tensor rounded = bias.to(weight.type());
-        checkAll(maps, weight, rounded);
-        if (fused) {
-            return Fused.CONVOLUTION_RELU.call(
-                    maps, weight, Optional.of(rounded), stride.toLongs(), padding.toLongs(), dilation.toLongs(), (long)
-                            groups);
-        }
-        return activation.inPlace(apply(maps, weight, rounded));
-    }
-
-    /** Returns a bias in a type that own kernels take: bfloat16 or float32. */
-    private static Tensor exact(Tensor bias, Tensor weight) {
-        checkBias(weight, bias);
-        return bias.type() == DType.BF16 ? bias : bias.to(DType.F32);
-    }
-
-    private static boolean isFused(Tensor input, Activation activation) {
-        return activation == Activation.RELU
-                && input.type() == DType.BF16
-                && input.device().kind() == Device.Kind.CUDA
-                && Libtorch.load().hasLists();
-    }
-
-    private static final class Fused {
-        static final Operator CONVOLUTION_RELU = Operator.of("cudnn_convolution_relu");
-        static final Operator CONVOLUTION_ADD_RELU = Operator.of("cudnn_convolution_add_relu");
-    }
-
-    /**
      * Computes the gradients of {@link #apply}; that of the weights may be in channels-last format.
      *
      * @param gradient gradient of the result {@code [n, k, h', w']}
@@ -212,12 +89,6 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
      */
     public Gradients backward(Tensor gradient, Tensor maps, Tensor weight, boolean[] wanted) {
         checkGradient(gradient, maps, weight);
-        if (DepthwiseKernels.suit(maps, weight, this)) {
-            return new Gradients(
-                    wanted[0] ? DepthwiseKernels.backwardInput(gradient, maps.shape(), weight, this) : null,
-                    wanted[1] ? DepthwiseKernels.backwardWeight(gradient, maps, weight, this) : null,
-                    wanted[2] ? gradient.sum(0, 2, 3).reshape(weight.size(0)) : null);
-        }
         check(maps, weight);
         Tensor input = inFastestFormat(maps, weight);
         @Nullable
@@ -247,105 +118,6 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
                 input,
                 weight);
         return new Gradients(gradients[0], gradients[1], gradients[2]);
-    }
-
-    /**
-     * Gradient before an activation.
-     *
-     * @param gradient {@code [n, k, h', w']}
-     * @param partial partial sums per channel {@code [p, k]} in float32, or null if no kernel computes them in the same pass
-     */
-    public record Upstream(Tensor gradient, @Nullable Tensor partial) {
-        /**
-         * Computes the gradient from that of the activated result.
-         *
-         * @param gradient gradient of the activated result
-         * @param other second summand of that gradient, or null
-         * @param value activated result {@code [n, k, h', w']}, or the result before the activation if it {@linkplain
-         *     Activation#needsInput needs} that
-         * @param wanted whether the sums are needed
-         */
-        public static Upstream of(
-                Tensor gradient, @Nullable Tensor other, Tensor value, Activation activation, boolean wanted) {
-            boolean fused = wanted
-                    && activation.clamps()
-                    && gradient.type() == value.type()
-                    && FeatureMapKernels.suitSums(value);
-            if (fused) {
-                FeatureMapKernels.GradientWithSums passed =
-                        FeatureMapKernels.activationBackward(gradient, other, value, activation);
-                return new Upstream(passed.input(), passed.partial());
-            }
-            // else every layer below would convert it
-            Tensor g = (other == null ? gradient : gradient.add(other)).forTensorCores();
-            if (!activation.clamps()) {
-                return of(activation.backward(g, value), null, value, Activation.NONE, wanted);
-            }
-            return new Upstream(activation.backward(g, value), null);
-        }
-
-        /**
-         * Computes the gradient from that of max pooling of the activated result. A maximum is the activated value at its
-         * position, so the derivative of the activation is applied to the pooled gradient, which is smaller.
-         *
-         * @param gradient gradient of the maxima
-         * @param other second summand of that gradient, or null
-         * @param maxima pooled values and their indices
-         * @param pool window of the pooling
-         * @param result activated result {@code [n, k, h', w']} before the pooling; only its shape is used if the maxima
-         *     {@linkplain Window.Maxima#needMaps do not need} more
-         * @param activation activation whose derivative follows from its value
-         * @param wanted whether the sums are needed
-         */
-        public static Upstream ofPooled(
-                Tensor gradient,
-                @Nullable Tensor other,
-                Window.Maxima maxima,
-                Window pool,
-                Tensor result,
-                Activation activation,
-                boolean wanted) {
-            Upstream pooled = of(gradient, other, maxima.values(), activation, wanted);
-            return new Upstream(pool.maxBackward(pooled.gradient, result, maxima.places()), pooled.partial);
-        }
-
-        /** Returns the gradient, and the partial sums if there are any. */
-        public List<Tensor> tensors() {
-            return partial == null ? List.of(gradient) : List.of(gradient, partial);
-        }
-    }
-
-    /**
-     * Computes the gradients of {@link #apply}.
-     *
-     * @param upstream gradient of the result
-     * @param wanted which of the gradients of input, weight and bias to compute
-     */
-    public Gradients backward(Upstream upstream, Inputs inputs, boolean[] wanted) {
-        Tensor sums = wanted[2] && upstream.partial != null ? FeatureMapKernels.sumOverRows(upstream.partial) : null;
-        boolean[] others = {wanted[0], wanted[1], wanted[2] && sums == null};
-        Gradients gradients = backward(upstream.gradient, inputs.maps, inputs.weight, others);
-        return new Gradients(gradients.input, gradients.weight, sums == null ? gradients.bias : sums);
-    }
-
-    /**
-     * Computes the gradients of the filters alone of {@link #apply} followed by an activation, in one pass over the gradient of the
-     * result, where kernels do so: for maps with few channels.
-     *
-     * @param gradient gradient of the activated result
-     * @param other second summand of that gradient, or null
-     * @param value activated result {@code [n, k, h', w']}
-     */
-    public Optional<Gradients> backwardOfFilters(
-            Tensor gradient, @Nullable Tensor other, Tensor value, Inputs inputs, Activation activation) {
-        if (!activation.clamps()
-                || gradient.type() != DType.BF16
-                || !StemKernels.suit(inputs.maps, inputs.weight, this)) {
-            return Optional.empty();
-        }
-        checkGradient(gradient, inputs.maps, inputs.weight);
-        Tensor y = activation == Activation.NONE ? null : value;
-        return Optional.of(StemKernels.backward(gradient, other, y, inputs, this, activation));
     }
 
     /** Returns the output shape for shapes of maps and weights. */
@@ -396,13 +168,9 @@ public record Convolution(Pair stride, Pair padding, Pair dilation, int groups) 
         check(input, weight);
         if (bias != null) {
             Checks.sameKind("conv2d", weight, bias);
-            checkBias(weight, bias);
-        }
-    }
-
-    private static void checkBias(Tensor weight, Tensor bias) {
-        if (!bias.shape().equals(Shape.of(weight.size(0)))) {
-            throw Checks.mismatch("conv2d", weight, bias, "expected one bias per output channel");
+            if (!bias.shape().equals(Shape.of(weight.size(0)))) {
+                throw Checks.mismatch("conv2d", weight, bias, "expected one bias per output channel");
+            }
         }
     }
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * optional, {@link Optional} a present one in malloc'd memory that the dispatcher frees, and, from libtorch 2.10 on,
  * {@code long[]} and {@link String} are handles on a list and a text.
  */
-final class Operator {
+public final class Operator {
     private static final int STACK = 16;
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Libtorch LIBTORCH = Libtorch.load();
@@ -68,21 +68,22 @@ final class Operator {
     }
 
     /** Returns the operator {@code aten::name.overload}; the default overload is empty. */
-    static Operator of(String name, String overload) {
+    public static Operator of(String name, String overload) {
         return new Operator(name, overload);
     }
 
-    static Operator of(String name) {
+    /** Returns the operator {@code aten::name} without an overload. */
+    public static Operator of(String name) {
         return new Operator(name, "");
     }
 
     /** Calls an operator of one result. */
-    Tensor call(@Nullable Object... arguments) {
+    public Tensor call(@Nullable Object... arguments) {
         return results(1, arguments)[0];
     }
 
     /** Calls an in-place operator and returns its first argument. */
-    Tensor inPlace(Tensor target, @Nullable Object... others) {
+    public Tensor inPlace(Tensor target, @Nullable Object... others) {
         @Nullable Object[] arguments = new @Nullable Object[others.length + 1];
         arguments[0] = target;
         System.arraycopy(others, 0, arguments, 1, others.length);
@@ -91,7 +92,7 @@ final class Operator {
     }
 
     /** Calls an operator of several results. */
-    Tensor[] results(int count, @Nullable Object... arguments) {
+    public Tensor[] results(int count, @Nullable Object... arguments) {
         MemorySegment stack = invoke(count, arguments);
         MemorySegment[] handles = new MemorySegment[count];
         for (int i = 0; i < count; i++) {

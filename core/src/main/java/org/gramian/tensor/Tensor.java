@@ -143,7 +143,8 @@ public final class Tensor implements AutoCloseable {
         return shape.at(dimension);
     }
 
-    long[] strides() {
+    /** Returns the distances between adjacent elements along each dimension, in elements. */
+    public long[] strides() {
         return strides.clone();
     }
 
@@ -162,7 +163,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     /** Returns whether the elements are stored without gaps, in any order of dimensions. */
-    boolean isDense() {
+    public boolean isDense() {
         int[] order = IntStream.range(0, strides.length)
                 .boxed()
                 .filter(i -> shape.at(i) != 1)
@@ -177,6 +178,11 @@ public final class Tensor implements AutoCloseable {
             step *= shape.at(i);
         }
         return true;
+    }
+
+    /** Returns whether feature maps {@code [n, c, h, w]} are stored without gaps and with channels last. */
+    public boolean isChannelsLast() {
+        return strides.length == 4 && Arrays.equals(strides, shape.channelsLastStrides());
     }
 
     MemorySegment handle() {
@@ -203,6 +209,11 @@ public final class Tensor implements AutoCloseable {
                     + " with strides " + Arrays.toString(strides));
         }
         return Native.data(handle()).reinterpret(shape.elements() * type.bytes());
+    }
+
+    /** Returns the address of the first element in the memory of its device. */
+    public long address() {
+        return Native.data(handle()).address();
     }
 
     /** Returns the elements as doubles in row-major order, from any device and numeric type. */
@@ -368,9 +379,6 @@ public final class Tensor implements AutoCloseable {
      * positive, 0 elsewhere. On the CPU an infinite {@code g} becomes NaN where {@code y} is 0.
      */
     public Tensor reluBackward(Tensor y) {
-        if (ElementwiseKernels.suit(this, y)) {
-            return ElementwiseKernels.reluBackward(this, y, Activation.RELU);
-        }
         return y.sign().mulInPlace(this); // a quarter of the time of where(y > 0, g, 0) on the CPU
     }
 
@@ -379,9 +387,6 @@ public final class Tensor implements AutoCloseable {
      * strictly between 0 and 6, 0 elsewhere.
      */
     public Tensor relu6Backward(Tensor y) {
-        if (ElementwiseKernels.suit(this, y)) {
-            return ElementwiseKernels.reluBackward(this, y, Activation.RELU6);
-        }
         try (Scope scope = Scope.open()) {
             Tensor inside = y.mul(-1).add(6).mulInPlace(y); // (6 − y)·y is positive strictly between the bounds only
             return scope.keep(inside.sign().mulInPlace(this));
@@ -535,7 +540,7 @@ public final class Tensor implements AutoCloseable {
      * Computes the product of two matrices in another type. On a GPU the float32 product of 16-bit matrices is not rounded to
      * 16 bits (libtorch 2.10 and later).
      */
-    Tensor matmul(Tensor b, DType wanted) {
+    public Tensor matmul(Tensor b, DType wanted) {
         boolean direct = wanted == DType.F32
                 && (type == DType.BF16 || type == DType.F16)
                 && device.kind() == Device.Kind.CUDA
@@ -657,7 +662,7 @@ public final class Tensor implements AutoCloseable {
 
     /** Sums the columns of a matrix {@code [m, c]}; returns {@code [c]}. */
     public Tensor columnSums() {
-        return FeatureMapKernels.suitSumOverRows(this) ? FeatureMapKernels.sumOverRows(this) : sum(0).reshape(size(1));
+        return sum(0).reshape(size(1));
     }
 
     /**
@@ -954,15 +959,6 @@ public final class Tensor implements AutoCloseable {
         Checks.rank("channels last", this, 4);
         boolean done = Arrays.equals(strides, shape.channelsLastStrides());
         return done ? this : Operators.CONTIGUOUS.call(this, CHANNELS_LAST);
-    }
-
-    /**
-     * Returns bfloat16 feature maps or filters of a GPU in channels-last format, which tensor cores need; other tensors
-     * unchanged.
-     */
-    public Tensor forTensorCores() {
-        boolean wanted = type == DType.BF16 && device.kind() == Device.Kind.CUDA;
-        return wanted ? channelsLast() : this;
     }
 
     @Override

@@ -33,7 +33,7 @@ public final class Tensors {
     }
 
     /** Creates a tensor with uninitialized elements, with the strides of another tensor. */
-    static Tensor emptyLike(Tensor other) {
+    public static Tensor emptyLike(Tensor other) {
         return new Tensor(Native.empty(other.shape(), other.strides(), other.type(), other.device()));
     }
 
@@ -41,7 +41,7 @@ public final class Tensors {
      * Creates feature maps {@code [batch, channels, height, width]} with uninitialized elements, channels last in
      * memory.
      */
-    static Tensor emptyChannelsLast(Shape shape, DType type, Device device) {
+    public static Tensor emptyChannelsLast(Shape shape, DType type, Device device) {
         return new Tensor(Native.empty(shape, shape.channelsLastStrides(), type, device));
     }
 
@@ -151,13 +151,6 @@ public final class Tensors {
             }
             return scope.keep(doubles.to(type));
         }
-    }
-
-    /** Converts tensors to a type, float32 tensors of a GPU to {@link DType#BF16} in one pass over memory. */
-    public static List<Tensor> to(List<Tensor> sources, DType type) {
-        return type == DType.BF16 && ElementwiseKernels.suit(sources)
-                ? ElementwiseKernels.rounded(sources)
-                : sources.stream().map(source -> source.to(type)).toList();
     }
 
     /** Selects {@code a} where the condition holds, a number elsewhere. */

@@ -30,7 +30,8 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
             return Math.min(vertical, horizontal);
         }
 
-        long[] toLongs() {
+        /** Returns both values in this order. */
+        public long[] toLongs() {
             return new long[] {vertical, horizontal};
         }
 
@@ -40,12 +41,7 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     }
 
     /** Maximum of each window and its position, encoded for {@link #maxBackward}. */
-    public record Maxima(Tensor values, Tensor places) {
-        /** Returns whether {@link #maxBackward} reads more of the maps than their shape, so that they must be kept. */
-        public boolean needMaps() {
-            return places.type() != DType.U8;
-        }
-    }
+    public record Maxima(Tensor values, Tensor places) {}
 
     /** Returns a square window without padding. */
     public static Window of(int size, int stride) {
@@ -65,9 +61,6 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     /** Computes the maximum of each window. */
     public Maxima max(Tensor input) {
         check("max pooling", input);
-        if (FeatureMapKernels.suitMaxima(input, this)) {
-            return FeatureMapKernels.max(input, this);
-        }
         @Nullable
         Tensor[] results = DeviceFunctions.results(
                 "max pooling",
@@ -89,9 +82,6 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     public Tensor maxBackward(Tensor gradient, Tensor input, Tensor places) {
         checkBackward("backward of max pooling", gradient, input);
         Checks.sameShape("backward of max pooling", gradient, places);
-        if (places.type() == DType.U8) {
-            return FeatureMapKernels.maxBackward(gradient, input.shape(), places, this);
-        }
         return DeviceFunctions.result(
                 "backward of max pooling",
                 (arena, out) -> {

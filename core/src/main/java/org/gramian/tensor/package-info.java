@@ -18,10 +18,7 @@
  * {@link org.gramian.tensor.Window} and {@link org.gramian.tensor.Decompositions}. Each checks types and shapes before it
  * calls native code, and names itself and both shapes when they do not fit.
  *
- * <p>On a GPU, a {@link org.gramian.tensor.CudaProgram} holds CUDA kernels that replace several operators by one pass over
- * memory.
- *
- * <p>Internally, {@code Operator} calls ATen operators by name, and {@code DeviceFunctions} calls per-device C
+ * <p>An {@link org.gramian.tensor.Operator} calls an ATen operator by name; {@code DeviceFunctions} calls per-device C
  * functions for arguments that the dispatcher of libtorch 2.7 does not accept.
  */
 @NullMarked

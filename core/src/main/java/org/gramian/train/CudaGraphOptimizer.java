@@ -12,13 +12,13 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.layer.Retraction;
-import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.cuda.CudaProgram;
+import org.gramian.tensor.cuda.CudaProgram.LaunchConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,7 +58,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
         return groups.stream()
                 .flatMap(group -> group.parameters().all().stream())
                 .filter(parameter -> parameter.spec().role() != Role.FITTED)
-                .allMatch(parameter -> CudaProgram.suits(parameter.value())
+                .allMatch(parameter -> CudaProgram.isSupported(parameter.value())
                         && (parameter.spec().role() != Role.STIEFEL
                                 || options.stiefel().retraction() == Retraction.QR));
     }

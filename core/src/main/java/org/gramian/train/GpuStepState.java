@@ -1,20 +1,21 @@
 package org.gramian.train;
 
-import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.LaunchConfig;
+import java.util.Map;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.cuda.CudaProgram;
+import org.gramian.tensor.cuda.CudaProgram.LaunchConfig;
 
 /**
  * State of captured steps in GPU memory: learning rate, place in the epoch, losses and outcome. The host sets and reads it without
  * waiting between two steps.
  */
 public final class GpuStepState implements AutoCloseable {
-    static final CudaProgram PROGRAM = CudaProgram.beside(GpuStepState.class, "step.cu");
+    static final CudaProgram PROGRAM = CudaProgram.of(GpuStepState.class, "step.cu", Map.of());
 
     // Indices of the values in step.cu that the host sets or reads.
     private static final int WRONG = 1;

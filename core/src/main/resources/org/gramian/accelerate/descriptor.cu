@@ -25,7 +25,7 @@ __device__ unsigned int to_halves(float low, float high) {
     return (unsigned int) to_half(low) | (unsigned int) to_half(high) << 16;
 }
 
-__device__ void unpack(uint4 words, float* values) {
+__device__ void unpack_halves(uint4 words, float* values) {
     values[0] = to_float(words.x & 0xffffu);
     values[1] = to_float(words.x >> 16);
     values[2] = to_float(words.y & 0xffffu);
@@ -170,7 +170,7 @@ extern "C" __global__ void distances(const half_t* d, float* parts, int channels
         const uint4* row = (const uint4*) (d + ((long long) blockIdx.y * channels + i) * channels);
         for (int j = i / 8 + lane; j < channels / 8; j += 32) {
             float values[8];
-            unpack(row[j], values);
+            unpack_halves(row[j], values);
             #pragma unroll
             for (int e = 0; e < 8; e++) {
                 float root = values[e] * rsqrtf(values[e]);
@@ -211,7 +211,7 @@ extern "C" __global__ void gaussian(
     if (i == 0 && threadIdx.x == 0) factor[image] = f;
     for (int j = threadIdx.x % 32; j < channels / 8; j += 32) {
         float values[8];
-        unpack(row[j], values);
+        unpack_halves(row[j], values);
         #pragma unroll
         for (int e = 0; e < 8; e++) {
             float value = __expf(f * (values[e] < 0 ? 0 : values[e])); // NaN stays NaN
@@ -251,7 +251,7 @@ extern "C" __global__ void squares(const half_t* y, float* parts, int size, floa
         const uint4* row = (const uint4*) (y + ((long long) blockIdx.y * size + i) * size);
         for (int j = i / 8 + lane; j < size / 8; j += 32) {
             float values[8];
-            unpack(row[j], values);
+            unpack_halves(row[j], values);
             #pragma unroll
             for (int e = 0; e < 8; e++) {
                 int column = 8 * j + e;
@@ -427,8 +427,8 @@ extern "C" __global__ void laplacian(
     float gradients[8], kernels[8], sum = 0;
     #pragma unroll 2
     for (int j = lane; j < channels / 8; j += 32) {
-        unpack(g[row + j], gradients);
-        unpack(k[row + j], kernels);
+        unpack_halves(g[row + j], gradients);
+        unpack_halves(k[row + j], kernels);
         #pragma unroll
         for (int e = 0; e < 8; e++) {
             float value = fabsf(kernels[e] * gradients[e]);
@@ -441,8 +441,8 @@ extern "C" __global__ void laplacian(
     float diagonal[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     #pragma unroll 2
     for (int j = lane; j < channels / 8; j += 32) {
-        unpack(g[row + j], gradients);
-        unpack(k[row + j], kernels);
+        unpack_halves(g[row + j], gradients);
+        unpack_halves(k[row + j], kernels);
         #pragma unroll
         for (int e = 0; e < 8; e++) {
             float value = to_float(to_half(r * kernels[e] * gradients[e]));

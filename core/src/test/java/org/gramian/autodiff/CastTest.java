@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
-import java.util.Objects;
+import java.util.List;
 import java.util.SplittableRandom;
-import org.gramian.autodiff.FeatureMaps.Filters;
-import org.gramian.tensor.Activation;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -63,40 +63,29 @@ class CastTest {
         Tensor x = Tensors.gaussian(random, Shape.of(2, 3, 6, 7), DType.BF16);
         Tensor w = Tensors.gaussian(random, Shape.of(4, 3, 3, 3), DType.F32);
         Tensor b = Tensors.gaussian(random, Shape.of(4), DType.F32);
-        Tensor[] inside =
-                run(x, w, b, (maps, filters) -> FeatureMaps.convolve(maps, filters, convolution, Activation.RELU));
-        Tensor[] outside = run(
-                x, w, b, (maps, filters) -> FeatureMaps.convolve(maps, rounded(filters), convolution, Activation.RELU));
+        Tensor[] inside = run(x, w, b, v -> FeatureMaps.convolve(v.get(0), v.get(1), v.get(2), convolution));
+        Tensor[] outside = run(x, w, b, v -> {
+            Var weight = v.get(1).to(DType.BF16);
+            return FeatureMaps.convolve(v.get(0), weight, v.get(2).to(DType.BF16), convolution);
+        });
         for (int i = 0; i < inside.length; i++) {
             assertTensor(inside[i]).isIdenticalTo(outside[i]);
         }
         assertThat(inside).extracting(Tensor::type).containsExactly(DType.BF16, DType.BF16, DType.F32, DType.F32);
     }
 
-    private interface Convolving {
-        Var apply(Var maps, Filters filters);
-    }
-
-    private static Filters rounded(Filters filters) {
-        Var bias = Objects.requireNonNull(filters.bias());
-        return new Filters(filters.weight().to(DType.BF16), bias.to(DType.BF16));
-    }
-
     /** The value, and the gradients of maps, weights and biases. */
-    private static Tensor[] run(Tensor x, Tensor w, Tensor b, Convolving convolving) {
+    private static Tensor[] run(Tensor x, Tensor w, Tensor b, Function<List<Var>, Var> convolution) {
         try (Tape tape = Tape.recording()) {
-            Var maps = tape.variable(x);
-            Filters filters = new Filters(tape.variable(w), tape.variable(b));
-            Var y = convolving.apply(maps, filters);
+            List<Var> inputs = List.of(tape.variable(x), tape.variable(w), tape.variable(b));
+            Var y = convolution.apply(inputs);
             Tensor value = y.value().copy();
             Tensor upstream = Tensors.gaussian(new SplittableRandom(3), y.shape(), DType.BF16);
             try (Gradients gradients = tape.backward(y, upstream)) {
-                return new Tensor[] {
-                    value,
-                    gradients.of(maps).copy(),
-                    gradients.of(filters.weight()).copy(),
-                    gradients.of(Objects.requireNonNull(filters.bias())).copy()
-                };
+                return Stream.concat(
+                                Stream.of(value),
+                                inputs.stream().map(input -> gradients.of(input).copy()))
+                        .toArray(Tensor[]::new);
             }
         }
     }
@@ -106,8 +95,7 @@ class CastTest {
         try (Tape tape = Tape.inference()) {
             Var maps = tape.constant(Tensors.gaussian(new SplittableRandom(1), Shape.of(1, 2, 3, 3), DType.F64));
             Var weight = tape.constant(Tensors.gaussian(new SplittableRandom(1), Shape.of(1, 2, 3, 3), DType.F32));
-            assertThatThrownBy(() ->
-                            FeatureMaps.convolve(maps, new Filters(weight, null), Convolution.plain(), Activation.NONE))
+            assertThatThrownBy(() -> FeatureMaps.convolve(maps, weight, null, Convolution.plain()))
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("F64", "F32"));
         }

@@ -6,12 +6,10 @@ import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Arrays;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.UnaryOperator;
 import org.assertj.core.data.Offset;
-import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
@@ -86,58 +84,23 @@ class FunctionsTest {
         double[] points = {-40, -4, -1, 0, 0.5, 2.9, 5, 40};
         double[] values = Arrays.stream(points).map(f).toArray();
         double[] slopes = Arrays.stream(points).map(derivative).toArray();
-        for (UnaryOperator<Var> function :
-                List.<UnaryOperator<Var>>of(v -> v.activate(activation), v -> activated(v, activation))) {
-            Offset<Double> rounding = Offset.offset(1e-15);
-            assertThat(value(function, row(points)).toDoubles()).containsExactly(values, rounding);
-            assertThat(gradientOfSum(function, row(points)).toDoubles()).containsExactly(slopes, rounding);
-        }
-    }
-
-    /** The identity convolution, so that the activation alone is seen. */
-    private static Var activated(Var x, Activation activation) {
-        Var one = x.tape().constant(Tensors.full(1, Shape.of(1, 1, 1, 1), DType.F64, Device.CPU));
-        Var map = x.reshape(1, 1, 1, x.shape().elements());
-        return FeatureMaps.convolve(map, new Filters(one, null), Convolution.plain(), activation);
+        Offset<Double> rounding = Offset.offset(1e-15);
+        UnaryOperator<Var> function = v -> v.activate(activation);
+        assertThat(value(function, row(points)).toDoubles()).containsExactly(values, rounding);
+        assertThat(gradientOfSum(function, row(points)).toDoubles()).containsExactly(slopes, rounding);
     }
 
     @Test
     void relu6EndsAtSixAndItsDerivativeAtBothKinksIsZero() {
-        Tensor x = row(-1, -0.0, 0, 1e-300, 3, Math.nextDown(6.0), 6, 7);
-        assertThat(value(v -> activated(v, Activation.RELU6), x).toDoubles())
-                .containsExactly(0, 0, 0, 1e-300, 3, Math.nextDown(6.0), 6, 6);
-        assertThat(gradientOfSum(v -> activated(v, Activation.RELU6), x).toDoubles())
-                .containsExactly(0, 0, 0, 1, 1, 1, 0, 0);
-        assertThat(gradientOfSum(v -> activated(v, Activation.RELU), x).toDoubles())
-                .containsExactly(0, 0, 0, 1, 1, 1, 1, 1);
-        assertThat(gradientOfSum(v -> activated(v, Activation.NONE), x).toDoubles())
+        Tensor x = row(-1, 0, 1e-300, 3, Math.nextDown(6.0), 6, 7);
+        assertThat(value(v -> v.activate(Activation.RELU6), x).toDoubles())
+                .containsExactly(0, 0, 1e-300, 3, Math.nextDown(6.0), 6, 6);
+        assertThat(gradientOfSum(v -> v.activate(Activation.RELU6), x).toDoubles())
+                .containsExactly(0, 0, 1, 1, 1, 0, 0);
+        assertThat(gradientOfSum(v -> v.activate(Activation.RELU), x).toDoubles())
+                .containsExactly(0, 0, 1, 1, 1, 1, 1);
+        assertThat(gradientOfSum(v -> v.activate(Activation.NONE), x).toDoubles())
                 .containsOnly(1);
-    }
-
-    @RandomTest
-    void aSumOfMapsIsActivatedAndGivesBothTheSameGradient(Seed seed) {
-        Tensor a = seed.gaussian(2, 3, 2, 2);
-        Tensor b = Tensors.gaussian(new SplittableRandom(~seed.value()), a.shape(), DType.F64)
-                .mul(4);
-        Grid first = Grid.of(a);
-        Grid second = Grid.of(b);
-        assertTensor(value(v -> FeatureMaps.add(v, v.tape().constant(b), Activation.RELU6), a))
-                .isCloseTo(Grid.make(a.shape(), p -> Math.min(6, Math.max(0, first.at(p) + second.at(p)))), 1e-15);
-        Tensor gradient = gradientOfSum(v -> FeatureMaps.add(v, v.tape().constant(b), Activation.RELU), a);
-        assertTensor(gradient).isCloseTo(Grid.make(a.shape(), p -> first.at(p) + second.at(p) > 0 ? 1 : 0), 0);
-        assertTensor(gradientOfSum(v -> FeatureMaps.add(v, v, Activation.NONE), a))
-                .isCloseTo(Grid.make(a.shape(), p -> 2), 0);
-    }
-
-    @Test
-    void mapsOfTwoShapesAreNotAdded() {
-        try (Tape tape = Tape.inference()) {
-            Var a = tape.constant(Tensors.zeros(Shape.of(1, 2, 3, 3), DType.F64, Device.CPU));
-            Var b = tape.constant(Tensors.zeros(Shape.of(1, 1, 3, 3), DType.F64, Device.CPU));
-            assertThatThrownBy(() -> FeatureMaps.add(a, b, Activation.NONE))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContainingAll("[1, 2, 3, 3]", "[1, 1, 3, 3]");
-        }
     }
 
     @RandomTest(times = 5)

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.gramian.accelerate.Acceleration;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
@@ -17,12 +18,14 @@ import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Scheduler;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.cuda.CapturedWork;
 import org.gramian.tensor.cuda.CudaStream;
+import org.gramian.tensor.cuda.SideStream;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RelativeError;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,15 +64,18 @@ class GpuBackboneTest {
         return Tensors.gaussian(new SplittableRandom(5), shape, DType.F32).to(device);
     }
 
+    /** A step of the plain layers on the CPU, of the fused ones on a GPU. */
     private static Step step(BackboneTrial trial, Map<String, Tensor> values, Tensor images, Tensor seed) {
         List<Parameter> trained = trained(trial);
-        try (Tape tape = Tape.recording()) {
+        Device device = images.device();
+        Backbone backbone = device.equals(Device.CPU) ? trial.backbone() : Acceleration.rewrite(trial.backbone());
+        try (Scheduler scheduler = SideStream.openInCapture(device);
+                Tape tape = Tape.recording(scheduler)) {
             Map<String, Var> variables = new LinkedHashMap<>();
             values.forEach((name, value) -> variables.put(name, tape.constant(value)));
             trained.forEach(parameter -> variables.put(
                     parameter.name(), tape.variable(Objects.requireNonNull(values.get(parameter.name())))));
-            Var features = trial.backbone()
-                    .apply(tape.constant(images), Bindings.of(variables))
+            Var features = backbone.apply(tape.constant(images), Bindings.of(variables))
                     .to(DType.F32);
             try (Gradients gradients = tape.backward(features, seed)) {
                 Map<String, Tensor> found = new LinkedHashMap<>();

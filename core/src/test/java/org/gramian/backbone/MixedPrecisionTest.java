@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Networks whose maps are BF16 while their parameters, and what training moves, are single precision. */
 class MixedPrecisionTest {
     /** BF16 has eight bits, 0.4 % of a number; roundings of tens of layers add up like a random walk. */
-    private static final double TOLERANCE = 3e-2;
+    private static final double TOLERANCE = 4e-2;
 
     private final Scope scope = Scope.open(); // JUnit makes one object per run
 

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 /** The table of docs/mathematics.md that says where each equation is. */
 class EquationsPageTest {
     private static final Path DOCS = Path.of("..", "docs");
-    private static final Pattern LINK = Pattern.compile("\\[`([\\w.]+)`]\\((\\.\\./core/src/main/java/[\\w/.]+\\.java)\\)");
+    private static final Pattern LINK =
+            Pattern.compile("\\[`([\\w.]+)`]\\((\\.\\./core/src/main/java/[\\w/.]+\\.java)\\)");
 
     @Test
     void everyLinkNamesAMemberOfItsFile() throws IOException {

@@ -120,6 +120,7 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
             case OnnxStage imported ->
                 new ImportedLowering(new Algebra(graph.at(imported.name())), parameters)
                         .lower(imported.segment(), maps);
+            case NetworkLayer.Fused fused -> lower(fused.plain(), maps);
         };
     }
 

@@ -5,16 +5,10 @@ import static org.gramian.autodiff.Result.Adjoint.list;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.FeatureMaps.Epilogue;
-import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.Activation;
-import org.gramian.tensor.BatchNormKernels;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.FixedNorm;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
@@ -37,9 +31,13 @@ public record BatchNorm(double epsilon, double momentum) {
     /** Running mean and variance {@code [c]}, updated in place by training. */
     public record Statistics(Tensor mean, Tensor variance) {}
 
-    /** Normalizes by the statistics of the batch and updates the running statistics. */
+    /** Normalizes by the statistics of the batch and updates the running statistics; computed in the type of γ. */
     public Var train(Var x, Var gamma, Var beta, Statistics running) {
         requireChannels(x, gamma, beta);
+        DType type = x.value().type();
+        if (type != gamma.value().type()) {
+            return train(x.to(gamma.value().type()), gamma, beta, running).to(type);
+        }
         int[] others = others(x);
         Shape perChannel = perChannel(x);
         double count = x.shape().elements() / (double) x.shape().at(1);
@@ -69,96 +67,13 @@ public record BatchNorm(double epsilon, double momentum) {
         });
     }
 
-    /**
-     * Normalizes by the statistics of the batch, updates the running statistics, and applies an activation: what {@link
-     * #train(Var, Var, Var, Statistics)} and {@link Var#activate} compute. On a GPU it is one node of fused kernels,
-     * which takes maps in {@link DType#BF16} with float32 parameters.
-     */
-    public Var train(Var x, Var gamma, Var beta, Statistics running, Activation activation) {
-        requireChannels(x, gamma, beta);
-        DType type = x.value().type();
-        if (x.shape().elements() == x.shape().at(1)) {
-            return train(x, gamma, beta, running).activate(activation); // nothing to measure
-        }
-        if (!BatchNormKernels.suits(x.value())) {
-            Var exact = x.to(gamma.value().type());
-            return train(exact, gamma, beta, running).activate(activation).to(type);
-        }
-        if (activation.needsInput()) {
-            return train(x, gamma, beta, running, Activation.NONE).activate(activation);
-        }
-        double count = x.shape().elements() / (double) x.shape().at(1);
-        return x.tape().apply(List.of(x, gamma, beta), () -> {
-            Tensor maps = x.value().forTensorCores();
-            BatchNormKernels.Statistics statistics = BatchNormKernels.statistics(maps, epsilon);
-            move(running.mean(), statistics.mean());
-            Tensor biased = statistics.inverse().pow(-2).add(-epsilon);
-            move(running.variance(), biased.mul(count / (count - 1)).atLeast(0));
-            Tensor normal = BatchNormKernels.normalize(maps, gamma.value(), beta.value(), statistics, epsilon);
-            Tensor y = activation == Activation.NONE ? normal : activation.inPlace(normal);
-            return Result.of(
-                    y,
-                    (g, wanted) -> {
-                        Tensor upstream =
-                                activation.backward(g.forTensorCores(), y).forTensorCores();
-                        BatchNormKernels.Gradients gradients =
-                                BatchNormKernels.backward(upstream, maps, gamma.value(), statistics);
-                        return list(gradients.maps(), gradients.gamma(), gradients.beta());
-                    },
-                    maps,
-                    statistics.mean(),
-                    statistics.inverse());
-        });
-    }
-
-    /**
-     * Normalizes by the statistics of the batch, updates the running statistics, and applies an epilogue. On a GPU, bfloat16
-     * maps, a residual and an activation make one node.
-     */
-    public Var train(Var x, Var gamma, Var beta, Statistics running, Epilogue epilogue) {
-        requireChannels(x, gamma, beta);
-        Activation activation = epilogue.activation();
-        Var residual = epilogue.residual();
-        Tensor maps = x.value();
-        boolean fused = x.shape().elements() > x.shape().at(1)
-                && epilogue.residualFits(x.shape(), maps)
-                && BatchNormKernels.canFuse(
-                        maps, activation, gamma.value(), beta.value(), running.mean(), running.variance());
-        if (!fused) {
-            boolean alone = residual == null && epilogue.pool() == null;
-            return alone
-                    ? train(x, gamma, beta, running, activation)
-                    : epilogue.separately(train(x, gamma, beta, running, Activation.NONE));
-        }
-        List<Var> inputs = residual == null ? List.of(x, gamma, beta) : List.of(x, gamma, beta, residual);
-        Var y = x.tape().apply(inputs, () -> {
-            BatchNormKernels.Statistics statistics =
-                    BatchNormKernels.statistics(maps, running.mean(), running.variance(), momentum, epsilon);
-            Tensor value = BatchNormKernels.normalize(
-                    maps,
-                    gamma.value(),
-                    beta.value(),
-                    statistics,
-                    residual == null ? null : residual.value(),
-                    activation);
-            return Result.of(
-                    value,
-                    (g, wanted) -> {
-                        BatchNormKernels.Gradients gradients =
-                                BatchNormKernels.backward(g, value, maps, gamma.value(), statistics, activation);
-                        return residual == null
-                                ? list(gradients.maps(), gradients.gamma(), gradients.beta())
-                                : list(gradients.maps(), gradients.gamma(), gradients.beta(), gradients.result());
-                    },
-                    statistics.mean(),
-                    statistics.inverse());
-        });
-        return epilogue.pool() == null ? y : FeatureMaps.maxPool(y, epilogue.pool());
-    }
-
-    /** Normalizes by fixed statistics. */
+    /** Normalizes by fixed statistics; computed in the type of γ. */
     public Var predict(Var x, Var gamma, Var beta, Statistics running) {
         requireChannels(x, gamma, beta);
+        DType type = x.value().type();
+        if (type != gamma.value().type()) {
+            return predict(x.to(gamma.value().type()), gamma, beta, running).to(type);
+        }
         int[] others = others(x);
         Shape perChannel = perChannel(x);
         return x.tape().apply(List.of(x, gamma, beta), () -> {
@@ -177,25 +92,8 @@ public record BatchNorm(double epsilon, double momentum) {
         });
     }
 
-    /**
-     * Returns filters of a convolution without bias that is followed by this norm with fixed statistics. The node of the
-     * convolution folds the norm into them, see {@link FixedNorm}; no activation is kept for the norm.
-     *
-     * @param weight W {@code [k, c, s, t]}; all others {@code [k]}
-     */
-    public Filters filters(Var weight, Var gamma, Var beta, Statistics running) {
-        requireFilters(weight, gamma, beta);
-        return new Filters(
-                weight, null, new FeatureMaps.Norm(gamma, beta, running.mean(), running.variance(), epsilon));
-    }
-
-    private static void requireFilters(Var weight, Var gamma, Var beta) {
-        Shape perFilter = Shape.of(weight.shape().at(0));
-        if (!gamma.shape().equals(perFilter) || !beta.shape().equals(perFilter)) {
-            throw new IllegalArgumentException("batch norm: expected one scale and one offset per filter of "
-                    + weight.value() + ", found " + gamma.value() + " and " + beta.value());
-        }
-    }
+    /** Weights {@code [k, c, s, t]} and bias {@code [k]} of a convolution. */
+    public record Folded(Var weight, Var bias) {}
 
     /**
      * Folds this norm with fixed statistics into a preceding convolution without bias, for filters that are applied many
@@ -203,16 +101,19 @@ public record BatchNorm(double epsilon, double momentum) {
      *
      * @param weight W {@code [k, c, s, t]}; all others {@code [k]}
      */
-    public Filters fold(Var weight, Var gamma, Var beta, Statistics running) {
-        requireFilters(weight, gamma, beta);
+    public Folded fold(Var weight, Var gamma, Var beta, Statistics running) {
         Shape perFilter = Shape.of(weight.shape().at(0));
+        if (!gamma.shape().equals(perFilter) || !beta.shape().equals(perFilter)) {
+            throw new IllegalArgumentException("batch norm: expected one scale and one offset per filter of "
+                    + weight.value() + ", found " + gamma.value() + " and " + beta.value());
+        }
         Tape tape = weight.tape();
         Var scale = tape.apply(List.of(gamma), () -> {
             Tensor inverse = running.variance().add(epsilon).pow(-0.5);
             return Result.of(gamma.value().mul(inverse), (g, wanted) -> list(g.mul(inverse)), inverse);
         });
         Var bias = beta.sub(scale.mul(tape.constant(running.mean())));
-        return new Filters(weight.mul(scale.reshape(perFilter.at(0), 1, 1, 1)), bias);
+        return new Folded(weight.mul(scale.reshape(perFilter.at(0), 1, 1, 1)), bias);
     }
 
     private void move(Tensor running, Tensor batch) {

@@ -2,10 +2,7 @@ package org.gramian.autodiff.network;
 
 import static org.gramian.autodiff.Result.Adjoint.list;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
@@ -15,16 +12,15 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Gelu;
 import org.gramian.tensor.LayerNorm;
 import org.gramian.tensor.LayerNorm.Normalized;
-import org.gramian.tensor.Linear;
-import org.gramian.tensor.Linear.Upstream;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Differentiable functions of tokens {@code [n, t, d]}: linear layer, layer norm, GELU and attention.
  *
- * <p>Tokens in {@link DType#BF16} are processed in mixed precision, as feature maps are: float32 parameters are rounded
- * for a product and get float32 gradients; layer norm and softmax compute in float32.
+ * <p>Tokens in {@link DType#BF16} are processed in mixed precision, as feature maps are: float32 parameters are cast for a
+ * product; layer norm and softmax compute in float32.
  */
 public final class Tokens {
     private Tokens() {}
@@ -38,72 +34,26 @@ public final class Tokens {
      * @return {@code [.., k]}
      */
     public static Var linear(Var x, Var weight, Var bias) {
-        return x.tape().apply(List.of(x, weight, bias), () -> {
-            Projection y = Projection.of(x, weight, bias);
-            return Result.of(y.shaped(y.rows), (g, wanted) -> y.gradients(Upstream.of(rows(g)), wanted), y.weight);
-        });
-    }
-
-    /**
-     * Computes {@code gelu(x·Wᵀ + b)} in one node.
-     *
-     * @param x {@code [.., d]}
-     * @param weight W {@code [k, d]}
-     * @param bias b {@code [k]}
-     * @return {@code [.., k]}
-     */
-    public static Var linearGelu(Var x, Var weight, Var bias, Gelu form) {
-        return x.tape().apply(List.of(x, weight, bias), () -> {
-            Projection y = Projection.of(x, weight, bias);
-            return Result.of(
-                    y.shaped(form.apply(y.rows)),
-                    (g, wanted) -> y.gradients(Upstream.ofGelu(rows(g), y.rows, form), wanted),
-                    y.weight,
-                    y.rows);
-        });
-    }
-
-    /**
-     * Linear layer inside a node.
-     *
-     * @param x input {@code [.., d]}
-     * @param parameters W and b
-     * @param weight W {@code [k, d]} in the type of x
-     * @param exact type of the parameters
-     * @param rows value {@code [m, k]}
-     */
-    private record Projection(Var x, List<Var> parameters, Tensor weight, DType exact, Tensor rows) {
-        static Projection of(Var x, Var weight, Var bias) {
-            DType type = x.value().type();
-            Tensor w = weight.value().to(type);
+        DType type = x.value().type();
+        Var w = weight.to(type);
+        Var b = bias.to(type);
+        return x.tape().apply(List.of(x, w, b), () -> {
             // rows: of a view with permuted dimensions libtorch would make one product per index of the first
-            Tensor y = Tokens.rows(x.value()).linear(w, bias.value().to(type));
-            return new Projection(x, List.of(weight, bias), w, weight.value().type(), y);
-        }
-
-        /** Gives rows {@code [m, c]} the leading dimensions of x. */
-        Tensor shaped(Tensor rows) {
-            return rows.reshape(x.shape().with(-1, rows.size(1)).sizes());
-        }
-
-        /** Computes the gradients of x, W and b, the latter beside that of x if both are wanted. */
-        List<@Nullable Tensor> gradients(Upstream g, boolean[] wanted) {
-            Tensor input = Tokens.rows(x.value());
-            if (wanted[0] && wanted[1]) {
-                List<Tensor> reads = new ArrayList<>(List.of(input));
-                reads.addAll(g.tensors());
-                boolean[] ofParameters = {false, true, wanted[2]};
-                List<@Nullable Tensor> aside = x.tape().parameterGradients(parameters, reads, () -> {
-                    Linear.Gradients found = Linear.backward(g, input, weight, exact, ofParameters);
-                    return list(found.weight(), found.bias());
-                });
-                boolean[] ofRows = {true, false, false};
-                Tensor rows = Linear.backward(g, input, weight, exact, ofRows).rows();
-                return list(like(x, rows), aside.get(0), aside.get(1));
-            }
-            Linear.Gradients found = Linear.backward(g, input, weight, exact, wanted);
-            return list(like(x, found.rows()), found.weight(), found.bias());
-        }
+            Tensor y = rows(x.value()).linear(w.value(), b.value());
+            return Result.of(y.reshape(x.shape().with(-1, y.size(1)).sizes()), (g, wanted) -> {
+                Tensor up = rows(g);
+                Tensor input = rows(x.value());
+                List<@Nullable Tensor> ofParameters = x.tape()
+                        .parameterGradients(
+                                List.of(w, b),
+                                List.of(up, input),
+                                () -> list(
+                                        wanted[1] ? up.transpose().matmul(input) : null,
+                                        wanted[2] ? up.columnSums() : null));
+                Tensor ofX = wanted[0] ? up.matmul(w.value()).reshape(x.shape().sizes()) : null;
+                return list(ofX, ofParameters.get(0), ofParameters.get(1));
+            });
+        });
     }
 
     /** Computes GELU, keeping its argument for the gradient. */
@@ -124,60 +74,21 @@ public final class Tokens {
      * @param beta offset {@code [d]}
      */
     public static Var layerNorm(Var x, Var gamma, Var beta, double epsilon) {
-        LayerNorm norm = new LayerNorm(epsilon);
-        return layerNorm(x, gamma, beta, () -> norm.apply(rows(x.value()), gamma.value(), beta.value()));
-    }
-
-    private static Var layerNorm(Var x, Var gamma, Var beta, Supplier<Normalized> function) {
         return x.tape().apply(List.of(x, gamma, beta), () -> {
-            Normalized normalized = function.get();
+            Normalized normalized = new LayerNorm(epsilon).apply(rows(x.value()), gamma.value(), beta.value());
             return Result.of(
                     normalized.value().reshape(x.shape().sizes()),
                     (g, wanted) -> {
                         LayerNorm.Gradients gradients =
-                                LayerNorm.backward(rows(g), rows(x.value()), gamma.value(), normalized, wanted, null);
-                        return list(like(x, gradients.rows()), gradients.gamma(), gradients.beta());
+                                LayerNorm.backward(rows(g), rows(x.value()), gamma.value(), normalized, wanted);
+                        Tensor rows = gradients.rows();
+                        Tensor ofX =
+                                rows == null ? null : rows.reshape(x.shape().sizes());
+                        return list(ofX, gradients.gamma(), gradients.beta());
                     },
                     normalized.mean(),
                     normalized.inverse());
         });
-    }
-
-    /**
-     * Sum of tokens and its layer norm.
-     *
-     * @param sum {@code [.., d]}
-     * @param normalized {@code [.., d]}
-     */
-    public record NormalizedSum(Var sum, Var normalized) {}
-
-    /**
-     * Computes {@code x + branch} and its layer norm, in training on a GPU in one pass over memory.
-     *
-     * @param x {@code [.., d]}
-     * @param branch {@code [.., d]}
-     * @param gamma scale {@code [d]}
-     * @param beta offset {@code [d]}
-     */
-    public static NormalizedSum addAndNorm(Var x, Var branch, Var gamma, Var beta, double epsilon) {
-        if (!x.wantsGradient() && !branch.wantsGradient()) {
-            Var sum = x.add(branch);
-            return new NormalizedSum(sum, layerNorm(sum, gamma, beta, epsilon));
-        }
-        AtomicReference<Normalized> normalized = new AtomicReference<>();
-        Var sum = x.tape().apply(List.of(x, branch), () -> {
-            LayerNorm.Sum found =
-                    new LayerNorm(epsilon).ofSum(rows(x.value()), rows(branch.value()), gamma.value(), beta.value());
-            Normalized saved = found.normalized(); // saved by this node, whose gradient is computed after the norm's
-            normalized.set(saved);
-            Tensor value = found.rows().reshape(x.shape().sizes());
-            return Result.of(value, (g, wanted) -> list(g, g), saved.value(), saved.mean(), saved.inverse());
-        });
-        return new NormalizedSum(sum, layerNorm(sum, gamma, beta, normalized::get));
-    }
-
-    private static @Nullable Tensor like(Var x, @Nullable Tensor rows) {
-        return rows == null ? null : rows.reshape(x.shape().sizes());
     }
 
     /**
@@ -202,57 +113,37 @@ public final class Tokens {
     }
 
     /**
-     * Computes self-attention of several heads: queries, keys and values are {@code x·Wᵀ + b}.
+     * Computes self-attention of several heads.
      *
-     * @param x tokens {@code [n, t, d]}
-     * @param weight W {@code [3·h·e, d]} for queries, keys and values, each as h heads of e channels
-     * @param bias b {@code [3·h·e]}
+     * @param joint queries, keys and values {@code [n, t, 3·h·e]}, each as h heads of e channels
      * @param heads h
      * @return {@code [n, t, h·e]}
      */
-    public static Var selfAttention(Var x, Var weight, Var bias, int heads) {
-        long width = weight.shape().at(0) / 3;
-        if (x.shape().rank() != 3 || weight.shape().at(0) % (3L * heads) != 0) {
-            throw new IllegalArgumentException("attention: expected tokens [n, t, d] and weights [3·" + heads
-                    + "·e, d], found " + x.value() + " and " + weight.value());
+    public static Var selfAttention(Var joint, int heads) {
+        if (joint.shape().rank() != 3 || joint.shape().at(2) % (3L * heads) != 0) {
+            throw new IllegalArgumentException(
+                    "attention: expected queries, keys and values [n, t, 3·" + heads + "·e], found " + joint.value());
         }
+        long width = joint.shape().at(2) / 3;
         Attention attention = new Attention(Math.sqrt((double) heads / width));
-        return x.tape().apply(List.of(x, weight, bias), () -> {
-            Projection projection = Projection.of(x, weight, bias);
-            Tensor joint = projection.shaped(projection.rows);
-            if (!x.wantsGradient() && !weight.wantsGradient() && !bias.wantsGradient()) {
-                return Result.of(merged(attention.apply(heads(joint, heads))), (g, wanted) -> list());
+        return joint.tape().apply(List.of(joint), () -> {
+            Attention.Inputs inputs = Attention.Inputs.of(joint.value(), heads);
+            if (!joint.wantsGradient()) {
+                return Result.of(Attention.merged(attention.apply(inputs)), (g, wanted) -> list());
             }
-            Attended attended = attention.forward(heads(joint, heads));
+            Attended attended = attention.forward(inputs);
             return Result.of(
-                    merged(attended.value()),
+                    Attention.merged(attended.value()),
                     (g, wanted) -> {
                         Tensor upstream = g.split(2, heads, width / heads).transpose(1, 2);
-                        Tensor[] parts = attention.backward(upstream, heads(joint, heads), attended);
-                        List<Tensor> rows =
-                                Stream.of(parts).map(part -> rows(merged(part))).toList();
-                        return projection.gradients(Upstream.ofParts(rows.get(0), rows.get(1), rows.get(2)), wanted);
+                        Tensor[] parts =
+                                attention.backward(upstream, Attention.Inputs.of(joint.value(), heads), attended);
+                        return list(Tensors.concat(
+                                Stream.of(parts).map(Attention::merged).toList(), 2));
                     },
-                    projection.weight,
-                    joint,
                     attended.value(),
                     attended.saved());
         });
-    }
-
-    /** Views queries, keys and values {@code [n, t, 3·h·e]} as three tensors {@code [n, h, t, e]}. */
-    private static Attention.Inputs heads(Tensor joint, int heads) {
-        long width = joint.size(2) / 3;
-        List<Tensor> parts = Stream.of(0, 1, 2)
-                .map(i -> joint.slice(2, i * width, (i + 1) * width))
-                .map(part -> part.split(2, heads, width / heads).transpose(1, 2))
-                .toList();
-        return new Attention.Inputs(parts.get(0), parts.get(1), parts.get(2));
-    }
-
-    /** Joins heads {@code [n, h, t, e]} to {@code [n, t, h·e]}. */
-    private static Tensor merged(Tensor heads) {
-        return heads.transpose(1, 2).reshape(heads.size(0), heads.size(2), heads.size(1) * heads.size(3));
     }
 
     /**

@@ -2,12 +2,9 @@ package org.gramian.backbone.network;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.FeatureMaps.Epilogue;
-import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -17,7 +14,6 @@ import org.gramian.backbone.network.ConvolutionKernel.Border;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Window;
 
 /**
  * Convolution with bias or batch normalization, and an activation.
@@ -113,42 +109,29 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        return apply(maps, parameters, Epilogue.of(finish.activation));
-    }
-
-    /** Applies the layer followed by max pooling, as one node of the tape. */
-    public Var apply(Var maps, Bindings parameters, Window pool) {
-        return apply(maps, parameters, new Epilogue(null, finish.activation, pool));
-    }
-
-    /**
-     * Applies the layer with another epilogue.
-     *
-     * @param epilogue used in place of the activation
-     */
-    Var apply(Var maps, Bindings parameters, Epilogue epilogue) {
-        Shape entering = maps.shape();
-        Convolution convolution = kernel.convolution(entering.at(1));
-        if (parameters.batchStatistics() && !finish.norm.isEmpty()) {
-            Var weight = kernel.fitted(parameters.get(name + ".weight"), entering.at(2), entering.at(3));
-            Var sums = FeatureMaps.convolve(maps, new Filters(weight, null), convolution, Activation.NONE);
-            Bindings norm = parameters.under(finish.norm);
-            return norm().train(sums, norm.get("weight"), norm.get("bias"), statistics(norm), epilogue);
+        Shape shape = maps.shape();
+        Convolution convolution = kernel.convolution(shape.at(1));
+        Var weight = kernel.fitted(parameters.get(name + ".weight"), shape.at(2), shape.at(3));
+        if (hasBias(parameters)) {
+            return activate(FeatureMaps.convolve(maps, weight, parameters.get(name + ".bias"), convolution));
         }
-        Filters filters = filters(parameters);
-        Var weight = kernel.fitted(filters.weight(), entering.at(2), entering.at(3));
-        return FeatureMaps.convolve(maps, new Filters(weight, filters.bias(), filters.norm()), convolution, epilogue);
+        Bindings norm = parameters.under(finish.norm);
+        Var sums = FeatureMaps.convolve(maps, weight, null, convolution);
+        return activate(
+                parameters.batchStatistics()
+                        ? norm().train(sums, norm.get("weight"), norm.get("bias"), statistics(norm))
+                        : norm().predict(sums, norm.get("weight"), norm.get("bias"), statistics(norm)));
     }
 
-    /** Applies layers and an epilogue, in one node with the last layer if that is a convolution without activation. */
-    static Var applyLast(Chain layers, Var maps, Bindings parameters, Epilogue epilogue) {
-        List<NetworkLayer> stages = layers.stages();
-        int last = stages.size() - 1;
-        if (last >= 0 && stages.get(last) instanceof Conv conv && conv.finish.activation == Activation.NONE) {
-            Var inner = new Chain(layers.name(), stages.subList(0, last)).apply(maps, parameters);
-            return conv.apply(inner, parameters, epilogue);
-        }
-        return epilogue.separately(layers.apply(maps, parameters));
+    private Var activate(Var maps) {
+        return maps.activate(finish.activation);
+    }
+
+    /** Returns whether the bindings have a bias in place of a batch norm: there is none, or it is {@linkplain #folded folded}. */
+    public boolean hasBias(Bindings parameters) {
+        boolean folded =
+                !parameters.batchStatistics() && parameters.find(name + ".bias").isPresent();
+        return finish.norm.isEmpty() || folded;
     }
 
     @Override
@@ -168,18 +151,9 @@ public record Conv(String name, int channels, ConvolutionKernel kernel, Finish f
             return Map.of();
         }
         Bindings norm = parameters.under(finish.norm);
-        Filters filters =
+        BatchNorm.Folded folded =
                 norm().fold(parameters.get(name + ".weight"), norm.get("weight"), norm.get("bias"), statistics(norm));
-        return Map.of(name + ".weight", filters.weight(), name + ".bias", Objects.requireNonNull(filters.bias()));
-    }
-
-    private Filters filters(Bindings parameters) {
-        Var weight = parameters.get(name + ".weight");
-        if (finish.norm.isEmpty() || parameters.find(name + ".bias").isPresent()) { // no norm, or a folded one
-            return new Filters(weight, parameters.get(name + ".bias"));
-        }
-        Bindings norm = parameters.under(finish.norm);
-        return norm().filters(weight, norm.get("weight"), norm.get("bias"), statistics(norm));
+        return Map.of(name + ".weight", folded.weight(), name + ".bias", folded.bias());
     }
 
     private BatchNorm norm() {

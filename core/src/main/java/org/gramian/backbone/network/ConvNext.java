@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -14,6 +13,7 @@ import org.gramian.backbone.network.ConvolutionKernel.Border;
 import org.gramian.backbone.network.NetworkLayer.Chain;
 import org.gramian.backbone.network.NetworkLayer.Dense;
 import org.gramian.backbone.network.NetworkLayer.Pool;
+import org.gramian.backbone.network.VisionTransformer.Projection;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Gelu;
 import org.gramian.tensor.Shape;
@@ -110,13 +110,16 @@ public final class ConvNext {
         public Var apply(Var maps, Bindings parameters) {
             Bindings own = parameters.under(name);
             Bindings block = own.under("block");
-            Bindings first = block.under("3");
-            Filters filters = new Filters(block.get("0.weight"), block.get("0.bias"));
             Var mixed = FeatureMaps.convolve(
-                    maps, filters, DEPTHWISE.convolution(maps.shape().at(1)), Activation.NONE);
+                    maps,
+                    block.get("0.weight"),
+                    block.get("0.bias"),
+                    DEPTHWISE.convolution(maps.shape().at(1)));
             Var normal = VisionTransformer.norm(Tokens.fromMaps(mixed), block.under("2"));
-            Var hidden = Tokens.linearGelu(normal, first.get("weight"), first.get("bias"), Gelu.ERF);
-            Var branch = VisionTransformer.scaled(hidden, block.under("5"), own.get("layer_scale"));
+            Var hidden = Tokens.gelu(Projection.of(block.under("3")).apply(normal), Gelu.ERF);
+            Var branch = Projection.of(block.under("5"))
+                    .scaled(own.get("layer_scale"))
+                    .apply(hidden);
             return maps.add(Tokens.toMaps(branch));
         }
     }

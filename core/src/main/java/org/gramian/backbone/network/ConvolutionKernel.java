@@ -35,7 +35,7 @@ public record ConvolutionKernel(int size, int stride, Border border, boolean dep
     }
 
     /** Returns the operator for a number of channels. */
-    Convolution convolution(long channels) {
+    public Convolution convolution(long channels) {
         return new Convolution(stride, border == Border.NONE ? 0 : size / 2, depthwise ? Math.toIntExact(channels) : 1);
     }
 
@@ -45,7 +45,7 @@ public record ConvolutionKernel(int size, int stride, Border border, boolean dep
     }
 
     /** Pads the weights for maps of the given height and width. */
-    Var fitted(Var weight, long height, long width) {
+    public Var fitted(Var weight, long height, long width) {
         Var rows = extra(height) == 0 ? weight : weight.zerosBefore(2, extra(height));
         return extra(width) == 0 ? rows : rows.zerosBefore(3, extra(width));
     }

@@ -6,12 +6,10 @@ import java.util.List;
 import java.util.function.DoubleBinaryOperator;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.network.ConvolutionKernel.Border;
-import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
@@ -94,7 +92,7 @@ public record FilterBank(String name) implements NetworkLayer {
 
     private static Var convolve(Var maps, Var weight, ConvolutionKernel kernel) {
         return FeatureMaps.convolve(
-                maps, new Filters(weight, null), kernel.convolution(maps.shape().at(1)), Activation.NONE);
+                maps, weight, null, kernel.convolution(maps.shape().at(1)));
     }
 
     /**

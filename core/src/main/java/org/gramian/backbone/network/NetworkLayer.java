@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.FeatureMaps.Epilogue;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
@@ -40,7 +39,8 @@ public sealed interface NetworkLayer
                 NetworkLayer.Branches,
                 NetworkLayer.Residual,
                 NetworkLayer.TopDown,
-                NetworkLayer.SqueezeExcitation {
+                NetworkLayer.SqueezeExcitation,
+                NetworkLayer.Fused {
     /** Last layer of every network with class scores. */
     String LOGITS = "logits";
 
@@ -393,7 +393,7 @@ public sealed interface NetworkLayer
         @Override
         public Var apply(Var maps, Bindings parameters) {
             Var residual = shortcut.apply(maps, parameters);
-            return Conv.applyLast(body, maps, parameters, new Epilogue(residual, activation, null));
+            return body.apply(maps, parameters).add(residual).activate(activation);
         }
 
         @Override
@@ -435,7 +435,8 @@ public sealed interface NetworkLayer
         public Var apply(Var maps, Bindings parameters) {
             Shape shape = maps.shape();
             Var coarse = body.apply(maps, parameters);
-            return FeatureMaps.add(Interpolation.resize(coarse, shape.at(2), shape.at(3)), maps, activation);
+            Var fine = Interpolation.resize(coarse, shape.at(2), shape.at(3));
+            return fine.add(maps).activate(activation);
         }
 
         @Override
@@ -491,6 +492,52 @@ public sealed interface NetworkLayer
         @Override
         public Var apply(Var maps, Bindings parameters) {
             return maps.mul(gate.apply(maps, parameters));
+        }
+    }
+
+    /** Layer that takes the place of other layers, with their name, parameters and output. */
+    non-sealed interface Fused extends NetworkLayer {
+        /** Returns the layer that this one replaces. */
+        NetworkLayer plain();
+
+        @Override
+        default String name() {
+            return plain().name();
+        }
+
+        @Override
+        default long channels(long entering) {
+            return plain().channels(entering);
+        }
+
+        @Override
+        default List<ParameterSpec> parameters(long entering) {
+            return plain().parameters(entering);
+        }
+
+        @Override
+        default Shape output(Shape maps) {
+            return plain().output(maps);
+        }
+
+        @Override
+        default Var features(Var state, Shape maps) {
+            return plain().features(state, maps);
+        }
+
+        @Override
+        default long activations(Shape maps) {
+            return plain().activations(maps);
+        }
+
+        @Override
+        default Stream<Conv> convolutions() {
+            return plain().convolutions();
+        }
+
+        @Override
+        default boolean passesMaps() {
+            return plain().passesMaps();
         }
     }
 }

@@ -2,17 +2,12 @@ package org.gramian.backbone.network;
 
 import java.util.List;
 import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Initializer;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Tokens;
-import org.gramian.tensor.Convolution;
-import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Tensor;
 
 /**
  * Convolution over patches that do not overlap: {@code [n, c, h, w]} to {@code [n, k, ⌊h/p⌋, ⌊w/p⌋]}. Rows and columns
@@ -43,25 +38,10 @@ public record Patches(String name, int channels, int size) implements NetworkLay
         return Shape.of(channels, maps.at(1) / size, maps.at(2) / size);
     }
 
+    /** Computes the convolution as one matrix product of patches {@code [n·h·w, c·p·p]} and filters. */
     @Override
     public Var apply(Var maps, Bindings parameters) {
         Bindings own = parameters.under(name);
-        return isFasterAsProduct(maps.value())
-                ? product(maps, own)
-                : FeatureMaps.convolve(maps, own.get("weight"), own.get("bias"), new Convolution(size, 0, 1));
-    }
-
-    /** Tensor cores need multiples of 8 channels, which images lack and rows of their patches have. */
-    private boolean isFasterAsProduct(Tensor maps) {
-        return maps.type() == DType.BF16
-                && maps.device().kind() == Device.Kind.CUDA
-                && Math.min(maps.size(2), maps.size(3)) >= size
-                && maps.size(1) % 8 != 0
-                && maps.size(1) * size * size % 8 == 0;
-    }
-
-    /** Computes the convolution as one matrix product of patches {@code [n·h·w, c·p·p]} and filters. */
-    Var product(Var maps, Bindings own) {
         Shape shape = maps.shape();
         long rows = shape.at(2) / size;
         long columns = shape.at(3) / size;

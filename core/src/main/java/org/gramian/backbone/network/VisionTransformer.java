@@ -11,7 +11,6 @@ import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.autodiff.network.Interpolation.Bicubic;
 import org.gramian.autodiff.network.Tokens;
-import org.gramian.autodiff.network.Tokens.NormalizedSum;
 import org.gramian.backbone.network.NetworkLayer.Chain;
 import org.gramian.backbone.network.NetworkLayer.Dense;
 import org.gramian.tensor.Activation;
@@ -210,30 +209,51 @@ public record VisionTransformer(int width, int heads, int blocks, int patch, Pos
         @Override
         public Var apply(Var tokens, Bindings parameters) {
             Bindings own = parameters.under(name);
-            Bindings joint = own.under("attn.qkv");
-            Var values = Tokens.selfAttention(
-                    norm(tokens, own.under("norm1")), joint.get("weight"), joint.get("bias"), heads);
-            Bindings norm = own.under("norm2");
-            NormalizedSum attended = Tokens.addAndNorm(
-                    tokens, branch(values, own, "attn.proj", "ls1"), norm.get("weight"), norm.get("bias"), EPSILON);
-            Bindings first = own.under("mlp.fc1");
-            Var hidden = Tokens.linearGelu(attended.normalized(), first.get("weight"), first.get("bias"), Gelu.ERF);
-            return attended.sum().add(branch(hidden, own, "mlp.fc2", "ls2"));
+            Var joint = projection("attn.qkv", own).apply(norm(tokens, own.under("norm1")));
+            Var values = Tokens.selfAttention(joint, heads);
+            Var attended = tokens.add(projection("attn.proj", own).apply(values));
+            Var hidden = projection("mlp.fc1", own).apply(norm(attended, own.under("norm2")));
+            Var activated = Tokens.gelu(hidden, Gelu.ERF);
+            return attended.add(projection("mlp.fc2", own).apply(activated));
         }
 
-        private Var branch(Var x, Bindings own, String part, String scale) {
-            Bindings projection = own.under(part);
-            return layerScale
-                    ? scaled(x, projection, own.get(scale + ".gamma"))
-                    : Tokens.linear(x, projection.get("weight"), projection.get("bias"));
+        /**
+         * Returns a linear layer of the block.
+         *
+         * @param part {@code attn.qkv}, {@code attn.proj}, {@code mlp.fc1} or {@code mlp.fc2}
+         * @param own parameters of the block
+         */
+        public Projection projection(String part, Bindings own) {
+            Projection exact = Projection.of(own.under(part));
+            return switch (part) {
+                case "attn.proj" -> layerScale ? exact.scaled(own.get("ls1.gamma")) : exact;
+                case "mlp.fc2" -> layerScale ? exact.scaled(own.get("ls2.gamma")) : exact;
+                default -> exact;
+            };
         }
     }
 
-    /** Computes {@code γ·(W·x + b)}. */
-    static Var scaled(Var x, Bindings own, Var gamma) {
-        Var column = gamma.reshape(gamma.shape().elements(), 1);
-        Var row = gamma.reshape(gamma.shape().elements());
-        return Tokens.linear(x, own.get("weight").mul(column), own.get("bias").mul(row));
+    /**
+     * Linear layer {@code W·x + b}.
+     *
+     * @param weight W {@code [k, d]}
+     * @param bias b {@code [k]}
+     */
+    public record Projection(Var weight, Var bias) {
+        static Projection of(Bindings own) {
+            return new Projection(own.get("weight"), own.get("bias"));
+        }
+
+        /** Returns {@code γ·(W·x + b)}. */
+        Projection scaled(Var gamma) {
+            Var column = gamma.reshape(gamma.shape().elements(), 1);
+            Var row = gamma.reshape(gamma.shape().elements());
+            return new Projection(weight.mul(column), bias.mul(row));
+        }
+
+        Var apply(Var x) {
+            return Tokens.linear(x, weight, bias);
+        }
     }
 
     static Var norm(Var tokens, Bindings own) {

@@ -4,7 +4,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.FeatureMaps.ResponseNorm;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
@@ -14,7 +13,6 @@ import org.gramian.backbone.onnx.Planned.Arguments;
 import org.gramian.backbone.onnx.Planned.Site;
 import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
-import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
@@ -144,20 +142,20 @@ final class MapOperators {
         Activation activation = Fusion.activation(node);
         boolean normalized = node.operator().equals(Fusion.CONV) && node.has(3);
         return new Planned(List.of(maps.to(shape)), in -> {
-            Filters filters = normalized ? folded(in, node) : new Filters(in.get(1), node.has(2) ? in.get(2) : null);
-            if (shifts) {
-                Var wider = filters.weight().zerosBefore(2, 1).zerosBefore(3, 1);
-                return List.of(
-                        FeatureMaps.convolve(in.get(0), new Filters(wider, filters.bias()), convolution, activation));
+            Var filters = in.get(1);
+            Var bias = node.has(2) ? in.get(2) : null;
+            if (normalized) {
+                BatchNorm.Statistics statistics =
+                        new BatchNorm.Statistics(in.get(5).value(), in.get(6).value());
+                BatchNorm.Folded folded = norm(node).fold(filters, in.get(3), in.get(4), statistics);
+                filters = folded.weight();
+                bias = folded.bias();
             }
-            return List.of(FeatureMaps.convolve(sliding.pad(in.get(0), 0), filters, convolution, activation));
+            Var padded = shifts ? in.get(0) : sliding.pad(in.get(0), 0);
+            Var wider = shifts ? filters.zerosBefore(2, 1).zerosBefore(3, 1) : filters;
+            return List.of(
+                    FeatureMaps.convolve(padded, wider, bias, convolution).activate(activation));
         });
-    }
-
-    private static Filters folded(Arguments in, OnnxNode node) {
-        BatchNorm.Statistics statistics =
-                new BatchNorm.Statistics(in.get(5).value(), in.get(6).value());
-        return norm(node).fold(in.get(1), in.get(3), in.get(4), statistics);
     }
 
     private static BatchNorm norm(OnnxNode node) {
@@ -177,11 +175,7 @@ final class MapOperators {
         return new Planned(List.of(x), in -> {
             BatchNorm.Statistics statistics =
                     new BatchNorm.Statistics(in.get(3).value(), in.get(4).value());
-            DType type = in.get(0).value().type();
-            Var exact = in.get(0).to(in.get(1).value().type());
-            return List.of(norm(at.node())
-                    .predict(exact, in.get(1), in.get(2), statistics)
-                    .to(type));
+            return List.of(norm(at.node()).predict(in.get(0), in.get(1), in.get(2), statistics));
         });
     }
 

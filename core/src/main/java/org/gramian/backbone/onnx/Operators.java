@@ -10,7 +10,6 @@ import java.util.function.DoubleFunction;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.FeatureMaps;
 import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Tokens;
 import org.gramian.backbone.onnx.Planned.Site;
@@ -240,11 +239,7 @@ final class Operators {
     private static Planned fusedAdd(Site at) {
         Activation activation = Fusion.activation(at.node());
         Operand result = broadcast(at, at.in(0), at.in(1));
-        boolean equal = at.in(0).shape().equals(at.in(1).shape())
-                && at.in(0).batch() == at.in(1).batch();
-        return Planned.of(
-                result,
-                (a, b) -> equal ? FeatureMaps.add(a, b, activation) : a.add(b).activate(activation));
+        return Planned.of(result, (a, b) -> a.add(b).activate(activation));
     }
 
     private static Planned where(Site at) {

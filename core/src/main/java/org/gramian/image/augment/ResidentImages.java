@@ -2,16 +2,17 @@ package org.gramian.image.augment;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.gramian.image.crop.Preprocessing;
-import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.cuda.CudaProgram;
+import org.gramian.tensor.cuda.CudaProgram.LaunchConfig;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
 
@@ -26,7 +27,7 @@ public final class ResidentImages implements AutoCloseable {
     private static final int PART_OF_FREE_MEMORY = 4;
 
     private static final class Program {
-        static final CudaProgram AUGMENT = CudaProgram.beside(ResidentImages.class, "augment.cu");
+        static final CudaProgram AUGMENT = CudaProgram.of(ResidentImages.class, "augment.cu", Map.of());
     }
 
     private final CropRenderer renderer;
@@ -54,7 +55,7 @@ public final class ResidentImages implements AutoCloseable {
         }
         try (Scope scope = Scope.open()) {
             Tensor table = Tensors.zeros(Shape.of(store.count(), CropParameters.COUNT), DType.F32, device);
-            if (!CudaProgram.suits(table)) {
+            if (!CudaProgram.isSupported(table)) {
                 return Optional.empty();
             }
             Tensor images = Tensors.empty(Shape.of(store.bytes()), DType.U8, device);

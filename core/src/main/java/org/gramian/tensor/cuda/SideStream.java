@@ -142,7 +142,7 @@ public final class SideStream implements Scheduler {
     }
 
     /** Returns the number of sections of this process. */
-    static long sections() {
+    public static long sections() {
         return SECTIONS.get();
     }
 

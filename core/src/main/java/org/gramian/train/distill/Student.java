@@ -12,7 +12,6 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.FeatureMaps;
-import org.gramian.autodiff.FeatureMaps.Filters;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
@@ -23,7 +22,6 @@ import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
-import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -308,9 +306,9 @@ final class Student implements AutoCloseable {
     }
 
     private static Var projected(Var maps, Map<String, Var> own, int i) {
-        Filters filters = new Filters(get(own, "projection." + i + ".weight"), get(own, "projection." + i + ".bias"));
-        return FeatureMaps.convolve(maps, filters, new Convolution(1, 0, 1), Activation.NONE)
-                .to(DType.F32);
+        Var weight = get(own, "projection." + i + ".weight");
+        Var bias = get(own, "projection." + i + ".bias");
+        return FeatureMaps.convolve(maps, weight, bias, Convolution.plain()).to(DType.F32);
     }
 
     /** Resizes maps of a teacher to the grid of the student and standardizes their channels. */

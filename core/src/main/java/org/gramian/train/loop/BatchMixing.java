@@ -1,19 +1,20 @@
 package org.gramian.train.loop;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.basis.KeyedRandom;
 import org.gramian.image.augment.CropParameters.Rectangle;
-import org.gramian.tensor.CudaProgram;
-import org.gramian.tensor.CudaProgram.LaunchConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.cuda.CudaProgram;
+import org.gramian.tensor.cuda.CudaProgram.LaunchConfig;
 import org.gramian.train.recipe.Recipe.Augmenting;
 
 /**
@@ -33,7 +34,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
     private static final int BLOCKS = 2048;
 
     private static final class Program {
-        static final CudaProgram MIX = CudaProgram.beside(BatchMixing.class, "mix.cu");
+        static final CudaProgram MIX = CudaProgram.of(BatchMixing.class, "mix.cu", Map.of());
     }
 
     /** A batch with its targets {@code [n, k]}. */

@@ -120,7 +120,7 @@ launch() {
     exec "${command[@]:0:word}"
 }
 
-# spark ARGUMENT...: becomes the program. libtorch and libwebp go beside the jar; on this machine alone it need not be copied.
+# spark ARGUMENT...: becomes the program. libtorch and libwebp go beside the jar; on this machine alone they need not be copied.
 spark() {
     local submit=() ours=() master='' settings='' more_jars='' native
     split_arguments "$@"

@@ -15,7 +15,6 @@ open module org.gramian.core {
     requires de.siegmar.fastcsv;
     requires transitive java.desktop; // BufferedImage in Classifier
     requires java.management;
-    requires java.net.http;
     requires jdk.management;
     requires org.apache.commons.statistics.distribution;
     requires static transitive org.jspecify;

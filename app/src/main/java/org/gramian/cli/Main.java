@@ -8,8 +8,6 @@ import java.util.Objects;
 import org.gramian.basis.FileNames;
 import org.gramian.cli.check.BenchCommand;
 import org.gramian.cli.check.DoctorCommand;
-import org.gramian.cli.check.FidelityCommand;
-import org.gramian.cli.check.GradcheckCommand;
 import org.gramian.cli.check.MethodsCommand;
 import org.gramian.cli.check.PoolCommand;
 import org.gramian.cli.common.Failures;
@@ -66,7 +64,6 @@ import picocli.CommandLine.Spec;
             AuditCommand.class,
             BackbonesCommand.class,
             MethodsCommand.class,
-            FidelityCommand.class,
             WeightsCommand.class,
             CacheCommand.class,
             FeaturesCommand.class,
@@ -83,7 +80,6 @@ import picocli.CommandLine.Spec;
             ExportCommand.class,
             ShowCommand.class,
             PoolCommand.class,
-            GradcheckCommand.class,
             BenchCommand.class,
             CompletionCommand.class,
             HelpCommand.class
@@ -164,7 +160,7 @@ public final class Main implements Runnable {
         HelpLayout.groupCommands(line);
         LogOptions.install(
                 line, "train", "compare", "distill", "demo", "audit", "features", "evaluate", "embed", "predict");
-        footer(line, PoolCommand.stages(), "pool", "gradcheck");
+        footer(line, PoolCommand.stages(), "pool", "doctor");
         footer(line, Listings.layouts(), "audit", "embed");
         footer(line, Listings.crops() + Listings.layouts(), "features");
         footer(line, Listings.protocols() + Listings.crops() + Listings.layouts(), "evaluate");

@@ -26,8 +26,7 @@ public record DemoFolder(Path path) {
         String wanted = mark(recipe);
         Path mark = path.resolve(MARK);
         if (Files.isRegularFile(mark)) {
-            String found = Files.readString(mark, StandardCharsets.UTF_8)
-                    .replace("pictures ", "images "); // as earlier versions wrote it
+            String found = Files.readString(mark, StandardCharsets.UTF_8);
             if (!found.equals(wanted)) {
                 throw new IllegalArgumentException(
                         "%s: expected a new folder or the same demo, found another demo:%n%s%s"

@@ -148,7 +148,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         long side = header.card().crops().size();
         long classes = header.card().classes().size();
         try {
-            require(file, session.getInputInfo(), input(), -1, 3, side, side);
+            require(file, session.getInputInfo(), ModelGraph.IMAGES, -1, 3, side, side);
             require(file, session.getOutputInfo(), ModelGraph.SCORES, -1, classes);
             require(file, session.getOutputInfo(), ModelGraph.PROBABILITIES, -1, classes);
             require(file, session.getOutputInfo(), ModelGraph.DESCRIPTORS, -1, header.descriptorSize());
@@ -169,11 +169,6 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                             + (info == null ? "no tensor of that name" : info.getInfo())
                             + "; the file does not fit its metadata: export the model again");
         }
-    }
-
-    /** Returns the name of the input: {@code images}, or {@code pictures} in files of earlier versions. */
-    private String input() {
-        return session.getInputNames().contains("pictures") ? "pictures" : ModelGraph.IMAGES;
     }
 
     /** Returns architecture and card of the model. */
@@ -211,7 +206,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                 throw new IllegalStateException("this engine is closed; open the file again");
             }
             try (OnnxTensor input = OnnxTensor.createTensor(environment(), numbers(crops, shape), shape.sizes());
-                    OrtSession.Result result = session.run(Map.of(input(), input), outputs)) {
+                    OrtSession.Result result = session.run(Map.of(ModelGraph.IMAGES, input), outputs)) {
                 Map<String, float[][]> rows = new HashMap<>();
                 for (Map.Entry<String, OnnxValue> output : result) {
                     rows.put(output.getKey(), (float[][])

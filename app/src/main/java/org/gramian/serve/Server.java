@@ -40,7 +40,6 @@ public final class Server implements AutoCloseable {
     private final ImageReader reader;
     private final Batcher batcher;
     private final ModelReloader reloader;
-    private final ConnectionGuard connections;
     private final Javalin javalin;
 
     /**
@@ -79,7 +78,6 @@ public final class Server implements AutoCloseable {
                         admission.decoded(pixels, time);
                     }
                 });
-        this.connections = new ConnectionGuard(limits.connections());
         this.javalin = Javalin.create(this::configure);
     }
 
@@ -139,7 +137,7 @@ public final class Server implements AutoCloseable {
             server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, server));
             server.setErrorHandler(new HttpError.JettyErrors());
             // Stopping waits until short responses are written.
-            connections.install(server, new GracefulHandler());
+            server.setHandler(new ConnectionGuard(options.limits().connections(), new GracefulHandler()));
             server.setStopTimeout(STOP_TIMEOUT.toMillis());
         });
         config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new HttpError.JettyErrors()));
@@ -223,7 +221,6 @@ public final class Server implements AutoCloseable {
         } catch (JavalinException _) {
             listener.events().accept("some responses were not read in time and were aborted");
         }
-        connections.close();
         reloader.close(STOP_TIMEOUT);
         batcher.close(STOP_TIMEOUT);
         slot.close();

@@ -22,8 +22,6 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A gallery as one safetensors file.
@@ -41,8 +39,6 @@ import org.slf4j.LoggerFactory;
 final class GalleryFile {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-    private static final Logger LOG = LoggerFactory.getLogger(GalleryFile.class);
 
     private final TensorFile file;
     private final int count;
@@ -97,9 +93,8 @@ final class GalleryFile {
             TensorFile file = Safetensors.read(path, arena);
             Gallery gallery = new GalleryFile(file).gallery();
             if (!file.checked()) {
-                LOG.info(
-                        "{}: has no checksum, since it was written by an earlier version; damage cannot be detected",
-                        path);
+                throw new IllegalArgumentException(
+                        "expected a gallery with checksums, found none, as unreleased versions wrote");
             }
             return gallery;
         } catch (TensorFileException e) {
@@ -281,9 +276,6 @@ final class GalleryFile {
         }
 
         private static Part part(String name) {
-            if (name.equals("HELD_BACK")) { // in files of earlier versions
-                return Part.VALIDATION;
-            }
             for (Part part : Part.values()) {
                 if (part.name().equals(name)) {
                     return part;

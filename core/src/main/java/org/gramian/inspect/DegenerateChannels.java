@@ -1,6 +1,5 @@
 package org.gramian.inspect;
 
-import com.fasterxml.jackson.annotation.JsonAlias;
 import java.util.List;
 
 /**
@@ -17,11 +16,7 @@ import java.util.List;
  * @param duplicates channels that are not dead and duplicate an earlier one
  */
 public record DegenerateChannels(
-        int channels,
-        long positions,
-        @JsonAlias("pictures") int images,
-        List<Integer> dead,
-        List<Duplicate> duplicates) {
+        int channels, long positions, int images, List<Integer> dead, List<Duplicate> duplicates) {
     public DegenerateChannels {
         dead = List.copyOf(dead);
         duplicates = List.copyOf(duplicates);

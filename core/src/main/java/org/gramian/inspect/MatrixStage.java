@@ -1,6 +1,5 @@
 package org.gramian.inspect;
 
-import com.fasterxml.jackson.annotation.JsonAlias;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -20,7 +19,7 @@ import java.util.stream.IntStream;
 public record MatrixStage(
         String stage,
         int size,
-        @JsonAlias("pictures") int images,
+        int images,
         List<QuantileRange> eigenvalues,
         QuantileRange effectiveRank,
         QuantileRange condition,

@@ -25,15 +25,13 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reads and writes a model and its card as one safetensors file.
  *
  * <p>Every parameter is a float32 tensor, {@code backbone.NAME} or {@code head.NAME}, fixed ones included. Architecture
  * and card are metadata, see {@link ModelHeader}. Equal models give equal bytes. SHA-256 checksums of parameters and metadata
- * are verified at load; files of earlier versions, which have none, are read with a notice in the log.
+ * are verified at load.
  *
  * <p>Files are untrusted: a file is read only if it has exactly the tensors of its architecture, with their shapes and
  * finite values. This is checked before memory is allocated.
@@ -41,7 +39,6 @@ import org.slf4j.LoggerFactory;
 public final class ModelFile {
     private static final ValueLayout.OfFloat NUMBER =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final Logger LOG = LoggerFactory.getLogger(ModelFile.class);
     private static final String DAMAGED = "; the file contradicts its own metadata: train the model again";
 
     private ModelFile() {}
@@ -99,11 +96,6 @@ public final class ModelFile {
         try (Arena arena = Arena.ofConfined()) {
             TensorFile file = open(path, arena, Safetensors::read);
             ModelHeader header = header(file);
-            if (!file.checked()) {
-                LOG.info(
-                        "{}: has no checksum, since it was written by an earlier version; damage cannot be detected",
-                        path);
-            }
             try {
                 requireFinite(file.tensors());
             } catch (IllegalArgumentException wrong) {
@@ -152,6 +144,10 @@ public final class ModelFile {
         try {
             ModelHeader header = ModelHeader.of(file.metadata());
             requireTensors(header, file.tensors());
+            if (!file.checked()) {
+                throw new IllegalArgumentException(
+                        "expected a model with checksums, found none, as unreleased versions wrote; train the model again");
+            }
             return header;
         } catch (IllegalArgumentException | ArithmeticException wrong) {
             throw new ModelFileException(file.path(), String.valueOf(wrong.getMessage()), wrong);

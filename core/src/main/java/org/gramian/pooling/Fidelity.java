@@ -15,9 +15,8 @@ import org.gramian.spd.Rbf;
  * as {@code triu:gradient=printed}.
  *
  * <p>It also determines the optimizer of W ({@code train.StiefelOptions.of}), whether scores are normalized ({@link
- * #normalizesScores}) and the recipe of a run. {@code run.config.FidelityPoint} lists every point with its three
- * values, generated from these values; {@code gramian fidelity} prints that list, and {@code docs/mathematics.md} shows
- * it.
+ * #normalizesScores}) and the recipe of a run. {@code docs/fidelity.md} lists every point with its three
+ * values and is generated from these.
  */
 public enum Fidelity {
     /** As printed, wrong derivatives included. */

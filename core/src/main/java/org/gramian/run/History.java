@@ -54,12 +54,9 @@ public final class History {
                 orthogonality(row));
     }
 
-    /** Files of earlier versions have no such column. */
     private static OptionalDouble orthogonality(NamedCsvRecord row) {
-        return row.findField("orthogonality")
-                .filter(text -> !text.isEmpty())
-                .map(text -> OptionalDouble.of(Double.parseDouble(text)))
-                .orElse(OptionalDouble.empty());
+        String text = row.getField("orthogonality");
+        return text.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(Double.parseDouble(text));
     }
 
     private static double number(NamedCsvRecord row, String field) {

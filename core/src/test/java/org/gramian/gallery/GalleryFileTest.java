@@ -121,7 +121,7 @@ final class GalleryFileTest {
             all.putAll(tensors);
             Map<String, String> texts = new LinkedHashMap<>(file.metadata());
             texts.putAll(metadata);
-            Safetensors.write(path, all, texts);
+            Safetensors.writeChecked(path, all, texts);
         }
         return path;
     }
@@ -165,9 +165,14 @@ final class GalleryFileTest {
     }
 
     @Test
-    void validationImagesAreFoundUnderTheNameOfEarlierVersions() throws IOException {
-        Gallery gallery = Gallery.read(changed(Map.of(), Map.of("left_out", "{\"HELD_BACK\":3}")));
-        assertThat(gallery.leftOut(Part.VALIDATION)).isEqualTo(3);
+    void galleryWithoutChecksumsIsRefused() throws IOException {
+        Path path = folder.resolve("whole");
+        TinyGallery.of(new SplittableRandom(9), 1, 6).write(path);
+        try (Arena arena = Arena.ofConfined()) {
+            TensorFile file = Safetensors.read(path, arena);
+            Safetensors.write(folder.resolve("bare"), file.tensors(), file.metadata());
+        }
+        assertThatThrownBy(() -> Gallery.read(folder.resolve("bare"))).has(facts("checksums"));
     }
 
     @Test

@@ -71,7 +71,7 @@ final class HostileModelFileTest {
             Map<String, String> changedMetadata = new HashMap<>(file.metadata());
             tensors.accept(changedTensors);
             metadata.accept(changedMetadata);
-            Safetensors.write(path, changedTensors, changedMetadata);
+            Safetensors.writeChecked(path, changedTensors, changedMetadata);
         }
     }
 

@@ -169,7 +169,7 @@ final class ImportedModelTest {
             TensorFile content = Safetensors.read(file, arena);
             Map<String, String> metadata = new HashMap<>(content.metadata());
             change.accept(metadata);
-            Safetensors.write(file, new HashMap<>(content.tensors()), metadata);
+            Safetensors.writeChecked(file, new HashMap<>(content.tensors()), metadata);
         }
     }
 }

@@ -92,15 +92,13 @@ class HistoryTest {
     }
 
     @Test
-    void fileWithoutOrthogonalityOpens() throws IOException {
-        String old = "stage,epoch,rate,loss,accuracy,judged_error,judged_loss,best\n1,1,0.5,2.0,0.25,0.75,1.5,true\n";
-        Files.writeString(file(), old);
-        EpochDone first =
-                new EpochDone(1, 0, 0.5, 2, 0.25, new ValidationScore(0.75, 1.5), true, OptionalDouble.empty());
-        assertThat(History.open(file()).epochs()).containsExactly(first);
-        History.open(file())
-                .add(new EpochDone(1, 1, 0.5, 1, 0.5, new ValidationScore(0.5, 1), true, OptionalDouble.of(1e-7)));
-        assertThat(file()).content().contains("true,\n1,2,0.5,1.0,0.5,0.5,1.0,true,1.0E-7\n");
+    void fileWithoutAColumnIsRefused() throws IOException {
+        Files.writeString(
+                file(),
+                "stage,epoch,rate,loss,accuracy,judged_error,judged_loss,best\n1,1,0.5,2.0,0.25,0.75,1.5,true\n");
+        assertThatThrownBy(() -> History.open(file()))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("orthogonality");
     }
 
     @Test

@@ -274,7 +274,7 @@ class GradientHookTest {
 
     /** Its gradient is a sum, in which the first part comes from the side stream. */
     @Test
-    void theHookOfAVariableThatIsUsedTwiceDoesNotRun() {
+    void theHookOfAVariableThatIsUsedTwiceRunsOnce() {
         Device gpu = Gpu.required();
         List<double[]> sums = new ArrayList<>();
         List<String> calls = new ArrayList<>();
@@ -286,10 +286,11 @@ class GradientHookTest {
             Tensor b = Tensors.gaussian(random, Shape.of(8), DType.F32).to(gpu);
             Tensor result = Tensors.zeros(w.shape(), DType.F32, gpu);
             try (CapturedWork work = new CapturedWork(gpu, () -> {
-                try (Tape tape = Tape.recording()) {
+                try (Scheduler scheduler = Acceleration.scheduler(gpu);
+                        Tape tape = Tape.recording(scheduler)) {
                     Var weight = tape.variable(w);
                     Var bias = tape.variable(b);
-                    tape.hook(weight, _ -> calls.add("weight"));
+                    tape.hook(weight, _ -> calls.add("weight")); // after both gradients are added
                     Var y = tape.variable(x).linear(weight, bias).linear(weight, bias);
                     try (Gradients gradients = tape.backward(y, x)) {
                         result.copyFrom(gradients.of(weight));
@@ -304,7 +305,7 @@ class GradientHookTest {
                 assertThat(work.isRecorded()).isTrue();
             }
         }
-        assertThat(calls).isEmpty();
+        assertThat(calls).hasSize(3); // eager step, trial capture, capture
         assertThat(sums.getLast()).isEqualTo(sums.getFirst());
     }
 }

@@ -19,6 +19,8 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.JsonText;
+import org.gramian.check.PoolingCheck;
+import org.gramian.check.PoolingCheck.GradientComparison;
 import org.gramian.check.doctor.CheckResult;
 import org.gramian.check.doctor.GoldenCheck;
 import org.gramian.check.doctor.LayerCheck;
@@ -26,6 +28,7 @@ import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
 import org.gramian.cli.common.Version;
+import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -49,7 +52,11 @@ import picocli.CommandLine.Option;
         header = "Check the installation: libtorch, GPU, numerical accuracy, speed.",
         description = {
             "Shows versions, device, libtorch and threads, checks the gradient of every layer against central",
-            "differences, and times a matrix product and a training step. Exit code 1 if a check fails."
+            "differences, and times a matrix product and a training step. Exit code 1 if a check fails.",
+            "",
+            "With --pooling, compares the gradients of one pooling with central differences in double precision instead, on",
+            "small random features, for 8 to 100 elements of the features and of every parameter. Formulas of the paper or",
+            "its authors that are not the derivative must deviate by exactly the documented amount."
         })
 public final class DoctorCommand implements Callable<Integer> {
     @Mixin
@@ -67,8 +74,29 @@ public final class DoctorCommand implements Callable<Integer> {
             description = "also compare every layer with the reference files (*.safetensors) of a folder")
     private @Nullable Path golden;
 
+    @Option(
+            names = "--pooling",
+            paramLabel = "SPEC",
+            description = "check one pooling only: stages joined by '/', or a method; see below")
+    private @Nullable String pooling;
+
+    @Option(
+            names = "--fidelity",
+            paramLabel = "WORD",
+            description = {
+                "with --pooling: formulas of arguments that SPEC leaves open:",
+                "paper (as printed), authors (as in their code) or corrected (default)"
+            })
+    private @Nullable String fidelity;
+
     @Override
     public Integer call() throws IOException {
+        if (pooling != null) {
+            return check(pooling);
+        }
+        if (fidelity != null) {
+            throw new IllegalArgumentException("--fidelity: expected --pooling with it, found none");
+        }
         if (golden != null) {
             GoldenCheck.require(golden);
         }
@@ -86,6 +114,44 @@ public final class DoctorCommand implements Callable<Integer> {
         examination.timing();
         print(examination);
         return examination.healthy() ? ExitCode.DONE : ExitCode.FAILED;
+    }
+
+    /** Compares the gradients of a pooling with central differences. */
+    private int check(String spec) {
+        if (json || golden != null) {
+            throw new IllegalArgumentException(
+                    "--pooling checks one pooling only: expected neither --json nor --golden, found one of them");
+        }
+        Pooling parsed = Pooling.parse(spec, fidelity == null ? Fidelity.CORRECTED : Fidelity.parse(fidelity));
+        PoolingCheck check = PoolingCheck.of(parsed, torch.prepare());
+        PrintWriter out = console.out();
+        if (!check.formulas().isEmpty()) {
+            out.println(parsed);
+            out.println("Formulas that are not the derivative, checked separately:");
+            check.formulas().forEach(formula -> {
+                out.println("  " + formula.subject());
+                out.println("  " + measured(formula, ""));
+            });
+            out.println("Gradients of the pooling:");
+        }
+        check.inputs().forEach(input -> out.println(measured(input, input.subject())));
+        return check.passed() ? ExitCode.DONE : ExitCode.FAILED;
+    }
+
+    /** One line: ok is the derivative, expected what the formulas state instead. */
+    private static String measured(GradientComparison comparison, String name) {
+        String verdict = !comparison.passed() ? "FAILED  " : comparison.deviates() ? "expected" : "ok      ";
+        String stated = !comparison.deviates() && comparison.passed()
+                ? ""
+                : "; of the stated formula %.1e".formatted(comparison.fromStated());
+        return String.format(
+                Locale.ROOT,
+                "%s  %-24s relative error %.1e%s (tolerance %.0e)",
+                verdict,
+                name,
+                comparison.error(),
+                stated,
+                comparison.tolerance());
     }
 
     private void print(DoctorReport examination) {

@@ -76,7 +76,7 @@ public final class MethodsCommand implements Callable<Integer> {
     private @Nullable String layer;
 
     @Option(
-            names = {"--images", "--pictures"},
+            names = "--images",
             paramLabel = "N",
             defaultValue = "1000",
             description = "training images, for sizes that depend on them (default: ${DEFAULT-VALUE})")

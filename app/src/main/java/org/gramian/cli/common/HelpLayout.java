@@ -32,7 +32,7 @@ public final class HelpLayout {
             new Group("Data", List.of("audit", "features")),
             new Group("Train", List.of("train", "evaluate", "compare", "distill", "report")),
             new Group("Use", List.of("predict", "nearest", "explain", "embed", "serve", "export", "show")),
-            new Group("Research", List.of("methods", "fidelity", "pool", "gradcheck", "bench")),
+            new Group("Research", List.of("methods", "pool", "bench")),
             new Group("System", List.of("doctor", "backbones", "weights", "cache", "completion", "help")));
 
     private HelpLayout() {}

@@ -75,8 +75,7 @@ public final class WeightsCommand implements Runnable {
             mixinStandardHelpOptions = true,
             header = "Download pretrained weights and verify them.",
             description = {
-                "Resumes an interrupted download. Offline, put the file that 'weights list' names into the folder of weights",
-                "and run this again."
+                "Offline, put the file that 'weights list' names into the folder of weights and run this again."
             })
     static final class Get implements Callable<Integer> {
         @Mixin
@@ -121,7 +120,6 @@ public final class WeightsCommand implements Runnable {
                         Optional.ofNullable(base),
                         Duration.ofSeconds(seconds),
                         total -> progress(total, shown),
-                        console::say,
                         allowHttp);
                 Path installed = new WeightInstaller(
                                 weights.store(), download, weights.onnx(console::say)::installNative, console::say)

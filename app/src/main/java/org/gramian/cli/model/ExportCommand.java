@@ -59,7 +59,7 @@ public final class ExportCommand implements Callable<Integer> {
     private int opset;
 
     @Option(
-            names = {"--images", "--pictures"},
+            names = "--images",
             paramLabel = "DIR|FILE",
             arity = "1..*",
             description = "images for the comparison, e.g. photos or a.jpg b.jpg (default: " + SyntheticImages.COUNT

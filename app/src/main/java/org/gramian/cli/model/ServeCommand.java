@@ -128,7 +128,7 @@ public final class ServeCommand implements Callable<Integer> {
         private int body;
 
         @Option(
-                names = {"--max-images", "--max-pictures"},
+                names = "--max-images",
                 paramLabel = "N",
                 defaultValue = "32",
                 description = "maximum images of a request" + DEFAULT)

@@ -22,9 +22,6 @@ import org.gramian.run.config.Settings;
 public record RunFolder(Path path) {
     private static final String IMAGES = "images.txt";
 
-    /** Name of {@value #IMAGES} in runs of earlier versions. */
-    private static final String OLD_IMAGES = "pictures.txt";
-
     /** Before the path of the images as it was typed. */
     private static final String TYPED = "typed: ";
 
@@ -112,7 +109,7 @@ public record RunFolder(Path path) {
         return Path.of(lines().getFirst().strip());
     }
 
-    /** Returns the path of the images as it was typed; empty for runs of earlier versions. */
+    /** Returns the path of the images as it was typed, unless there is no {@value #IMAGES}. */
     Optional<String> typedImages() throws IOException {
         return (Files.exists(imagesFile()) ? lines() : List.<String>of())
                 .stream()
@@ -132,8 +129,7 @@ public record RunFolder(Path path) {
     }
 
     private Path imagesFile() {
-        Path old = path.resolve(OLD_IMAGES);
-        return Files.exists(old) && !Files.exists(path.resolve(IMAGES)) ? old : path.resolve(IMAGES);
+        return path.resolve(IMAGES);
     }
 
     /** Returns whether there is a checkpoint. */

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.gramian.evaluate.Setting;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
@@ -23,8 +22,7 @@ import org.gramian.report.run.data.RunData;
  */
 public record CardView(List<LabelledValue> trained, List<LabelledValue> model, List<LabelledValue> commands) {
     /** Entries of the provenance that other parts of the page show. */
-    private static final Pattern ELSEWHERE =
-            Pattern.compile("config\\..*|protocol|fold|fingerprint|seed|images|pictures");
+    private static final Pattern ELSEWHERE = Pattern.compile("config\\..*|protocol|fold|fingerprint|seed|images");
 
     private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}_@%+=:,./-]+");
     private static final int CLASSES = 200;
@@ -44,9 +42,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
         List<LabelledValue> facts = new ArrayList<>();
         first.model()
                 .map(model -> model.header().card().origin())
-                .flatMap(origin -> Stream.of("images", "pictures") // the name in earlier versions
-                        .flatMap(key -> Optional.ofNullable(origin.get(key)).stream())
-                        .findFirst())
+                .flatMap(origin -> Optional.ofNullable(origin.get("images")))
                 .ifPresent(images -> facts.add(new LabelledValue("images", images)));
         facts.add(new LabelledValue("classes", Figures.count(run.classes().size()) + ": " + names(run.classes())));
         facts.add(new LabelledValue("protocol", setting.protocol()));

@@ -91,7 +91,7 @@ class MethodsCommandTest {
         assertThat(gem.get("fitted").asLong()).isZero();
         assertThat(gem.get("settled").asString()).isEqualTo("gem:3/l2");
         assertThat(gem.has("unfit")).isFalse();
-        JsonNode fisher = json("methods", "fv-cnn", "--pictures", 9, "--format", "json");
+        JsonNode fisher = json("methods", "fv-cnn", "--images", 9, "--format", "json");
         assertThat(fisher.get("backbone").asString()).isEqualTo("vgg16");
         assertThat(fisher.get("layer").asString()).isEqualTo("conv5_3");
         assertThat(fisher.get("images").asInt()).isEqualTo(9);
@@ -112,7 +112,7 @@ class MethodsCommandTest {
 
     @Test
     void oneImageIsNotCalledImages() {
-        assertThat(Run.of("methods", "--pictures", 1).out()).has(facts("1"));
+        assertThat(Run.of("methods", "--images", 1).out()).has(facts("1"));
     }
 
     @Test
@@ -120,7 +120,7 @@ class MethodsCommandTest {
         Run name = Run.of("methods", "bccn");
         assertThat(name.code()).isEqualTo(ExitCode.USAGE);
         assertThat(name.err()).has(facts("'bccn'", "'bcnn'", "gramian methods"));
-        Run images = Run.of("methods", "--pictures", 0);
+        Run images = Run.of("methods", "--images", 0);
         assertThat(images.code()).isEqualTo(ExitCode.USAGE);
         assertThat(images.err()).has(facts("--images", "1", "0"));
         Run layer = Run.of("methods", "--backbone", "vgg16", "--layer", "conv5_4");

@@ -155,7 +155,8 @@ final class WeightsCommandTest {
             Run run = weights("get", "resnet50", "--from", base);
             assertThat(run.code()).isEqualTo(ExitCode.USAGE);
             assertThat(run.err())
-                    .has(facts("404", base + "/resnet50-0676ba61.pth", "resnet50-0676ba61.pth", folder.resolve("store")));
+                    .has(facts(
+                            "404", base + "/resnet50-0676ba61.pth", "resnet50-0676ba61.pth", folder.resolve("store")));
         } finally {
             server.stop(0);
         }

@@ -40,7 +40,7 @@ class ExportCommandTest {
         Run run = Run.of("export", model, out);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out()).has(facts("17", "4", "score"));
-        Run given = Run.of("export", model, out, "--pictures", photos, "--opset=15", "--threads=1");
+        Run given = Run.of("export", model, out, "--images", photos, "--opset=15", "--threads=1");
         assertThat(given.code()).as(given.err()).isZero();
         assertThat(given.out()).has(facts("15", "2", "10"));
     }
@@ -51,14 +51,14 @@ class ExportCommandTest {
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out()).has(facts("17")).doesNotContain("score");
         assertThat(out).exists();
-        Run both = Run.of("export", model, out, "--no-check", "--pictures", photos);
+        Run both = Run.of("export", model, out, "--no-check", "--images", photos);
         assertThat(both.code()).isEqualTo(ExitCode.USAGE);
     }
 
     @Test
     void anImageThatCannotBeReadIsSaidAndTheFileIsKept() throws IOException {
         Files.writeString(photos.resolve("stone/three.png"), "no picture");
-        Run run = Run.of("export", model, out, "--pictures", photos);
+        Run run = Run.of("export", model, out, "--images", photos);
         assertThat(run.code()).isEqualTo(ExitCode.DATA);
         assertThat(run.err()).has(facts("three.png"));
         assertThat(run.out()).has(facts("2"));

@@ -36,6 +36,14 @@ final class TrainAgainTest {
     }
 
     @Test
+    void aRunRecordsItsFidelity() throws IOException {
+        Run run = tiny.train(out, "--fidelity", "paper", "--epochs", "1");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(Files.readString(out.resolve("config.yaml"))).containsPattern("(?m)^fidelity: paper");
+        assertThat(Run.of("show", "--all", out).out()).containsPattern("fidelity +paper");
+    }
+
+    @Test
     void aRunOfSomeFoldsGoesOnWithThese() {
         Run begun = tiny.train(out, "--epochs", "2", "--protocol", "kfold:2", "--fold", "2", "--time-budget", "0.001s");
         assertThat(begun.err()).contains("gramian train --resume");
@@ -59,7 +67,6 @@ final class TrainAgainTest {
         String audit = Files.readString(out.resolve("audit.json"));
         assertThat(audit).contains("\"" + typed + "\"");
         Files.delete(out.resolve("audit.json"));
-        Files.move(out.resolve("images.txt"), out.resolve("pictures.txt")); // the name in earlier versions
         Run again = tiny.goOn(out);
         assertThat(again.code()).as(again.err()).isZero();
         assertThat(out.resolve("audit.json")).hasContent(audit);

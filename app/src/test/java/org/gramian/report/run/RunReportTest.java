@@ -20,7 +20,6 @@ import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
-import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Logits;
 import org.gramian.train.loop.LearningRateFinder;
 import org.junit.jupiter.api.Test;
@@ -165,22 +164,6 @@ class RunReportTest {
         assertThat(section(report(run("bare").resolve("evaluation.json")), "learning"))
                 .doesNotContain("history.csv", "<svg");
         assertThatThrownBy(() -> report(root.resolve("nothing"))).has(facts(root.resolve("nothing")));
-    }
-
-    @Test
-    void numbersOfImagesAreFoundUnderTheNamesOfEarlierVersions() throws IOException {
-        MadeUpRun.in(run("a")).write(1);
-        String html = report(run("a"));
-        for (String file : List.of("audit.json", SpdInspection.FILE)) {
-            Path path = run("a").resolve(file);
-            String text = Files.readString(path);
-            Files.writeString(path, text.replace("\"images\"", "\"pictures\""));
-            assertThat(path).content().isNotEqualTo(text);
-        }
-        String old = report(run("a"));
-        for (String part : List.of("audit", "spd")) {
-            assertThat(section(old, part)).isEqualTo(section(html, part));
-        }
     }
 
     @Test

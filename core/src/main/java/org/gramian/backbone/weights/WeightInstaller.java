@@ -6,14 +6,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Consumer;
 import org.gramian.backbone.PublicFile;
 import org.gramian.basis.AtomicFile;
-import org.gramian.basis.ProcessLock;
 
 /**
- * Downloads public weights into the store, verified and converted. Of concurrent processes one downloads and the others
- * wait.
+ * Downloads public weights into the store, verified and converted. Concurrent processes may both download; the last rename decides.
  *
  * @param store target
  * @param download source
@@ -55,19 +54,10 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
 
     Path get(WeightName name, PublicFile known, ExpectedParameters blueprint) throws IOException {
         WeightStore.create(store.folder());
-        ProcessLock lock = new ProcessLock(
-                store.folder().toRealPath().resolve("." + name.text() + ".lock"),
-                () -> remarks.accept("another process is downloading '" + name + "': waiting"));
-        return lock.hold(() -> {
-            if (store.holds(name)) {
-                remarks.accept(store.file(name) + " exists already; 'gramian weights verify " + name + "' checks it");
-                return store.file(name);
-            }
-            return convert(name, known, blueprint);
-        });
-    }
-
-    private Path convert(WeightName name, PublicFile known, ExpectedParameters blueprint) throws IOException {
+        if (store.holds(name)) {
+            remarks.accept(store.file(name) + " exists already; 'gramian weights verify " + name + "' checks it");
+            return store.file(name);
+        }
         Path brought = store.folder().resolve(known.file());
         if (Files.isRegularFile(brought)) {
             remarks.accept(brought + " exists: no download needed");
@@ -75,18 +65,16 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
             requireAccepted(brought, known);
             return install(name, Weights.Source.of(brought), blueprint);
         }
-        // It keeps the name of a partial file until it is imported: under its own name it would pass for a file that
-        // the user copied there, and stay if this process were killed now.
-        PartialFile fetched = fetch(name, known);
+        // Under its own name it would pass for a file that the user copied there.
+        Path fetched = store.folder().resolve(known.file() + "." + UUID.randomUUID() + ".part");
+        fetched.toFile().deleteOnExit(); // after Ctrl-C
         try {
-            requireAccepted(fetched.path(), known);
-        } catch (IOException other) {
-            fetched.delete();
-            throw other;
+            fetch(name, known, fetched);
+            requireAccepted(fetched, known);
+            return install(name, new Weights.Source(fetched, known.file()), blueprint);
+        } finally {
+            Files.deleteIfExists(fetched);
         }
-        Path installed = install(name, new Weights.Source(fetched.path(), known.file()), blueprint);
-        fetched.delete();
-        return installed;
     }
 
     private Path install(WeightName name, Weights.Source source, ExpectedParameters blueprint) throws IOException {
@@ -95,9 +83,9 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
                 : store.importFile(name, blueprint, source, remarks);
     }
 
-    private PartialFile fetch(WeightName name, PublicFile known) throws IOException {
+    private void fetch(WeightName name, PublicFile known, Path target) throws IOException {
         try {
-            return download.fetch(known, store.folder());
+            download.fetch(known, target);
         } catch (DownloadException e) {
             String elsewhere =
                     ("download %s on another machine, put %s into %s and run 'gramian weights get %s' again, or run"

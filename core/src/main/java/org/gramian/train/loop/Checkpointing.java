@@ -283,9 +283,8 @@ public final class Checkpointing {
         try {
             TensorFile stored = Safetensors.read(source, arena);
             if (!stored.checked()) {
-                LOG.info(
-                        "{}: has no checksum, since it was written by an earlier version; damage cannot be detected",
-                        source);
+                throw new TensorFileException(
+                        source, "expected a checkpoint with checksums, found none; start a new run");
             }
             return stored;
         } catch (TensorFileException e) {

@@ -8,26 +8,20 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** A web server with one file of version {@code "one"}, which can be cut, stall or know no ranges. */
+/** A web server with one file, which can cut, stall or rest. */
 final class FileServer implements AutoCloseable {
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final CountDownLatch closing = new CountDownLatch(1);
     private final byte[] content;
-    private final List<String> ranges = Collections.synchronizedList(new ArrayList<>());
-    private final List<String> versions = Collections.synchronizedList(new ArrayList<>());
-    private volatile boolean ranged = true;
+    private final AtomicInteger requests = new AtomicInteger();
     private volatile int cutAfter = -1;
     private volatile int stallAfter = -1;
-    private volatile int cutEvery = Integer.MAX_VALUE;
     private volatile int pauseEvery = Integer.MAX_VALUE;
     private volatile Duration pause = Duration.ZERO;
     private volatile boolean silent;
@@ -49,18 +43,9 @@ final class FileServer implements AutoCloseable {
         return URI.create("http://localhost:" + server.getAddress().getPort() + "/models/");
     }
 
-    /** The ranges that were asked for, one for each request; empty if none. */
-    List<String> ranges() {
-        return List.copyOf(ranges);
-    }
-
-    /** The versions that were asked for, one for each request. */
-    List<String> versions() {
-        return List.copyOf(versions);
-    }
-
-    void ignoreRanges() {
-        ranged = false;
+    /** The number of requests so far. */
+    int requests() {
+        return requests.get();
     }
 
     /** Ends the next answer, and only that, after so many bytes. */
@@ -71,11 +56,6 @@ final class FileServer implements AutoCloseable {
     /** Falls silent in every answer when so many bytes of the file were sent. */
     void stallAfter(int bytes) {
         stallAfter = bytes;
-    }
-
-    /** Ends every answer after so many bytes. */
-    void cutEvery(int bytes) {
-        cutEvery = bytes;
     }
 
     /** Rests in every answer after each so many bytes. */
@@ -90,37 +70,21 @@ final class FileServer implements AutoCloseable {
     }
 
     private void answer(HttpExchange exchange) throws IOException {
-        String range = Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("Range"), "");
-        String version = Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("If-Range"), "");
-        ranges.add(range);
-        versions.add(version);
+        requests.incrementAndGet();
         if (silent) {
             awaitClosing();
         }
-        boolean part = ranged && !range.isEmpty() && (version.isEmpty() || version.equals("\"one\""));
-        int start = part ? Integer.parseInt(range.substring("bytes=".length(), range.length() - 1)) : 0;
-        exchange.getResponseHeaders().set("ETag", "\"one\"");
         try (exchange) {
-            if (part && start >= content.length) {
-                exchange.getResponseHeaders().set("Content-Range", "bytes */" + content.length);
-                exchange.sendResponseHeaders(416, -1);
-                return;
-            }
-            if (part) {
-                exchange.getResponseHeaders()
-                        .set("Content-Range", "bytes %d-%d/%d".formatted(start, content.length - 1, content.length));
-            }
-            exchange.sendResponseHeaders(part ? 206 : 200, content.length - start);
-            send(exchange.getResponseBody(), start);
+            exchange.sendResponseHeaders(200, content.length);
+            send(exchange.getResponseBody());
         }
     }
 
-    private void send(OutputStream body, int start) throws IOException {
+    private void send(OutputStream body) throws IOException {
         int cut = cutAfter;
         cutAfter = -1;
-        int end = cut >= 0 ? cut : stallAfter >= 0 ? Math.max(start, stallAfter) : content.length;
-        end = (int) Math.min(end, (long) start + cutEvery);
-        for (int at = start; at < end; at += Math.min(pauseEvery, end - at)) {
+        int end = cut >= 0 ? cut : stallAfter >= 0 ? stallAfter : content.length;
+        for (int at = 0; at < end; at += Math.min(pauseEvery, end - at)) {
             body.write(content, at, Math.min(pauseEvery, end - at));
             body.flush();
             rest();

@@ -98,13 +98,15 @@ class DamagedCheckpointTest {
     }
 
     @Test
-    void aCheckpointOfAnEarlierVersionWithoutChecksumsIsResumed() throws IOException {
-        byte[] model = training.orElseThrow().run().model();
+    void aCheckpointWithoutChecksumsIsRefused() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             TensorFile stored = Safetensors.read(file(), arena);
             Safetensors.write(file(), stored.tensors(), stored.metadata());
         }
-        assertThat(resumed().model()).isEqualTo(model);
+        Files.delete(Checkpointing.previous(file()));
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> checkpointing.find())
+                .has(facts("checksums", "start a new run"));
     }
 
     @Test

@@ -162,7 +162,7 @@ class TrainingFailureTest {
             Map<String, StoredTensor> tensors = new LinkedHashMap<>(file.tensors());
             Map<String, String> metadata = new LinkedHashMap<>(file.metadata());
             change.apply(tensors, metadata);
-            Safetensors.write(checkpointing.file().orElseThrow(), tensors, metadata);
+            Safetensors.writeChecked(checkpointing.file().orElseThrow(), tensors, metadata);
         }
     }
 

@@ -33,7 +33,7 @@ final class TrainingOptions {
     private List<String> pairs = new ArrayList<>();
 
     @Option(
-            names = {"--validation-column", "--held-back-column"},
+            names = "--validation-column",
             paramLabel = "NAME",
             description = "boolean column of the table that marks the validation set, instead of a random fraction")
     private @Nullable String validationColumn;

@@ -254,8 +254,7 @@ final class DistributedRun {
      */
     private Counted counted(Map<String, String> origin, ImageCatalog catalog) throws IOException {
         Map<String, String> found = new HashMap<>(origin);
-        String images =
-                origin.getOrDefault(IMAGES, origin.getOrDefault("pictures", "")); // the name in earlier versions
+        String images = origin.getOrDefault(IMAGES, "");
         found.put(IMAGES, images);
         for (Map.Entry<String, String> entry : provenance(catalog, images).entrySet()) {
             String other = found.getOrDefault(entry.getKey(), "none");

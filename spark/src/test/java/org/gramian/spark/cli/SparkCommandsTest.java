@@ -337,11 +337,11 @@ class SparkCommandsTest {
                 "--epochs",
                 1);
 
-        Ended trained = run(with(words, "--held-back-column", "validation"));
+        Ended trained = run(with(words, "--validation-column", "validation"));
 
         assertThat(trained.code()).as(trained.errors()).isEqualTo(SparkMain.DONE);
         assertThat(trained.output()).containsPattern("\\b9\\D+3\\b");
-        assertThat(run(with(words, "--held-back-column", "kind")).errors())
+        assertThat(run(with(words, "--validation-column", "kind")).errors())
                 .contains("--validation-column: ", "boolean", "'kind'", "string");
         assertThat(run(with(words, "--validation-column", "validation", "--validation", 0.2))
                         .errors())

@@ -65,7 +65,7 @@ public record AuditData(int images, int classes, int unreadable, int duplicates,
             throw new IOException(
                     file + ": expected an audit in JSON, found: " + damaged.getOriginalMessage(), damaged);
         }
-        JsonNode images = root.path(root.has("images") ? "images" : "pictures"); // the name in earlier versions
+        JsonNode images = root.path("images");
         if (!images.isInt() || !root.path("findings").isArray()) {
             throw new IOException(file + ": expected an audit with images and findings, found something else");
         }

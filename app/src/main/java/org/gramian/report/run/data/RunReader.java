@@ -139,7 +139,7 @@ public final class RunReader {
                 .orElse(List.of());
     }
 
-    /** Returns the results of the stages; runs of earlier versions have none. */
+    /** Returns the results of the stages; none if the classifier was solved. */
     private List<StageResult> stages(Path folder) {
         try {
             return StageResult.read(folder);

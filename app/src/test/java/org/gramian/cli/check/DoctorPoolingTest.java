@@ -7,10 +7,11 @@ import org.gramian.cli.Run;
 import org.gramian.cli.common.ExitCode;
 import org.junit.jupiter.api.Test;
 
-class GradcheckCommandTest {
+/** {@code doctor --pooling}. */
+class DoctorPoolingTest {
     @Test
     void everyInputOfThePoolingIsShown() {
-        Run run = Run.of("gradcheck", "--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2");
+        Run run = Run.of("doctor", "--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
                 .contains("features", "conv.weight", "conv.bias", "spd0.weight")
@@ -19,14 +20,14 @@ class GradcheckCommandTest {
 
     @Test
     void aPoolingThatCannotBeReadIsWrongInput() {
-        Run run = Run.of("gradcheck", "--pooling", "conv:6/rbf/spd:4/relu");
+        Run run = Run.of("doctor", "--pooling", "conv:6/rbf/spd:4/relu");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).has(facts("triu"));
     }
 
     @Test
     void whatThePaperPrintsIsExpectedToDeviateByTheFactorNamed() {
-        Run run = Run.of("gradcheck", "--fidelity", "paper", "--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2");
+        Run run = Run.of("doctor", "--fidelity", "paper", "--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
                 .containsPattern("triu: .*\\b2\\b")
@@ -37,7 +38,7 @@ class GradcheckCommandTest {
 
     @Test
     void whatTheAuthorsComputeIsExpectedToDeviateByTheFactorNamed() {
-        Run run = Run.of("gradcheck", "--fidelity", "authors", "--pooling", "conv:4/rbf/spd:4/relu/triu/root/l2");
+        Run run = Run.of("doctor", "--fidelity", "authors", "--pooling", "conv:4/rbf/spd:4/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
                 .containsPattern("root: .*\\|y\\|/\\(\\|y\\|\\+0\\.03\\)")
@@ -47,14 +48,22 @@ class GradcheckCommandTest {
 
     @Test
     void aSizeThatTheAuthorsDoNotHaveIsRefused() {
-        Run run = Run.of("gradcheck", "--fidelity", "authors", "--pooling", "conv:6/rbf/spd:4/triu");
+        Run run = Run.of("doctor", "--fidelity", "authors", "--pooling", "conv:6/rbf/spd:4/triu");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).contains("spd:6");
     }
 
     @Test
+    void otherChecksAreNotCombinedWithAPooling() {
+        Run run = Run.of("doctor", "--pooling", "paper", "--json");
+        assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.err()).has(facts("--pooling", "--json"));
+        assertThat(Run.of("doctor", "--fidelity", "paper").code()).isEqualTo(ExitCode.USAGE);
+    }
+
+    @Test
     void aMistypedFidelityGetsTheNearest() {
-        Run run = Run.of("gradcheck", "--fidelity", "papr", "--pooling", "paper");
+        Run run = Run.of("doctor", "--fidelity", "papr", "--pooling", "paper");
         assertThat(run.code()).isEqualTo(ExitCode.USAGE);
         assertThat(run.err()).has(facts("'papr'", "'paper'"));
     }

@@ -24,7 +24,7 @@ import org.gramian.train.StiefelOptions;
  * @param authors as in the authors' code
  * @param corrected value of the default fidelity
  */
-public record FidelityPoint(String name, String setting, String paper, String authors, String corrected) {
+record FidelityPoint(String name, String setting, String paper, String authors, String corrected) {
     private static final String DERIVATIVE = "the derivative";
 
     private static FidelityPoint of(String name, String setting, Function<Fidelity, String> value) {
@@ -37,7 +37,7 @@ public record FidelityPoint(String name, String setting, String paper, String au
     }
 
     /** Returns the value under a fidelity. */
-    public String of(Fidelity fidelity) {
+    private String of(Fidelity fidelity) {
         return switch (fidelity) {
             case PAPER -> paper;
             case AUTHORS -> authors;
@@ -46,12 +46,12 @@ public record FidelityPoint(String name, String setting, String paper, String au
     }
 
     /** Returns whether two fidelities differ in this point. */
-    public boolean differs(Fidelity one, Fidelity other) {
+    boolean differs(Fidelity one, Fidelity other) {
         return !of(one).equals(of(other));
     }
 
     /** Returns the differences in formulas, initialization and steps. */
-    public static List<FidelityPoint> mathematics() {
+    static List<FidelityPoint> mathematics() {
         List<FidelityPoint> all = new ArrayList<>(pooling());
         all.add(of(
                 "Stiefel gradient",
@@ -91,7 +91,7 @@ public record FidelityPoint(String name, String setting, String paper, String au
     }
 
     /** Returns the keys of the recipe that some fidelity sets; others have their default. */
-    public static List<FidelityPoint> recipe() {
+    static List<FidelityPoint> recipe() {
         List<String> elsewhere = List.of(
                 Keys.METRIC.name(),
                 Keys.MULTIPLIER.name(),

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import org.gramian.accelerate.Acceleration;
+import org.gramian.accelerate.Rule;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -44,7 +45,9 @@ final class TrainingTask implements Task {
 
     TrainingTask(BenchModel subject) {
         this.subject = subject;
-        boolean captured = !subject.groups().isEmpty() && CudaGraphOptimizer.suits(subject.groups(), OPTIONS);
+        boolean captured = Rule.OPTIMIZER.isEnabled()
+                && !subject.groups().isEmpty()
+                && CudaGraphOptimizer.suits(subject.groups(), OPTIONS);
         this.step = captured ? new CudaGraphStep(subject) : new EagerStep(subject);
     }
 

@@ -78,7 +78,7 @@ final class GpuDescriptor {
      * @param weight W {@code [C, C']}
      */
     static boolean isSupported(Form form, Tensor features, Tensor weight) {
-        return CudaProgram.isSupported(features)
+        return features.type() == DType.F32 // in any memory format: they are made contiguous
                 && CudaProgram.isSupported(weight)
                 && Libtorch.load().math().tf32()
                 && form.epsilon() >= SMALLEST_EPSILON
@@ -102,7 +102,7 @@ final class GpuDescriptor {
                         inputs,
                         () -> apply(
                                 KernelMatrices.of(
-                                        maps.value(),
+                                        maps.value().contiguous(),
                                         bias == null ? null : bias.value(),
                                         rbf.constantFactor(maps.value(), ofKernel),
                                         1 + rbf.jitter()),

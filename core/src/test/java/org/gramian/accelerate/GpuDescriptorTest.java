@@ -166,7 +166,9 @@ class GpuDescriptorTest {
             FusedDescriptor.Form form = new FusedDescriptor.Form(new Rbf(new Sigma.Mean(), 1e-4), true, 1e-5);
             boolean fits = inTf32(() -> GpuDescriptor.isSupported(form, features, onGpu(positive(64))));
             boolean odd = inTf32(() -> GpuDescriptor.isSupported(form, features, onGpu(positive(17))));
-            assertThat(fits).isTrue();
+            Tensor channelsLast = features.channelsLast();
+            boolean permuted = inTf32(() -> GpuDescriptor.isSupported(form, channelsLast, onGpu(positive(64))));
+            assertThat(fits && permuted).isTrue();
             assertThat(odd).isFalse();
             assertThat(GpuDescriptor.isSupported(form, features, onGpu(positive(64))))
                     .as("without TF32")

@@ -36,4 +36,5 @@ open module org.gramian.core {
     exports org.gramian.pooling;
     exports org.gramian.spd;
     exports org.gramian.tensor;
+    exports org.gramian.train.event;
 }

@@ -10,16 +10,15 @@ import java.util.function.Consumer;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
-import org.gramian.run.RunEvent;
 import org.gramian.run.TrainingRun;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Origin;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 
@@ -47,7 +46,7 @@ public final class Trainer {
     private String device = "auto";
     private int threads = Runtime.getRuntime().availableProcessors();
     private Optional<Duration> budget = Optional.empty();
-    private Consumer<TrainingProgress> listener = _ -> {};
+    private Consumer<TrainEvent> listener = _ -> {};
     private BooleanSupplier cancelled = () -> false;
 
     private Trainer(Path place, Optional<Dataset> dataset) {
@@ -151,7 +150,7 @@ public final class Trainer {
     }
 
     /** Sets the listener of progress. It receives one event at a time, from any thread, and should return soon. */
-    public Trainer listener(Consumer<TrainingProgress> other) {
+    public Trainer listener(Consumer<TrainEvent> other) {
         listener = other;
         return this;
     }
@@ -174,19 +173,18 @@ public final class Trainer {
     public TrainingReport train(Path folder) throws IOException, InterruptedException {
         Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(Keys.LAYOUT));
         Cancellation cancellation = budget.map(Cancellation::after).orElseGet(Cancellation::onRequest);
-        ProgressTranslation translation = new ProgressTranslation(listener);
-        Consumer<RunEvent> events = event -> {
-            translation.accept(event);
-            if (cancelled.getAsBoolean()) {
-                cancellation.cancel();
-            }
-        };
-        TrainingContext<RunEvent> context = new TrainingContext<>(
-                Device.parse(device),
-                threads,
-                events,
-                cancellation,
-                Checkpointing.every(Checkpointing.DEFAULT_INTERVAL));
+        Object lock = new Object();
+        TrainingContext context = TrainingContext.of(Device.parse(device))
+                .withThreads(threads)
+                .withCancellation(cancellation)
+                .withListener(event -> {
+                    synchronized (lock) {
+                        listener.accept(event);
+                    }
+                    if (cancelled.getAsBoolean()) {
+                        cancellation.cancel();
+                    }
+                });
         WeightStore store = weights.map(WeightStore::new).orElseGet(WeightStore::ofProcess);
         try {
             return TrainingReport.of(folder, new TrainingRun(images, settings, store, cache, context).train(folder));

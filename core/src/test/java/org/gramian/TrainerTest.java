@@ -14,6 +14,8 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Classifier;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.EpochDone;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,7 +28,7 @@ class TrainerTest {
     private Path images = folder;
     private Path run = folder;
     private Dataset dataset = new Dataset(folder, List.of(), List.of());
-    private final List<TrainingProgress> progress = new ArrayList<>();
+    private final List<TrainEvent> progress = new ArrayList<>();
 
     @BeforeEach
     void paint() throws IOException {
@@ -76,16 +78,14 @@ class TrainerTest {
     void sendsEpochsAndFolds() throws Exception {
         small(Trainer.on(dataset)).train(run);
         assertThat(progress)
-                .filteredOn(TrainingProgress.Epoch.class::isInstance)
-                .map(TrainingProgress.Epoch.class::cast)
-                .extracting(TrainingProgress.Epoch::fold, TrainingProgress.Epoch::epoch, TrainingProgress.Epoch::epochs)
-                .containsExactly(tuple(1, 1, 2), tuple(1, 2, 2), tuple(2, 1, 2), tuple(2, 2, 2));
+                .filteredOn(EpochDone.class::isInstance)
+                .map(EpochDone.class::cast)
+                .extracting(EpochDone::stage, EpochDone::epoch)
+                .containsExactly(tuple(1, 0), tuple(1, 1), tuple(1, 0), tuple(1, 1));
+        assertThat(progress).filteredOn(TrainEvent.FoldDone.class::isInstance).hasSize(2);
         assertThat(progress)
-                .filteredOn(TrainingProgress.FoldDone.class::isInstance)
-                .hasSize(2);
-        assertThat(progress)
-                .filteredOn(TrainingProgress.Task.class::isInstance)
-                .map(TrainingProgress.Task.class::cast)
+                .filteredOn(TrainEvent.Task.class::isInstance)
+                .map(TrainEvent.Task.class::cast)
                 .allSatisfy(task -> assertThat(task.done()).isBetween(0L, task.total()));
     }
 
@@ -93,7 +93,7 @@ class TrainerTest {
     void aCancelledRunResumesToTheSameModel() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
         Trainer cancelled = small(Trainer.on(images))
-                .listener(event -> stop.compareAndSet(false, event instanceof TrainingProgress.Epoch))
+                .listener(event -> stop.compareAndSet(false, event instanceof EpochDone))
                 .cancelWhen(stop::get);
         assertThat(cancelled.train(run).completed()).isFalse();
         TrainingReport resumed = small(Trainer.on(images)).train(run);

@@ -10,7 +10,7 @@ import org.gramian.report.chart.Chart;
 import org.gramian.report.chart.Chart.Axis;
 import org.gramian.report.chart.Chart.Line;
 import org.gramian.report.chart.Scale;
-import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.EpochDone;
 
 /**
  * Learning curves: loss, accuracy and learning rate by epoch, counted through all stages. A vertical line marks where a
@@ -37,7 +37,7 @@ public final class TrainingCurves {
     /** Returns the loss of the training set and, if there is one, of the validation set. */
     public static Chart loss(List<EpochDone> epochs) {
         Line training = line("training", epochs, EpochDone::loss);
-        Line validation = line("validation", epochs, epoch -> epoch.validation().loss());
+        Line validation = line("validation", epochs, EpochDone::validationLoss);
         double highest = Stream.of(training, validation)
                 .flatMap(line -> line.values().stream())
                 .reduce(Double::max)
@@ -111,8 +111,7 @@ public final class TrainingCurves {
 
     /** Returns whether epochs were scored on a validation set; without one, the score repeats the training loss. */
     public static boolean isValidated(List<EpochDone> epochs) {
-        return epochs.stream()
-                .anyMatch(epoch -> Double.compare(epoch.validation().loss(), epoch.loss()) != 0);
+        return epochs.stream().anyMatch(epoch -> Double.compare(epoch.validationLoss(), epoch.loss()) != 0);
     }
 
     private static Chart byEpoch(String title, List<EpochDone> epochs, Scale scale) {
@@ -134,7 +133,7 @@ public final class TrainingCurves {
     }
 
     private static double validationAccuracy(EpochDone epoch) {
-        return 100 * (1 - epoch.validation().error());
+        return 100 * (1 - epoch.validationError());
     }
 
     private static Chart staged(Chart chart, List<EpochDone> epochs) {

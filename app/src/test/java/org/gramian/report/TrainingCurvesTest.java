@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.gramian.report.chart.Chart;
 import org.gramian.report.chart.Chart.Line;
-import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,7 +37,8 @@ class TrainingCurvesTest {
 
     private static EpochDone epoch(
             int stage, int number, double rate, double loss, double accuracy, ValidationScore score) {
-        return new EpochDone(stage, number, rate, loss, accuracy, score, true, OptionalDouble.empty());
+        return new EpochDone(
+                stage, number, rate, loss, accuracy, score.error(), score.loss(), true, OptionalDouble.empty());
     }
 
     /** The score of an epoch without a validation set. */

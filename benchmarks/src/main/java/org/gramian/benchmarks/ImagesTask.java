@@ -7,9 +7,9 @@ import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
+import org.gramian.image.batch.LoadRequest;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.batch.Work;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
@@ -20,7 +20,7 @@ final class ImagesTask implements Task {
     static final int REQUIRED = 150;
 
     private final SyntheticImageFolder images;
-    private final List<Work> list;
+    private final List<LoadRequest> list;
     private final Rendering rendering;
     private final Prefetch prefetch;
 
@@ -29,7 +29,7 @@ final class ImagesTask implements Task {
         this.prefetch = new Prefetch(16, spec.number("threads"), 3);
         this.rendering = new Rendering(new ImageReader(ImageLimits.DEFAULT)::read, crops, Preprocessing.TORCHVISION);
         this.images = new SyntheticImageFolder(spec.number("batch"));
-        this.list = Work.all(images.samples(), crops);
+        this.list = LoadRequest.all(images.samples(), crops);
     }
 
     @Override
@@ -52,8 +52,8 @@ final class ImagesTask implements Task {
         try (BatchLoader loader = new BatchLoader(rendering, list, prefetch)) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
-                    loaded += batch.places().stream()
-                            .filter(place -> place.problem().isEmpty())
+                    loaded += batch.slots().stream()
+                            .filter(slot -> slot.problem().isEmpty())
                             .count();
                 }
             }

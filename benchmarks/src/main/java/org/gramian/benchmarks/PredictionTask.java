@@ -16,9 +16,9 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
+import org.gramian.image.batch.LoadRequest;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.batch.Work;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.model.Engine;
 import org.gramian.model.Head;
@@ -89,7 +89,7 @@ final class PredictionTask implements Task {
         long bytes = BATCH * rendering.bytes();
         long batches = Math.ceilDiv(images.samples().size(), BATCH);
         MemorySegment all = arena.allocate(batches * bytes, 64);
-        List<Work> list = Work.all(images.samples(), rendering.crops());
+        List<LoadRequest> list = LoadRequest.all(images.samples(), rendering.crops());
         try (BatchLoader loader = new BatchLoader(rendering, list, Prefetch.of(BATCH))) {
             for (long i = 0; i < batches; i++) {
                 try (Batch batch = loader.next()) {

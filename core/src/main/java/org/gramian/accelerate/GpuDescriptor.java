@@ -236,7 +236,9 @@ final class GpuDescriptor {
                     Math.toIntExact(x.size(2)),
                     (long) positions * (byChannel ? 1 : channels),
                     (long) positions * (byChannel ? n : 1));
-            return sums == null ? List.of(gradient) : List.of(gradient.transpose(0, 1), FeatureMapKernels.sumOverRows(sums));
+            return sums == null
+                    ? List.of(gradient)
+                    : List.of(gradient.transpose(0, 1), FeatureMapKernels.sumOverRows(sums));
         }
     }
 

@@ -13,10 +13,10 @@ import org.gramian.autodiff.Var;
 import org.gramian.basis.EvenSample;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
-import org.gramian.image.batch.Place;
+import org.gramian.image.batch.BatchSlot;
+import org.gramian.image.batch.LoadRequest;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.batch.Work;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
 import org.gramian.model.UnreadableImageException;
@@ -63,12 +63,12 @@ public record Inspector(Model model, Rendering rendering, int threads) {
         Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
         int processed = 0;
         try (BatchLoader loader =
-                new BatchLoader(first, Work.all(some, first.crops()), new Prefetch(BATCH, threads, 3))) {
+                new BatchLoader(first, LoadRequest.all(some, first.crops()), new Prefetch(BATCH, threads, 3))) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
                     requireReadable(batch, some);
                     statistics.add(batch);
-                    processed += batch.places().size();
+                    processed += batch.slots().size();
                     progress.accept(processed);
                 }
             }
@@ -78,10 +78,10 @@ public record Inspector(Model model, Rendering rendering, int threads) {
     }
 
     private static void requireReadable(Batch batch, List<Sample> samples) throws UnreadableImageException {
-        for (Place place : batch.places()) {
-            if (place.problem().isPresent()) {
+        for (BatchSlot slot : batch.slots()) {
+            if (slot.problem().isPresent()) {
                 throw new UnreadableImageException(
-                        samples.get(place.work()).file(), place.problem().get());
+                        samples.get(slot.request()).file(), slot.problem().get());
             }
         }
     }
@@ -102,7 +102,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
                     Tape tape = Tape.inference()) {
                 Tensor images =
                         Tensors.viewOf(batch.memory(), DType.F32, batch.shape()).to(model.device());
-                Tensor unpadded = images.slice(0, 0, batch.places().size());
+                Tensor unpadded = images.slice(0, 0, batch.slots().size());
                 Var features = model.backbone()
                         .apply(
                                 tape.constant(unpadded),
@@ -115,7 +115,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
                         .reshape(maps.size(0), maps.size(1), maps.shape().elements() / maps.size(0) / maps.size(1)));
                 model.head().pooling().trace(features, parameters, (stage, value) -> {
                     if (isOfMatrices(stage, value)) {
-                        decompose(stage, value.value(), batch.places());
+                        decompose(stage, value.value(), batch.slots());
                     }
                 });
             }
@@ -129,11 +129,11 @@ public record Inspector(Model model, Rendering rendering, int threads) {
         }
 
         /** Decomposes evenly spaced matrices, since samples may be sorted by class. */
-        private void decompose(String stage, Tensor matrices, List<Place> places) {
+        private void decompose(String stage, Tensor matrices, List<BatchSlot> slots) {
             List<double[]> found = spectra.computeIfAbsent(stage, _ -> new ArrayList<>());
             long[] wanted = EvenSample.places(count, matrices(matrices.size(1)));
-            for (int i = 0; i < places.size(); i++) {
-                if (Arrays.binarySearch(wanted, places.get(i).work()) >= 0) {
+            for (int i = 0; i < slots.size(); i++) {
+                if (Arrays.binarySearch(wanted, slots.get(i).request()) >= 0) {
                     found.add(spectrum(matrices.slice(0, i, i + 1L)));
                 }
             }

@@ -19,7 +19,7 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
-import org.gramian.image.batch.Place;
+import org.gramian.image.batch.BatchSlot;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.Crops;
@@ -169,21 +169,21 @@ public final class InferencePipeline {
         }
 
         void add(Batch batch, Map<Engine.Rows, float[][]> computed) {
-            for (int i = 0; i < batch.places().size(); i++) {
-                add(batch.places().get(i), computed, i);
+            for (int i = 0; i < batch.slots().size(); i++) {
+                add(batch.slots().get(i), computed, i);
             }
         }
 
-        private void add(Place place, Map<Engine.Rows, float[][]> computed, int at) {
+        private void add(BatchSlot slot, Map<Engine.Rows, float[][]> computed, int at) {
             computed.forEach((kind, each) -> rows.computeIfAbsent(kind, _ -> new float[crops][])[filled] = each[at]);
             filled++;
-            failed = place.problem().map(ImageResult.Failed::of).orElse(failed);
+            failed = slot.problem().map(ImageResult.Failed::of).orElse(failed);
             if (filled == crops) {
                 ImageResult result = failed == null ? new ImageResult.Computed(rows, Optional.empty()) : failed;
                 rows.clear();
                 filled = 0;
                 failed = null;
-                listener.accept(place.work(), result);
+                listener.accept(slot.request(), result);
             }
         }
     }

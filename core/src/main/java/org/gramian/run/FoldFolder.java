@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,7 +15,6 @@ import org.gramian.evaluate.PredictionTable;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
-import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingSelection;
 
 /**
@@ -103,20 +101,6 @@ record FoldFolder(Path path) {
 
     void keepPoolings(PoolingSelection.Result result) throws IOException {
         result.write(path.resolve(PoolingSelection.FILE));
-    }
-
-    /** Returns the range tests that chose learning rates, one per stage; none for given learning rates. */
-    List<LearningRateFinder.Result> rateTests() throws IOException {
-        Path file = path.resolve(LearningRateFinder.FILE);
-        return Files.exists(file) ? LearningRateFinder.Result.read(file) : List.of();
-    }
-
-    /** Adds the range test of a stage, in place of an earlier one. */
-    void keepRateTest(LearningRateFinder.Result result) throws IOException {
-        List<LearningRateFinder.Result> all = new ArrayList<>(rateTests());
-        all.removeIf(earlier -> earlier.stage() == result.stage());
-        all.add(result);
-        LearningRateFinder.Result.write(path.resolve(LearningRateFinder.FILE), all);
     }
 
     void keepFirst(Evaluation evaluation) throws IOException {

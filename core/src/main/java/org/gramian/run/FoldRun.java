@@ -1,7 +1,6 @@
 package org.gramian.run;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.InstantSource;
@@ -17,6 +16,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.ImagePrediction;
+import org.gramian.evaluate.Interval;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
@@ -28,17 +28,13 @@ import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.Fit.StageOutcome;
+import org.gramian.train.loop.History;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingSelection;
-import org.gramian.train.loop.TrainEvent;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.RateFound;
-import org.gramian.train.loop.TrainEvent.Refitted;
-import org.gramian.train.loop.TrainEvent.Solved;
-import org.gramian.train.loop.TrainEvent.StageDone;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TwoStageTraining;
@@ -54,8 +50,7 @@ final class FoldRun {
     private final FoldFolder folder;
     private final FeatureExtraction extraction;
     private final Map<String, String> runOrigin;
-    private final TrainingContext<RunEvent> context;
-    private Optional<Solved> solved = Optional.empty();
+    private final TrainingContext context;
     private boolean adopted;
 
     /**
@@ -70,7 +65,7 @@ final class FoldRun {
             FoldFolder folder,
             FeatureExtraction extraction,
             Map<String, String> runOrigin,
-            TrainingContext<RunEvent> context) {
+            TrainingContext context) {
         this.plan = plan;
         this.fold = fold;
         this.folder = folder;
@@ -89,7 +84,7 @@ final class FoldRun {
                     folder.afterFirst(),
                     artifacts().complete(Optional.empty())));
         }
-        TrainingContext<TrainEvent> training = trainingContext();
+        TrainingContext training = trainingContext();
         Recipe recipe = plan.config().recipe();
         boolean frozenFirst = recipe.solver().isPresent() && recipe.stage2().epochs() > 0;
         boolean resumed = Files.exists(folder.frozen());
@@ -117,7 +112,7 @@ final class FoldRun {
                     artifacts().complete(adopted ? Optional.empty() : Optional.of(model));
             if (stopped.filter(Cancellation.Reason.OUT_OF_TIME::equals).isPresent()) {
                 context.listener()
-                        .accept(new RunEvent.Remark("the time budget is over: there is no gallery of "
+                        .accept(new TrainEvent.Warning("the time budget is over: there is no gallery of "
                                 + QuotedText.text(fold.name()) + " in the report"));
             }
             return Optional.of(
@@ -125,23 +120,16 @@ final class FoldRun {
         }
     }
 
-    /** Returns the context of training: writes history and stage results before it forwards an event. */
-    private TrainingContext<TrainEvent> trainingContext() throws IOException {
+    /** Returns the context of training, with the files of the fold. */
+    private TrainingContext trainingContext() throws IOException {
         History history = History.open(folder.history());
         Optional<TensorBoardLog> board = board(history);
-        return context.<TrainEvent>withListener(event -> {
-                    switch (event) {
-                        case EpochDone done -> unchecked(() -> history.add(done));
-                        case StageDone done -> unchecked(() -> result(done).write(folder.path()));
-                        case RateFound found -> unchecked(() -> folder.keepRateTest(found.result()));
-                        case Solved found -> solved = Optional.of(found);
-                        case Refitted refit -> unchecked(() -> refitted(refit));
-                        default -> {}
-                    }
-                    board.ifPresent(log -> unchecked(() -> log.accept(event)));
-                    context.listener().accept(new RunEvent.Training(event));
+        return context.withListener(event -> {
+                    board.ifPresent(log -> log.accept(event));
+                    context.listener().accept(event);
                 })
-                .withCheckpointing(context.checkpointing().to(folder.checkpoint(), identity()));
+                .withCheckpointing(context.checkpointing().to(folder.checkpoint(), identity()))
+                .withHistory(history);
     }
 
     private Optional<TensorBoardLog> board(History history) {
@@ -152,25 +140,24 @@ final class FoldRun {
     }
 
     /** Solves a classifier on frozen features before fine-tuning, so that there is a good model early. */
-    private void solveFrozen(Head head, Recipe recipe, TrainingContext<TrainEvent> training) throws IOException {
-        TrainingContext<TrainEvent> unsaved =
+    private void solveFrozen(Head head, Recipe recipe, TrainingContext training) throws IOException {
+        TrainingContext unsaved =
                 training.withCheckpointing(training.checkpointing().disabled());
         try (Model model =
                 InitialModel.model(head, plan.seed(), extraction.extractor().network())) {
-            new TwoStageTraining(model, recipe, data(), unsaved).run((stage, scores) -> {
-                Measured measured = measured(scores);
-                context.listener().accept(new RunEvent.Measured(stage, measured.evaluation));
-                folder.keepFrozen(measured.evaluation, model, card(measured));
+            new TwoStageTraining(model, recipe, data(), unsaved).run((outcome, scores) -> {
+                Measured measured = measured(outcome, scores);
+                folder.keepFrozen(measured.evaluation, model, card(outcome, measured));
             });
         }
     }
 
     /** Trains; a time budget that ends before the first step leaves the model on frozen features, if there is one. */
-    private Optional<Cancellation.Reason> train(Model model, Recipe recipe, TrainingContext<TrainEvent> training)
+    private Optional<Cancellation.Reason> train(Model model, Recipe recipe, TrainingContext training)
             throws IOException {
         try {
             return new TwoStageTraining(model, recipe, data(), training)
-                    .run((stage, scores) -> keep(stage, measured(scores), model));
+                    .run((outcome, scores) -> keep(outcome, scores, model));
         } catch (InterruptedTrainingException stopped) {
             if (stopped.reason() != Cancellation.Reason.OUT_OF_TIME || !Files.exists(folder.frozen())) {
                 throw stopped;
@@ -181,13 +168,13 @@ final class FoldRun {
     }
 
     private void adopt(String reason) throws IOException {
-        context.listener().accept(new RunEvent.Remark(reason + "; keeping the model with the frozen backbone"));
+        context.listener().accept(new TrainEvent.Warning(reason + "; keeping the model with the frozen backbone"));
         folder.adoptFrozen();
         adopted = true;
     }
 
     /** Selects the pooling by a comparison on the training images, once for a fold: a resumed run keeps its choice. */
-    private Pooling choosePooling(TrainingContext<TrainEvent> training) throws IOException {
+    private Pooling choosePooling(TrainingContext training) throws IOException {
         Optional<PoolingSelection.Result> kept = folder.poolings();
         PoolingSelection.Result result = kept.isPresent()
                 ? kept.get()
@@ -201,48 +188,16 @@ final class FoldRun {
         if (kept.isEmpty()) {
             folder.keepPoolings(result);
         }
-        context.listener().accept(new RunEvent.PoolingChosen(result));
+        context.listener()
+                .accept(new TrainEvent.PoolingChosen(
+                        result.best().compared(),
+                        result.images(),
+                        result.entries().size()));
         return Pooling.parse(result.best().pooling());
     }
 
     private RunArtifacts artifacts() {
         return new RunArtifacts(folder, plan, fold.name(), data(), context);
-    }
-
-    /** Writes a file. */
-    private interface Writing {
-        void write() throws IOException;
-    }
-
-    private static void unchecked(Writing writing) {
-        try {
-            writing.write();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private StageResult result(StageDone done) {
-        Recipe recipe = plan.config().recipe();
-        return new StageResult(
-                done.stage(),
-                (done.stage() == 1 ? recipe.stage1() : recipe.stage2()).epochs(),
-                done.epochs(),
-                done.kept() + 1,
-                !fold.parts().validation().isEmpty(),
-                done.improving(),
-                Optional.empty());
-    }
-
-    /** Stores the result of a refitted classifier; it is that of the final model unless fine-tuning follows. */
-    private void refitted(Refitted refit) throws IOException {
-        if (refit.kept() && plan.config().recipe().stage2().epochs() == 0) {
-            solved = Optional.of(refit.solution());
-        }
-        StageResult.read(folder.path())
-                .getFirst()
-                .with(new StageResult.Refit(refit.solution().text(), refit.kept(), refit.trained(), refit.solved()))
-                .write(folder.path());
     }
 
     private TrainingData data() {
@@ -268,6 +223,23 @@ final class FoldRun {
      */
     private record Measured(Evaluation evaluation, OptionalDouble validation) {}
 
+    /** Evaluates the model of a stage and reports it. */
+    private Measured measured(StageOutcome outcome, TwoStageTraining.Scores scores) {
+        Measured measured = measured(scores);
+        context.listener().accept(new TrainEvent.Evaluated(outcome.stage(), accuracy(measured.evaluation)));
+        return measured;
+    }
+
+    /** Returns the accuracy of an evaluation as an event holds it. */
+    static TrainEvent.TestAccuracy accuracy(Evaluation evaluation) {
+        Interval interval = evaluation.accuracy().interval();
+        return new TrainEvent.TestAccuracy(
+                evaluation.accuracy().value(),
+                interval.low(),
+                interval.high(),
+                evaluation.accuracy().count());
+    }
+
     private Measured measured(TwoStageTraining.Scores scores) {
         Evaluation plain = evaluation(fold.parts().test(), scores.test().compute());
         List<Sample> samples = fold.parts().validation();
@@ -292,9 +264,12 @@ final class FoldRun {
     }
 
     /** Writes the model of a stage, unless the model on frozen features makes fewer errors on the validation set. */
-    private void keep(int stage, Measured measured, Model model) throws IOException {
-        context.listener().accept(new RunEvent.Measured(stage, measured.evaluation));
-        if (stage == 1 && plan.config().recipe().stage2().epochs() > 0) {
+    private void keep(StageOutcome outcome, TwoStageTraining.Scores scores, Model model) throws IOException {
+        if (outcome.result().isPresent()) {
+            outcome.result().get().write(folder.path());
+        }
+        Measured measured = measured(outcome, scores);
+        if (outcome.stage() == 1 && plan.config().recipe().stage2().epochs() > 0) {
             folder.keepFirst(measured.evaluation);
         }
         if (Files.exists(folder.frozen()) && measured.validation.isPresent()) {
@@ -306,7 +281,7 @@ final class FoldRun {
                 return;
             }
         }
-        folder.keep(measured.evaluation, model, card(measured));
+        folder.keep(measured.evaluation, model, card(outcome, measured));
     }
 
     private static List<ImagePrediction> predictions(List<Sample> samples, List<Logits> logits) {
@@ -344,7 +319,7 @@ final class FoldRun {
         return origin;
     }
 
-    private ModelCard card(Measured measured) throws IOException {
+    private ModelCard card(StageOutcome outcome, Measured measured) {
         Evaluation evaluation = measured.evaluation;
         LinkedHashMap<String, Double> metrics = new LinkedHashMap<>();
         measured.validation.ifPresent(accuracy -> metrics.put(VALIDATION, accuracy));
@@ -352,10 +327,7 @@ final class FoldRun {
             metrics.put(metric.key(), metric.of(evaluation));
         }
         SequencedMap<String, String> origin = origin();
-        solved.ifPresent(found -> origin.put("classifier", found.text()));
-        for (LearningRateFinder.Result test : folder.rateTests()) {
-            origin.put("learning rate of stage " + test.stage(), test.rateText());
-        }
+        outcome.classifier().ifPresent(solved -> origin.put("classifier", solved.text()));
         return new ModelCard(
                 plan.dataset().classes(),
                 extraction.extractor().network().preprocessing(),

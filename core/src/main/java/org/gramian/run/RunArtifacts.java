@@ -29,11 +29,10 @@ import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Model;
 import org.gramian.model.ModelFile;
 import org.gramian.model.UnreadableImageException;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.ImageDescriptors;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.TrainEvent;
-import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 
@@ -47,8 +46,7 @@ import org.gramian.train.loop.TrainingData;
  * @param data images of the fold
  * @param context context of the run; these files may use the whole time budget, the reserved time included
  */
-record RunArtifacts(
-        FoldFolder folder, RunPlan plan, String fold, TrainingData data, TrainingContext<RunEvent> context) {
+record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData data, TrainingContext context) {
     /**
      * Writes the files that are missing or belong to an earlier model.
      *
@@ -69,7 +67,7 @@ record RunArtifacts(
             return Optional.of(stopped.reason());
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
             context.listener()
-                    .accept(new RunEvent.Remark("gallery or pooling statistics failed for " + QuotedText.text(fold)
+                    .accept(new TrainEvent.Warning("gallery or pooling statistics failed for " + QuotedText.text(fold)
                             + ": " + failed.getMessage()
                             + "; the model is complete; retry with 'gramian train --resume'"));
             return Optional.empty();
@@ -96,33 +94,32 @@ record RunArtifacts(
     }
 
     /** Returns a context whose listener forwards events, and throws once the whole time budget is used. */
-    private TrainingContext<TrainEvent> training() {
+    private TrainingContext training() {
         return context.withListener(event -> {
             if (context.cancellation().isOver()) {
                 throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
             }
-            context.listener().accept(new RunEvent.Training(event));
+            context.listener().accept(event);
         });
     }
 
     private SpdInspection inspect(Model model, String fingerprint) throws IOException {
         List<Sample> test = data.parts().test();
-        TrainingContext<TrainEvent> training = training();
+        TrainingContext training = training();
         int all = Math.min(test.size(), Inspector.MAX_IMAGES);
         return new Inspector(model, data.rendering(data.testCrops()), context.threads())
-                .inspect(
-                        test, fingerprint, done -> training.measuring(new Collecting("pooling statistics", done, all)));
+                .inspect(test, fingerprint, done -> training.measuring(new Task("pooling statistics", done, all)));
     }
 
     /**
      * Builds the gallery: images of the fold, or an even subsample, each with the mean descriptor of its test crops.
      *
      * <p>The mean over crops, not the centre crop: nearest neighbours then use the same crops as predictions. With a
-     * frozen backbone it costs no more, see {@link ImageDescriptors}.
+     * frozen backbone it costs no more, see {@link TrainingData#describe}.
      */
     private Gallery buildGallery(Model model, String fingerprint) throws IOException {
         TrainingData.Parts split = data.parts();
-        TrainingContext<TrainEvent> training = training();
+        TrainingContext training = training();
         Map<Part, List<Sample>> parts = new EnumMap<>(Part.class);
         parts.put(Part.TRAINING, split.training());
         parts.put(Part.VALIDATION, split.validation());
@@ -138,12 +135,16 @@ record RunArtifacts(
             gallery.leaveOut(part, all.size() - some.size());
         });
         List<byte[]> thumbnails = thumbnails(samples, training);
-        new ImageDescriptors(model, plan.config().recipe(), data, training)
-                .run(samples, (i, crops) -> gallery.add(items.get(i), thumbnails.get(i), crops));
+        data.describe(
+                model,
+                plan.config().recipe().stage2().epochs() > 0,
+                samples,
+                training,
+                (i, crops) -> gallery.add(items.get(i), thumbnails.get(i), crops));
         return gallery.build();
     }
 
-    private List<byte[]> thumbnails(List<Sample> samples, TrainingContext<TrainEvent> training) throws IOException {
+    private List<byte[]> thumbnails(List<Sample> samples, TrainingContext training) throws IOException {
         ImageReader reader = new ImageReader(data.extraction().limits());
         try (ExecutorService pool = Executors.newFixedThreadPool(context.threads())) {
             List<Future<byte[]>> made = samples.stream()
@@ -153,7 +154,7 @@ record RunArtifacts(
                 List<byte[]> all = new ArrayList<>();
                 for (Future<byte[]> one : made) {
                     all.add(one.get());
-                    training.measuring(new Collecting("thumbnails", all.size(), made.size()));
+                    training.measuring(new Task("thumbnails", all.size(), made.size()));
                 }
                 return all;
             } finally {

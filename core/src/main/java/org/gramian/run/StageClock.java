@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import org.gramian.train.loop.TrainEvent.StageStarted;
-import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent.StageStarted;
+import org.gramian.train.event.TrainEvent.Stepped;
 
 /**
  * Measures the speed of a training stage and how long it still takes.
@@ -47,11 +47,6 @@ public final class StageClock {
         secondsPerStep = 0;
         speed = OptionalDouble.empty();
         mark = clock.millis();
-    }
-
-    /** Continues with more epochs. */
-    public void extended(StageStarted extended) {
-        stage = extended;
     }
 
     /** Counts a step. */

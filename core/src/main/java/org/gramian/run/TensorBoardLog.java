@@ -3,6 +3,7 @@ package org.gramian.run;
 import com.google.protobuf.CodedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
@@ -20,10 +21,10 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.zip.CRC32C;
-import org.gramian.train.loop.TrainEvent;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.StageStarted;
-import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.StageStarted;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,13 +85,17 @@ final class TensorBoardLog {
     }
 
     /** Measures the speed, and writes epochs that have ended. */
-    void accept(TrainEvent event) throws IOException {
+    void accept(TrainEvent event) {
         switch (event) {
             case StageStarted started -> clock.started(started);
             case Stepped step -> clock.stepped(step);
             case EpochDone done -> {
                 clock.epochDone();
-                add(done);
+                try {
+                    add(done);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
             }
             default -> {}
         }
@@ -115,8 +120,8 @@ final class TensorBoardLog {
         scalars.put(stage + "loss/train", done.loss());
         scalars.put(stage + "accuracy/train", done.accuracy());
         if (validated) {
-            scalars.put(stage + "loss/validation", done.validation().loss());
-            scalars.put(stage + "accuracy/validation", 1 - done.validation().error());
+            scalars.put(stage + "loss/validation", done.validationLoss());
+            scalars.put(stage + "accuracy/validation", 1 - done.validationError());
         }
         scalars.put(stage + "learning_rate", done.learningRate());
         clock.imagesPerSecond().ifPresent(speed -> scalars.put(stage + "images_per_second", speed));

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
-import java.util.stream.Stream;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.basis.AtomicFile;
 import org.gramian.image.ImageLimits;
@@ -17,6 +16,7 @@ import org.gramian.image.ImageReader;
 import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.Severity;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
@@ -30,6 +30,9 @@ import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Probe;
 import org.gramian.run.plan.Workload;
 import org.gramian.tensor.Device;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Audited.Finding;
+import org.gramian.train.event.TrainEvent.Audited.UnreadableImage;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
@@ -39,7 +42,6 @@ import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
-import org.gramian.train.recipe.StageRecipe;
 
 /**
  * Trains models on a dataset: audits the images, completes the settings, trains and evaluates every fold, and writes everything to a
@@ -59,11 +61,7 @@ import org.gramian.train.recipe.StageRecipe;
  *     any thread while images are audited
  */
 public record TrainingRun(
-        Dataset dataset,
-        Settings settings,
-        WeightStore weights,
-        Optional<Path> cache,
-        TrainingContext<RunEvent> context) {
+        Dataset dataset, Settings settings, WeightStore weights, Optional<Path> cache, TrainingContext context) {
     /** Returns a trainer with default settings on the CPU. */
     public static TrainingRun of(Dataset dataset) {
         return new TrainingRun(
@@ -80,7 +78,7 @@ public record TrainingRun(
     }
 
     /** Returns this trainer in another context. */
-    public TrainingRun with(TrainingContext<RunEvent> other) {
+    public TrainingRun with(TrainingContext other) {
         return new TrainingRun(dataset, settings, weights, cache, other);
     }
 
@@ -106,10 +104,22 @@ public record TrainingRun(
         }
         AuditReport report = audit.of(
                 dataset,
-                done -> context.measuring(
-                        new RunEvent.Auditing(done, dataset.samples().size())));
-        context.listener().accept(new RunEvent.Audited(report));
+                done -> context.measuring(new TrainEvent.Task(
+                        "checking images", done, dataset.samples().size())));
+        context.listener().accept(audited(report));
         return report;
+    }
+
+    private static TrainEvent.Audited audited(AuditReport report) {
+        return new TrainEvent.Audited(
+                report.root(),
+                report.findings().stream()
+                        .filter(finding -> finding.severity() != Severity.NOTE)
+                        .map(finding -> new Finding(finding.severity().text(), finding.sentence()))
+                        .toList(),
+                report.unreadable().stream()
+                        .map(one -> new UnreadableImage(one.image().name(), one.reason()))
+                        .toList());
     }
 
     private Settings complete() throws IOException {
@@ -124,28 +134,21 @@ public record TrainingRun(
      * @throws org.gramian.run.config.ConfigException if settings contradict each other or the number of images
      */
     public RunPlan plan(AuditReport audit) throws IOException {
-        RunPlan plan = RunPlan.of(dataset, complete(), audit, this::remark);
+        RunPlan plan = RunPlan.of(dataset, complete(), audit, this::warn);
         Recipe recipe = plan.config().recipe();
-        plan.requireFeasible(this::remark);
-        List<StageRecipe> auto = Stream.of(recipe.stage1(), recipe.stage2())
-                .filter(StageRecipe::autoRate)
-                .toList();
-        if (!auto.isEmpty() && auto.stream().allMatch(stage -> stage.epochs() == 0)) {
-            remark("--lr auto has no effect: nothing is trained by gradient descent;"
-                    + " --epochs N trains a head, --fine-tune N all layers");
-        }
+        plan.requireFeasible(this::warn);
         if (plan.config().tensorboard()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
-            remark("--tensorboard has no effect: the classifier is solved without epochs;"
+            warn("--tensorboard has no effect: the classifier is solved without epochs;"
                     + " --epochs N trains a head, --fine-tune N all layers");
         }
         memory(plan)
                 .requireFits(MemoryEstimate.hostMemory(), MemoryEstimate.deviceMemory())
-                .ifPresent(this::remark);
+                .ifPresent(this::warn);
         if (recipe.precision() == Recipe.Precision.BF16
                 && recipe.stage2().epochs() > 0
                 && context.device().kind() != Device.Kind.CUDA) {
-            remark(Keys.PRECISION + " bf16 is meant for a GPU; a CPU may be slower with it than with f32");
+            warn(Keys.PRECISION + " bf16 is meant for a GPU; a CPU may be slower with it than with f32");
         }
         return plan;
     }
@@ -175,8 +178,8 @@ public record TrainingRun(
         }
     }
 
-    private void remark(String text) {
-        context.listener().accept(new RunEvent.Remark(text));
+    private void warn(String text) {
+        context.listener().accept(new TrainEvent.Warning(text));
     }
 
     /**
@@ -234,12 +237,12 @@ public record TrainingRun(
         Optional<Cancellation.Reason> early = Optional.empty();
         try (RunScratch scratch = RunScratch.in(folder, cache);
                 FrozenBackbone network =
-                        InitialModel.network(plan.config().network(), weights, context.device(), this::remark)) {
+                        InitialModel.network(plan.config().network(), weights, context.device(), this::warn)) {
             FeatureExtractor extractor = new FeatureExtractor(
                     network,
                     FeatureExtractor.DEFAULT_BATCH,
                     plan.config().data().featureType());
-            try (FeatureCache features = FeatureCache.open(scratch.cache(), extractor.recipe(), this::remark)) {
+            try (FeatureCache features = FeatureCache.open(scratch.cache(), extractor.recipe(), this::warn)) {
                 FeatureExtraction extraction =
                         new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(features));
                 Map<String, String> origin = InitialModel.origin(plan.settings(), network);
@@ -262,10 +265,18 @@ public record TrainingRun(
             throws IOException {
         FoldPlan fold = plan.folds().get(index);
         int all = plan.folds().size();
-        context.listener().accept(new RunEvent.FoldStarted(index + 1, all, fold));
+        context.listener()
+                .accept(new TrainEvent.FoldStarted(
+                        index + 1,
+                        all,
+                        fold.name(),
+                        fold.parts().training().size(),
+                        fold.parts().validation().size(),
+                        fold.parts().test().size()));
         FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
         Optional<FoldResult> result = new FoldRun(plan, fold, place, extraction, origin, context).run();
-        result.ifPresent(one -> context.listener().accept(new RunEvent.FoldDone(one)));
+        result.ifPresent(one -> context.listener()
+                .accept(new TrainEvent.FoldDone(index + 1, all, one.folder(), FoldRun.accuracy(one.evaluation()))));
         return result;
     }
 }

@@ -17,6 +17,7 @@ import org.gramian.pooling.Methods;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Cancellation;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,7 +68,7 @@ class FeasibilityTest {
                 .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse(classifier)));
         TrainingRun trainer = of.trainer(
                 event -> {
-                    if (event instanceof RunEvent.Remark(String text) && text.contains("network.classifier=")) {
+                    if (event instanceof TrainEvent.Warning(String text) && text.contains("network.classifier=")) {
                         remarks.add(text);
                     }
                 },
@@ -90,7 +91,7 @@ class FeasibilityTest {
                 .with(Keys.POOLING, "conv:600/average")
                 .trainer(
                         event -> {
-                            if (event instanceof RunEvent.Remark(String text) && text.contains("conv:600")) {
+                            if (event instanceof TrainEvent.Warning(String text) && text.contains("conv:600")) {
                                 remarks.add(text);
                             }
                         },

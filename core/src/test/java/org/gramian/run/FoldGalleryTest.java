@@ -28,8 +28,9 @@ import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.gramian.run.config.Keys;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.TrainEvent.Collecting;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +41,7 @@ class FoldGalleryTest {
     @TempDir
     private Path folder = Path.of("");
 
-    private final List<RunEvent> events = new ArrayList<>();
+    private final List<TrainEvent> events = new ArrayList<>();
 
     private SmallRun run() throws IOException {
         return SmallRun.in(folder).with(Keys.PROTOCOL, Protocols.parse("holdout:0.34"));
@@ -52,7 +53,7 @@ class FoldGalleryTest {
 
     private List<String> remarks() {
         return events.stream()
-                .flatMap(event -> event instanceof RunEvent.Remark(String text) ? Stream.of(text) : Stream.of())
+                .flatMap(event -> event instanceof TrainEvent.Warning(String text) ? Stream.of(text) : Stream.of())
                 .toList();
     }
 
@@ -123,7 +124,9 @@ class FoldGalleryTest {
         SmallRun run = run();
         run.train(List.of());
         run.trainer(events::add, Cancellation.onRequest()).train(run.place());
-        assertThat(events).noneMatch(event -> event instanceof RunEvent.Training);
+        assertThat(events)
+                .noneMatch(
+                        event -> event instanceof Task(String name, long _, long _) && !name.equals("checking images"));
     }
 
     @Test
@@ -143,11 +146,10 @@ class FoldGalleryTest {
         SmallRun run = run();
         Cancellation breaks = Cancellation.onRequest();
         Set<String> tasks = new HashSet<>(); // since the test
-        Consumer<RunEvent> stop = event -> {
+        Consumer<TrainEvent> stop = event -> {
             events.add(event);
-            if (event instanceof RunEvent.Training(Collecting now)
-                    && events.stream().anyMatch(RunEvent.Measured.class::isInstance)) {
-                tasks.add(now.task());
+            if (event instanceof Task now && events.stream().anyMatch(TrainEvent.Evaluated.class::isInstance)) {
+                tasks.add(now.name());
                 if (tasks.size() == task) {
                     breaks.cancel();
                 }
@@ -165,9 +167,9 @@ class FoldGalleryTest {
     void lostImageCostsOnlyTheGallery() throws IOException, InterruptedException {
         SmallRun run = run();
         Path lost = run.plan().folds().getFirst().parts().training().getFirst().file();
-        Consumer<RunEvent> lose = event -> {
+        Consumer<TrainEvent> lose = event -> {
             events.add(event);
-            if (event instanceof RunEvent.Measured) {
+            if (event instanceof TrainEvent.Evaluated) {
                 try {
                     Files.deleteIfExists(lost);
                 } catch (IOException e) {

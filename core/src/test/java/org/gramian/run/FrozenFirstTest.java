@@ -1,7 +1,6 @@
 package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -12,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -29,11 +27,11 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
-import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingSelection;
-import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -57,7 +55,7 @@ final class FrozenFirstTest {
         dataset = Optional.of(PaintedImages.folders(images, 12, 12, 12));
     }
 
-    private final List<RunEvent> events = new ArrayList<>();
+    private final List<TrainEvent> events = new ArrayList<>();
 
     private Settings settings() {
         return Settings.NONE
@@ -66,19 +64,18 @@ final class FrozenFirstTest {
                 .with(Keys.PROTOCOL, Protocols.parse("holdout:0.25"));
     }
 
-    private TrainingRun trainer(Settings settings, Consumer<RunEvent> also, Cancellation breaks) {
+    private TrainingRun trainer(Settings settings, Consumer<TrainEvent> also, Cancellation breaks) {
         return TrainingRun.of(dataset.orElseThrow())
                 .with(settings)
                 .with(new WeightStore(folder.resolve("weights")), Optional.of(folder.resolve("cache")))
-                .with(new TrainingContext<>(
-                        Device.CPU,
-                        2,
-                        event -> {
+                .with(TrainingContext.of(Device.CPU)
+                        .withThreads(2)
+                        .withListener(event -> {
                             events.add(event);
                             also.accept(event);
-                        },
-                        breaks,
-                        Checkpointing.every(Duration.ofDays(1))));
+                        })
+                        .withCancellation(breaks)
+                        .withCheckpointing(Checkpointing.every(Duration.ofDays(1))));
     }
 
     private RunResult train(Settings settings, String place) throws IOException, InterruptedException {
@@ -98,11 +95,13 @@ final class FrozenFirstTest {
     @Test
     void defaultPoolingIsTheBestOfTheComparison() throws IOException, InterruptedException {
         RunResult result = train(settings(), "run");
-        PoolingSelection.Result selection = events.stream()
-                .filter(RunEvent.PoolingChosen.class::isInstance)
-                .map(event -> ((RunEvent.PoolingChosen) event).result())
-                .findFirst()
-                .orElseThrow();
+        PoolingSelection.Result selection =
+                new FoldFolder(folder.resolve("run")).poolings().orElseThrow();
+        assertThat(events)
+                .contains(new TrainEvent.PoolingChosen(
+                        selection.best().compared(),
+                        selection.images(),
+                        selection.entries().size()));
         assertThat(selection.entries())
                 .extracting(PoolingSelection.Entry::accuracy)
                 .isSortedAccordingTo((a, b) -> Double.compare(b, a));
@@ -111,7 +110,6 @@ final class FrozenFirstTest {
                         .pooling()
                         .text())
                 .isEqualTo(Pooling.parse(selection.best().pooling()).text());
-        assertThat(new FoldFolder(folder.resolve("run")).poolings()).contains(selection);
         assertThat(result.folds().getFirst().evaluation().accuracy().value()).isGreaterThan(0.5);
         assertThat(result.folds().getFirst().afterFirst()).isEmpty();
     }
@@ -140,8 +138,8 @@ final class FrozenFirstTest {
     void fineTuningFollowsAModelOnFrozenFeatures() throws IOException, InterruptedException {
         RunResult result = train(fineTuned(), "run");
         assertThat(events.stream()
-                        .filter(RunEvent.Measured.class::isInstance)
-                        .map(event -> ((RunEvent.Measured) event).stage()))
+                        .filter(TrainEvent.Evaluated.class::isInstance)
+                        .map(event -> ((TrainEvent.Evaluated) event).stage()))
                 .containsExactly(1, 2);
         assertThat(result.folds().getFirst().afterFirst()).isPresent();
         assertThat(folder.resolve("run/frozen.safetensors")).doesNotExist();
@@ -151,55 +149,14 @@ final class FrozenFirstTest {
                 .containsKey("validation-accuracy");
     }
 
-    @Test
-    void aRangeTestFindsTheLearningRateOfFineTuning() throws IOException, InterruptedException {
-        Settings auto = fineTuned().with(Keys.STAGE2_EPOCHS, 4).with(Keys.STAGE2_RATE, OptionalDouble.empty());
-        train(auto, "auto");
-        List<LearningRateFinder.Result> tests = new FoldFolder(folder.resolve("auto")).rateTests();
-        assertThat(tests).hasSize(1);
-        assertThat(tests.getFirst().stage()).isEqualTo(2);
-        assertThat(tests.getFirst().points()).hasSizeGreaterThan(10);
-        if (Boolean.getBoolean("gramian.full")) {
-            train(auto, "again");
-            assertThat(hashes("again")).isEqualTo(hashes("auto"));
-        }
-    }
-
-    @Test
-    void modelStoresTheLearningRate() throws IOException, InterruptedException {
-        train(
-                settings()
-                        .with(Keys.POOLING, "average")
-                        .with(Keys.STAGE1_EPOCHS, 8)
-                        .with(Keys.STAGE1_RATE, OptionalDouble.empty()),
-                "run");
-        List<LearningRateFinder.Result> tests = new FoldFolder(folder.resolve("run")).rateTests();
-        assertThat(tests).extracting(LearningRateFinder.Result::stage).containsExactly(1);
-        assertThat(ModelFile.header(folder.resolve("run").resolve(FoldFolder.MODEL))
-                        .card()
-                        .origin())
-                .containsEntry("learning rate of stage 1", tests.getFirst().rateText());
-    }
-
-    @Test
-    void autoRateIsIgnoredWithoutGradientDescent() throws IOException, InterruptedException {
-        train(settings().with(Keys.STAGE1_RATE, OptionalDouble.empty()), "run");
-        assertThat(events)
-                .anySatisfy(event -> assertThat(event)
-                        .isInstanceOfSatisfying(
-                                RunEvent.Remark.class,
-                                remark -> assertThat(remark.text()).is(facts("--lr auto"))));
-        assertThat(folder.resolve("run").resolve(LearningRateFinder.FILE)).doesNotExist();
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 7})
     void interruptedFineTuningResumesWithTheSameBits(int steps) throws IOException, InterruptedException {
         assumeTrue(Boolean.getBoolean("gramian.full") || steps != 2, "under gramian.full");
         Cancellation breaks = Cancellation.onRequest();
         int[] seen = {0};
-        Consumer<RunEvent> stop = event -> {
-            if (event instanceof RunEvent.Training(Stepped _) && ++seen[0] == steps) {
+        Consumer<TrainEvent> stop = event -> {
+            if (event instanceof Stepped _ && ++seen[0] == steps) {
                 breaks.cancel();
             }
         };
@@ -214,8 +171,8 @@ final class FrozenFirstTest {
     void timeBudgetBeforeFineTuningLeavesTheFrozenModel() throws IOException, InterruptedException {
         AtomicLong now = new AtomicLong();
         Cancellation breaks = Cancellation.after(Duration.ofSeconds(1), now::get);
-        Consumer<RunEvent> late = event -> {
-            if (event instanceof RunEvent.Measured) {
+        Consumer<TrainEvent> late = event -> {
+            if (event instanceof TrainEvent.Evaluated) {
                 now.set(Duration.ofSeconds(2).toNanos());
             }
         };

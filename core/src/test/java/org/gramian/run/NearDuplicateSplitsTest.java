@@ -30,8 +30,9 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.loop.PoolingSelection;
-import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -105,8 +106,8 @@ final class NearDuplicateSplitsTest {
         return TrainingRun.of(dataset)
                 .with(settings)
                 .with(new WeightStore(folder.resolve("weights")), Optional.empty())
-                .with(TrainingContext.<RunEvent>of(Device.CPU).withThreads(1).withListener(event -> {
-                    if (event instanceof RunEvent.Remark(String text)) {
+                .with(TrainingContext.of(Device.CPU).withThreads(1).withListener(event -> {
+                    if (event instanceof TrainEvent.Warning(String text)) {
                         remarks.add(text);
                     }
                 }));
@@ -227,8 +228,8 @@ final class NearDuplicateSplitsTest {
     private double[] accuracies(String place) throws IOException, InterruptedException {
         List<Solved> solved = new ArrayList<>();
         TrainingRun trainer = trainer();
-        trainer.with(trainer.context().<RunEvent>withListener(event -> {
-                    if (event instanceof RunEvent.Training(Solved found)) {
+        trainer.with(trainer.context().withListener(event -> {
+                    if (event instanceof Solved found) {
                         solved.add(found);
                     }
                 }))
@@ -236,7 +237,7 @@ final class NearDuplicateSplitsTest {
         double compared = PoolingSelection.Result.read(folder.resolve(place).resolve(PoolingSelection.FILE))
                 .best()
                 .accuracy();
-        return new double[] {compared, solved.getFirst().found().getOrDefault("cv_accuracy", -1.0)};
+        return new double[] {compared, solved.getFirst().values().getOrDefault("cv_accuracy", -1.0)};
     }
 
     @Test

@@ -20,6 +20,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.run.config.Keys;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Cancellation;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -108,7 +109,7 @@ class RunImagesTest {
 
     @Test
     void classWithoutNameIsRefusedBeforeTheAudit() {
-        List<RunEvent> events = new ArrayList<>();
+        List<TrainEvent> events = new ArrayList<>();
         TrainingRun trainer = run.of(called(List.of(" ", "c1"))).trainer(events::add, Cancellation.onRequest());
         assertThatThrownBy(trainer::audit)
                 .isInstanceOf(UnfitDataException.class)

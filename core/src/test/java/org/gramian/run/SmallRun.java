@@ -16,9 +16,10 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
-import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingContext;
 
 /**
@@ -59,12 +60,16 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
         return trainer(_ -> {}, Cancellation.onRequest());
     }
 
-    TrainingRun trainer(Consumer<RunEvent> events, Cancellation breaks) {
+    TrainingRun trainer(Consumer<TrainEvent> events, Cancellation breaks) {
         WeightStore none = new WeightStore(place.resolveSibling("weights"));
         return TrainingRun.of(dataset)
                 .with(settings)
                 .with(none, Optional.empty())
-                .with(new TrainingContext<>(Device.CPU, 2, events, breaks, Checkpointing.every(Duration.ofDays(1))));
+                .with(TrainingContext.of(Device.CPU)
+                        .withThreads(2)
+                        .withListener(events)
+                        .withCancellation(breaks)
+                        .withCheckpointing(Checkpointing.every(Duration.ofDays(1))));
     }
 
     RunPlan plan() throws IOException, InterruptedException {
@@ -81,8 +86,8 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
     /** Stops after the first step, with a checkpoint. */
     void trainOneStep() throws IOException, InterruptedException {
         Cancellation breaks = Cancellation.onRequest();
-        Consumer<RunEvent> stop = event -> {
-            if (event instanceof RunEvent.Training(Stepped _)) {
+        Consumer<TrainEvent> stop = event -> {
+            if (event instanceof Stepped _) {
                 breaks.cancel();
             }
         };

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
-import org.gramian.train.loop.TrainEvent.StageStarted;
-import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent.StageStarted;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -59,13 +59,11 @@ class StageClockTest {
     }
 
     @Test
-    void atTheEndThereIsNoEstimateUnlessTheStageIsExtended() {
+    void atTheEndThereIsNoEstimate() {
         step(9, 3, 2);
         step(9, 4, 2);
         clock.epochDone();
         assertThat(clock.eta()).isEmpty();
-        clock.extended(new StageStarted(1, 13, 4, 32));
-        assertThat(clock.eta()).contains(Duration.ofSeconds(3 * 4 * 2));
     }
 
     @Test

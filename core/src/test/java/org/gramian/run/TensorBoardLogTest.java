@@ -24,10 +24,11 @@ import java.util.zip.CRC32C;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.run.config.Keys;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.Stepped;
-import org.gramian.train.recipe.ValidationScore;
+import org.gramian.train.loop.History;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -131,9 +132,8 @@ class TensorBoardLogTest {
         scalars.put(stage + "loss/train", (float) done.loss());
         scalars.put(stage + "accuracy/train", (float) done.accuracy());
         if (validated) {
-            scalars.put(stage + "loss/validation", (float) done.validation().loss());
-            scalars.put(stage + "accuracy/validation", (float)
-                    (1 - done.validation().error()));
+            scalars.put(stage + "loss/validation", (float) done.validationLoss());
+            scalars.put(stage + "accuracy/validation", (float) (1 - done.validationError()));
         }
         scalars.put(stage + "learning_rate", (float) done.learningRate());
         return scalars;
@@ -182,8 +182,8 @@ class TensorBoardLogTest {
     void resumedRunAddsAFileWithoutRepeatedEpochs() throws IOException, InterruptedException {
         SmallRun run = run(0.34);
         Cancellation breaks = Cancellation.onRequest();
-        Consumer<RunEvent> stop = event -> {
-            if (event instanceof RunEvent.Training(Stepped step) && step.epoch() == 2) {
+        Consumer<TrainEvent> stop = event -> {
+            if (event instanceof Stepped step && step.epoch() == 2) {
                 breaks.cancel();
             }
         };
@@ -209,7 +209,7 @@ class TensorBoardLogTest {
     }
 
     private static EpochDone epoch(int number) {
-        return new EpochDone(1, number, 0.1, 1.5, 0.5, new ValidationScore(0.25, 1.25), true, OptionalDouble.empty());
+        return new EpochDone(1, number, 0.1, 1.5, 0.5, 0.25, 1.25, true, OptionalDouble.empty());
     }
 
     @Test
@@ -229,7 +229,7 @@ class TensorBoardLogTest {
                 .with(Keys.TENSORBOARD, true);
         TrainingRun trainer = run.trainer(
                 event -> {
-                    if (event instanceof RunEvent.Remark(String text)) {
+                    if (event instanceof TrainEvent.Warning(String text)) {
                         remarks.add(text);
                     }
                 },

@@ -28,10 +28,12 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
+import org.gramian.train.loop.History;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +48,7 @@ class TrainingRunTest {
 
     private Dataset dataset = new Dataset(folder, List.of(), List.of());
     private Settings settings = Settings.NONE;
-    private final List<RunEvent> events = new ArrayList<>();
+    private final List<TrainEvent> events = new ArrayList<>();
 
     @BeforeEach
     void paint() throws IOException {
@@ -66,8 +68,12 @@ class TrainingRunTest {
         return new WeightStore(folder.resolve("weights"));
     }
 
-    private static TrainingContext<RunEvent> context(Consumer<RunEvent> listener, Cancellation breaks) {
-        return new TrainingContext<>(Device.CPU, 2, listener, breaks, Checkpointing.every(NEVER));
+    private static TrainingContext context(Consumer<TrainEvent> listener, Cancellation breaks) {
+        return TrainingContext.of(Device.CPU)
+                .withThreads(2)
+                .withListener(listener)
+                .withCancellation(breaks)
+                .withCheckpointing(Checkpointing.every(NEVER));
     }
 
     private TrainingRun trainer() {
@@ -175,8 +181,9 @@ class TrainingRunTest {
         RunResult again = train("run");
         assertThat(again).isEqualTo(first);
         assertThat(content("run")).isEqualTo(before);
-        assertThat(events).noneMatch(RunEvent.Training.class::isInstance);
-        assertThat(events.stream().filter(RunEvent.FoldDone.class::isInstance)).hasSize(2);
+        assertThat(events).noneMatch(TrainEvent.StageStarted.class::isInstance);
+        assertThat(events.stream().filter(TrainEvent.FoldDone.class::isInstance))
+                .hasSize(2);
     }
 
     @Test
@@ -215,9 +222,9 @@ class TrainingRunTest {
     private boolean interrupted(String place, int steps) throws IOException, InterruptedException {
         Cancellation breaks = Cancellation.onRequest();
         int[] taken = {0};
-        TrainingContext<RunEvent> context = context(
+        TrainingContext context = context(
                 event -> {
-                    if (event instanceof RunEvent.Training(Stepped _) && ++taken[0] == steps) {
+                    if (event instanceof Stepped _ && ++taken[0] == steps) {
                         breaks.cancel();
                     }
                 },
@@ -257,8 +264,7 @@ class TrainingRunTest {
         long[] seconds = {0};
         Cancellation breaks = Cancellation.after(
                 Duration.ofSeconds(1), () -> Duration.ofSeconds(seconds[0]).toNanos());
-        TrainingContext<RunEvent> context =
-                context(event -> seconds[0] += event instanceof RunEvent.Training(Stepped _) ? 1 : 0, breaks);
+        TrainingContext context = context(event -> seconds[0] += event instanceof Stepped _ ? 1 : 0, breaks);
         RunResult early = trainer().with(context).train(folder.resolve("run"));
         assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
         assertThat(early.folds()).singleElement().satisfies(fold -> {

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import org.gramian.run.StageClock;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.StageStarted;
-import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.StageStarted;
+import org.gramian.train.event.TrainEvent.Stepped;
 
 /**
  * One line about an epoch, as {@code epoch 3/25  loss 1.710  acc 44.6%  val_acc 53.3%  lr 0.97  416 img/s  eta 0:27}.
@@ -45,18 +45,9 @@ public record EpochText(StageStarted stage, StageClock clock) {
     }
 
     private static String validation(Optional<EpochDone> epoch) {
-        return epoch.filter(EpochText::isValidated)
-                .map(done -> String.format(
-                        Locale.ROOT,
-                        "%sval_acc %.1f%%",
-                        GAP,
-                        100 * (1 - done.validation().error())))
+        return epoch.filter(EpochDone::isValidated)
+                .map(done -> String.format(Locale.ROOT, "%sval_acc %.1f%%", GAP, 100 * (1 - done.validationError())))
                 .orElse("");
-    }
-
-    /** Without a validation set, epochs are ranked by the training loss, with an error of 0. */
-    public static boolean isValidated(EpochDone done) {
-        return done.validation().error() != 0 || done.validation().loss() != done.loss();
     }
 
     private String speed() {

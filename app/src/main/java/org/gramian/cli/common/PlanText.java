@@ -85,12 +85,7 @@ public final class PlanText {
 
     /** Returns the condition of a time estimate. */
     public static String condition(RunConfig config) {
-        if (config.recipe().solver().isPresent()) {
-            return " plus fitting the classifier";
-        }
-        boolean longer =
-                config.recipe().stage1().mayExtend() || config.recipe().stage2().mayExtend();
-        return " if all epochs are needed" + (longer ? ", more while the loss falls" : "");
+        return config.recipe().solver().isPresent() ? " plus fitting the classifier" : " if all epochs are needed";
     }
 
     private static String time(Estimate time, String condition) {

@@ -10,6 +10,7 @@ import org.gramian.cli.common.TorchOptions;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.TrainingContext;
@@ -76,7 +77,11 @@ final class ContextOptions {
     }
 
     /** Returns the context of a training. */
-    <E> TrainingContext<E> context(Device device, Consumer<E> listener, Cancellation cancellation) {
-        return new TrainingContext<>(device, threads(), listener, cancellation, Checkpointing.every(keepEvery()));
+    TrainingContext context(Device device, Consumer<TrainEvent> listener, Cancellation cancellation) {
+        return TrainingContext.of(device)
+                .withThreads(threads())
+                .withListener(listener)
+                .withCancellation(cancellation)
+                .withCheckpointing(Checkpointing.every(keepEvery()));
     }
 }

@@ -29,7 +29,6 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.report.run.RunReport;
 import org.gramian.run.FoldResult;
-import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.TrainingRun;
@@ -159,9 +158,7 @@ public final class DemoCommand implements Callable<Integer> {
         Dataset dataset = Layouts.open(stage.folder.images());
         TrainingRun trainer = TrainingRun.of(dataset)
                 .with(WeightStore.ofProcess(), Optional.empty())
-                .with(TrainingContext.<RunEvent>of(stage.device)
-                        .withListener(display)
-                        .withCancellation(stage.breaks));
+                .with(TrainingContext.of(stage.device).withListener(display).withCancellation(stage.breaks));
         List<DemoRecipe.Entry> entries = stage.recipe.entries();
         AuditReport audit =
                 trainer.with(stage.recipe.settings(entries.getFirst())).audit();

@@ -36,7 +36,6 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFileException;
-import org.gramian.train.distill.DistillEvent;
 import org.gramian.train.distill.DistillHistory;
 import org.gramian.train.distill.DistillOptions;
 import org.gramian.train.distill.Distillation;
@@ -275,9 +274,10 @@ public final class DistillCommand implements Callable<Integer> {
             interruption.keeps(training.keepEvery());
             try (Arena arena = Arena.ofShared();
                     LinearProbe labelled = probe(trained, options, device)) {
-                TrainingContext<DistillEvent> context = training.context(device, display, cancellation);
+                TrainingContext context = training.context(device, _ -> {}, cancellation);
                 Optional<Weights> start = start(trained, arena);
-                return report(new Distillation(trained, start, opened, unlabelled, labelled, options, out, context));
+                return report(
+                        new Distillation(trained, start, opened, unlabelled, labelled, options, out, context, display));
             }
         } catch (InterruptedTrainingException stopped) {
             console.warn("interrupted before training began; start again with the same command");

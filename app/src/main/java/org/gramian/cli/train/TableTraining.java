@@ -15,7 +15,6 @@ import org.gramian.cli.common.TorchOptions;
 import org.gramian.image.dataset.Note;
 import org.gramian.report.table.TableFormat;
 import org.gramian.report.table.TableReport;
-import org.gramian.run.RunEvent;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
@@ -65,13 +64,13 @@ final class TableTraining {
         TableFiles files = new TableFiles(
                 run, folder, table -> new TableReport(table, command, machine(device), TableText::reason));
         try (TrainDisplay display = new TrainDisplay(console)) {
-            TrainingContext<RunEvent> context = options.training().context(device, display, Cancellation.onRequest());
+            TrainingContext context = options.training().context(device, display, Cancellation.onRequest());
             return options.dry() ? show(run, context) : train(files, display, context);
         }
     }
 
     /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
-    private int show(TableRun run, TrainingContext<RunEvent> context) throws IOException, InterruptedException {
+    private int show(TableRun run, TrainingContext context) throws IOException, InterruptedException {
         run.prepare(context);
         Map<TableEntry, Estimate> estimates = estimates(run, context);
         console.out().print(TableText.plan(run.entries(), estimates, run.table().remarks()));
@@ -79,7 +78,7 @@ final class TableTraining {
         return code(run);
     }
 
-    private int train(TableFiles files, TrainDisplay display, TrainingContext<RunEvent> context)
+    private int train(TableFiles files, TrainDisplay display, TrainingContext context)
             throws IOException, InterruptedException {
         try (Interruption interruption = new Interruption(context.cancellation(), console::warn)) {
             files.run().prepare(context);
@@ -111,8 +110,7 @@ final class TableTraining {
         return new Settings(values);
     }
 
-    private Map<TableEntry, Estimate> announced(TableFiles files, TrainingContext<RunEvent> context)
-            throws IOException {
+    private Map<TableEntry, Estimate> announced(TableFiles files, TrainingContext context) throws IOException {
         TableRun run = files.run();
         console.say("table folder: " + files.folder());
         if (!run.due().isEmpty()) {
@@ -137,7 +135,7 @@ final class TableTraining {
         return estimates;
     }
 
-    private static Map<TableEntry, Estimate> estimates(TableRun run, TrainingContext<RunEvent> context) {
+    private static Map<TableEntry, Estimate> estimates(TableRun run, TrainingContext context) {
         Map<TableEntry, Estimate> estimates = new LinkedHashMap<>();
         for (TableEntry entry : run.due()) {
             if (context.cancellation().reason().isEmpty()) {

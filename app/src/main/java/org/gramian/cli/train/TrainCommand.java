@@ -29,10 +29,8 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.FoldResult;
-import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
-import org.gramian.run.StageResult;
 import org.gramian.run.TrainingRun;
 import org.gramian.run.config.BackboneRanking;
 import org.gramian.run.config.Keys;
@@ -43,6 +41,7 @@ import org.gramian.run.plan.Estimate;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.StageResult;
 import org.gramian.train.loop.TrainingContext;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -137,7 +136,7 @@ public final class TrainCommand implements Callable<Integer> {
                 .forEach(note -> console.say(note.text()));
         Device device = training.prepare(torch);
         try (TrainDisplay display = new TrainDisplay(console)) {
-            TrainingContext<RunEvent> context = training.context(device, display, breaks);
+            TrainingContext context = training.context(device, display, breaks);
             TrainingRun trainer = new TrainingRun(dataset, requested, options.store(), caching.root(), context);
             if (dry) { // nothing to save: Ctrl-C may end the process at once
                 RunPlan plan = plan(trainer, trainer.audit(), folder);

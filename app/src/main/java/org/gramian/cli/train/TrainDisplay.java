@@ -10,35 +10,31 @@ import org.gramian.cli.common.CommandHint;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.EpochText;
 import org.gramian.cli.common.Progress;
-import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.Interval;
-import org.gramian.image.audit.AuditReport;
-import org.gramian.image.audit.AuditReport.UnreadableImage;
-import org.gramian.image.audit.Severity;
-import org.gramian.run.RunEvent;
 import org.gramian.run.StageClock;
-import org.gramian.train.loop.PoolingSelection;
-import org.gramian.train.loop.TrainEvent;
-import org.gramian.train.loop.TrainEvent.Collecting;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.PoolingCompared;
-import org.gramian.train.loop.TrainEvent.RateFound;
-import org.gramian.train.loop.TrainEvent.RefitSkipped;
-import org.gramian.train.loop.TrainEvent.Refitted;
-import org.gramian.train.loop.TrainEvent.Solved;
-import org.gramian.train.loop.TrainEvent.Solving;
-import org.gramian.train.loop.TrainEvent.StageDone;
-import org.gramian.train.loop.TrainEvent.StageExtended;
-import org.gramian.train.loop.TrainEvent.StageStarted;
-import org.gramian.train.loop.TrainEvent.Stepped;
-import org.gramian.train.recipe.Improvement;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Audited;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.Evaluated;
+import org.gramian.train.event.TrainEvent.FoldDone;
+import org.gramian.train.event.TrainEvent.FoldStarted;
+import org.gramian.train.event.TrainEvent.PoolingChosen;
+import org.gramian.train.event.TrainEvent.PoolingCompared;
+import org.gramian.train.event.TrainEvent.RefitSkipped;
+import org.gramian.train.event.TrainEvent.Refitted;
+import org.gramian.train.event.TrainEvent.Solved;
+import org.gramian.train.event.TrainEvent.StageDone;
+import org.gramian.train.event.TrainEvent.StageStarted;
+import org.gramian.train.event.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent.Task;
+import org.gramian.train.event.TrainEvent.TestAccuracy;
+import org.gramian.train.event.TrainEvent.Warning;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Shows a training run: one updating bar per stage on a terminal, one line per epoch in a log, one JSON object per event with
  * {@code --log-format json}.
  */
-final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
+final class TrainDisplay implements Consumer<TrainEvent>, AutoCloseable {
     private static final int FILES_SHOWN = 10;
 
     private final Console console;
@@ -51,7 +47,9 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
     private @Nullable StageStarted stage;
     private Optional<EpochDone> lastEpoch = Optional.empty();
     private Optional<EpochDone> bestEpoch = Optional.empty();
-    /** Whether the current fold did any work, and how many folds did, since when. */
+    /** Whether a fold is under way and did any work, how many folds did, since when. */
+    private boolean inFold;
+
     private boolean atWork;
 
     private int foldsTrained;
@@ -82,145 +80,71 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
     }
 
     @Override
-    public synchronized void accept(RunEvent event) {
+    public synchronized void accept(TrainEvent event) {
         track(event);
         if (console.isJson()) {
             json.accept(event, stage, fold);
         } else {
             show(event);
         }
-        if (event instanceof RunEvent.FoldDone && atWork) {
-            foldsTrained++;
-            foldNanos += System.nanoTime() - foldStart;
+        if (event instanceof FoldDone) {
+            inFold = false;
+            if (atWork) {
+                foldsTrained++;
+                foldNanos += System.nanoTime() - foldStart;
+            }
         }
     }
 
     /** Keeps the state that both forms of output need. */
-    private void track(RunEvent event) {
+    private void track(TrainEvent event) {
         switch (event) {
-            case RunEvent.FoldStarted started -> {
-                fold = row + (started.of() == 1 ? "" : "fold " + started.number() + "/" + started.of() + ", ");
+            case FoldStarted started -> {
+                fold = row + (started.folds() == 1 ? "" : "fold " + started.number() + "/" + started.folds() + ", ");
+                inFold = true;
                 atWork = false;
                 foldStart = System.nanoTime();
             }
-            case RunEvent.Training training -> {
-                atWork = true;
-                trained = true;
-                track(training.event());
+            case StageStarted started -> {
+                stage = started;
+                lastEpoch = Optional.empty();
+                bestEpoch = Optional.empty();
+                clock.started(started);
             }
-            case RunEvent.Auditing _ -> {}
-            case RunEvent.Audited _ -> {}
-            case RunEvent.Remark _ -> {}
-            case RunEvent.PoolingChosen _ -> {}
-            case RunEvent.Measured _ -> {}
-            case RunEvent.FoldDone _ -> {}
-        }
-    }
-
-    private void track(TrainEvent event) {
-        if (event instanceof StageStarted started) {
-            stage = started;
-            lastEpoch = Optional.empty();
-            bestEpoch = Optional.empty();
-            clock.started(started);
-        } else if (event instanceof RateFound && stage != null) {
-            clock.started(stage); // the range test took the time until now
-        } else if (event instanceof Stepped stepped) {
-            clock.stepped(stepped);
-        } else if (event instanceof EpochDone done) {
-            clock.epochDone();
-            lastEpoch = Optional.of(done);
-            bestEpoch = done.best() ? lastEpoch : bestEpoch;
-        } else if (event instanceof StageExtended extended && stage != null) {
-            stage = new StageStarted(extended.stage(), extended.epochs(), stage.steps(), stage.crops());
-            clock.extended(stage);
-        }
-    }
-
-    private void show(RunEvent event) {
-        switch (event) {
-            case RunEvent.Auditing auditing -> show("checking images", auditing.all(), auditing.done());
-            case RunEvent.Audited audited -> show(audited.report());
-            case RunEvent.Remark remark -> say(remark.text());
-            case RunEvent.FoldStarted started ->
-                say("%ssplit '%s': %d train, %d validation, %d test images%s"
-                        .formatted(
-                                fold,
-                                started.fold().name(),
-                                started.fold().parts().training().size(),
-                                started.fold().parts().validation().size(),
-                                started.fold().parts().test().size(),
-                                remaining(started)));
-            case RunEvent.Training training -> show(training.event());
-            case RunEvent.PoolingChosen chosen -> show(chosen.result());
-            case RunEvent.Measured measured -> say(fold + testAccuracy(measured.evaluation(), measured.stage()));
-            case RunEvent.FoldDone over -> {
-                done();
-                if (!atWork) {
-                    say(fold + "finished before; " + testAccuracy(over.result().evaluation()));
-                }
+            case Stepped stepped -> clock.stepped(stepped);
+            case EpochDone done -> {
+                clock.epochDone();
+                lastEpoch = Optional.of(done);
+                bestEpoch = done.best() ? lastEpoch : bestEpoch;
             }
+            default -> {}
         }
-    }
-
-    /** The remaining time of all folds, measured on those trained so far. */
-    private String remaining(RunEvent.FoldStarted started) {
-        return foldsTrained == 0
-                ? ""
-                : "; eta "
-                        + EpochText.time(
-                                Duration.ofNanos(foldNanos / foldsTrained * (started.of() - started.number() + 1)));
-    }
-
-    private static String testAccuracy(Evaluation evaluation, int stage) {
-        return testAccuracy(evaluation) + (stage == 1 ? ", frozen backbone" : ", fine-tuned");
-    }
-
-    /** Returns the accuracy with its confidence interval, as {@code test accuracy 69.2 % (95 % CI 63.1–74.7)}. */
-    static String testAccuracy(Evaluation evaluation) {
-        Interval interval = evaluation.accuracy().interval();
-        return String.format(
-                Locale.ROOT,
-                "test accuracy %.1f %% (95 %% CI %.1f–%.1f)",
-                100 * evaluation.accuracy().value(),
-                100 * interval.low(),
-                100 * interval.high());
-    }
-
-    private void show(AuditReport report) {
-        done();
-        report.findings().stream()
-                .filter(finding -> finding.severity() != Severity.NOTE)
-                .forEach(finding -> console.warn(finding.severity().text() + ": " + finding.sentence()));
-        List<UnreadableImage> unreadable = report.unreadable();
-        unreadable.stream()
-                .limit(FILES_SHOWN)
-                .forEach(one -> console.warn("skipping " + one.image().name() + ": " + one.reason()));
-        if (unreadable.size() > FILES_SHOWN) {
-            console.warn("skipping " + (unreadable.size() - FILES_SHOWN) + " more; list all with: "
-                    + CommandHint.of("audit", report.root()));
-        }
-    }
-
-    private void show(PoolingSelection.Result selection) {
-        PoolingSelection.Entry best = selection.best();
-        say(String.format(
-                Locale.ROOT,
-                "%spooling %s: %.1f %% leave-one-out accuracy on %d training images, best of %d",
-                fold,
-                best.name(),
-                100 * best.accuracy(),
-                selection.images(),
-                selection.entries().size()));
+        // a finished fold sends nothing else
+        atWork |= inFold
+                && !(event instanceof FoldStarted
+                        || event instanceof FoldDone
+                        || event instanceof PoolingChosen
+                        || event instanceof Warning);
+        trained |= atWork;
     }
 
     private void show(TrainEvent event) {
         switch (event) {
-            case Collecting collecting -> show(fold + collecting.task(), collecting.all(), collecting.done());
-            case Solving solving -> show(fold + solving.task(), solving.all(), solving.done());
+            case Task(String name, long done, long total) -> show((inFold ? fold : "") + name, total, done);
+            case Warning(String text) -> say(text);
+            case Audited audited -> show(audited);
+            case FoldStarted started ->
+                say("%ssplit '%s': %d train, %d validation, %d test images%s"
+                        .formatted(
+                                fold,
+                                started.name(),
+                                started.training(),
+                                started.validation(),
+                                started.test(),
+                                remaining(started)));
             case PoolingCompared compared -> show(compared);
+            case PoolingChosen chosen -> show(chosen);
             case Solved found -> say(fold + "classifier " + solution(found));
-            case RateFound found -> say(fold + found.text());
             case Refitted refit -> say(fold + refit(refit));
             case RefitSkipped skipped -> say(fold + "classifier not refit: " + skipped.reason());
             case StageStarted started ->
@@ -228,16 +152,61 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                         .formatted(fold, name(started.stage()), started.epochs(), started.crops()));
             case Stepped stepped -> show(stepped);
             case EpochDone done -> show(done);
-            case StageExtended extended ->
-                say(String.format(
-                        Locale.ROOT,
-                        "%scontinuing to epoch %d: the loss fell by %.1f %% in the last %d epochs",
-                        fold,
-                        extended.epochs(),
-                        100 * extended.improvement().share(),
-                        Improvement.EPOCHS));
             case StageDone done -> say(fold + name(done.stage()) + ": " + ending(done));
+            case Evaluated evaluated ->
+                say(fold
+                        + testAccuracy(evaluated.test())
+                        + (evaluated.stage() == 1 ? ", frozen backbone" : ", fine-tuned"));
+            case FoldDone over -> {
+                done();
+                if (!atWork) {
+                    say(fold + "finished before; " + testAccuracy(over.test()));
+                }
+            }
         }
+    }
+
+    /** The remaining time of all folds, measured on those trained so far. */
+    private String remaining(FoldStarted started) {
+        return foldsTrained == 0
+                ? ""
+                : "; eta "
+                        + EpochText.time(
+                                Duration.ofNanos(foldNanos / foldsTrained * (started.folds() - started.number() + 1)));
+    }
+
+    /** Returns the accuracy with its confidence interval, as {@code test accuracy 69.2 % (95 % CI 63.1–74.7)}. */
+    private static String testAccuracy(TestAccuracy test) {
+        return String.format(
+                Locale.ROOT,
+                "test accuracy %.1f %% (95 %% CI %.1f–%.1f)",
+                100 * test.value(),
+                100 * test.low(),
+                100 * test.high());
+    }
+
+    private void show(Audited audited) {
+        done();
+        audited.findings().forEach(finding -> console.warn(finding.severity() + ": " + finding.text()));
+        List<Audited.UnreadableImage> unreadable = audited.unreadable();
+        unreadable.stream()
+                .limit(FILES_SHOWN)
+                .forEach(one -> console.warn("skipping " + one.name() + ": " + one.reason()));
+        if (unreadable.size() > FILES_SHOWN) {
+            console.warn("skipping " + (unreadable.size() - FILES_SHOWN) + " more; list all with: "
+                    + CommandHint.of("audit", audited.root()));
+        }
+    }
+
+    private void show(PoolingChosen chosen) {
+        say(String.format(
+                Locale.ROOT,
+                "%spooling %s: %.1f %% leave-one-out accuracy on %d training images, best of %d",
+                fold,
+                chosen.best().name(),
+                100 * chosen.best().accuracy(),
+                chosen.images(),
+                chosen.candidates()));
     }
 
     private static String name(int stage) {
@@ -250,11 +219,9 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                 ? "initial weights kept"
                 : "best epoch " + (done.kept() + 1)
                         + bestEpoch
-                                .filter(epoch -> epoch.epoch() == done.kept() && EpochText.isValidated(epoch))
+                                .filter(epoch -> epoch.epoch() == done.kept() && epoch.isValidated())
                                 .map(epoch -> String.format(
-                                        Locale.ROOT,
-                                        " (val_acc %.1f%%)",
-                                        100 * (1 - epoch.validation().error())))
+                                        Locale.ROOT, " (val_acc %.1f%%)", 100 * (1 - epoch.validationError())))
                                 .orElse("");
         return done.epochs() + " epochs, " + done.reason() + "; " + best;
     }
@@ -262,26 +229,27 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
     /** As {@code svm: C 10, cross-validation accuracy 81.2 %}. */
     private static String solution(Solved found) {
         StringBuilder text = new StringBuilder(found.classifier());
-        Double cost = found.found().get("C");
+        Double cost = found.values().get("C");
         if (cost != null) {
             text.append(": C ").append(Double.toString(cost).replaceFirst("\\.0$", ""));
         }
-        Double accuracy = found.found().get("cv_accuracy");
+        Double accuracy = found.values().get("cv_accuracy");
         if (accuracy != null) {
             text.append(String.format(
                     Locale.ROOT, "%s cross-validation accuracy %.1f %%", cost == null ? ":" : ",", 100 * accuracy));
         }
-        return text.append(found.found().containsKey("temperature") ? "" : ", not calibrated: too few images per class")
+        return text.append(
+                        found.values().containsKey("temperature") ? "" : ", not calibrated: too few images per class")
                 .toString();
     }
 
     private static String refit(Refitted refit) {
-        String accuracy = refit.trained().isPresent() && refit.solved().isPresent()
+        String accuracy = refit.solvedAccuracy().isPresent()
                 ? String.format(
                         Locale.ROOT,
                         "; val_acc %.1f%% against %.1f%% before",
-                        100 * (1 - refit.solved().get().error()),
-                        100 * (1 - refit.trained().get().error()))
+                        100 * refit.solvedAccuracy().getAsDouble(),
+                        100 * refit.trainedAccuracy().orElse(0))
                 : "";
         return "classifier refit by " + solution(refit.solution()) + accuracy
                 + (refit.kept() ? ", kept" : ", not kept");
@@ -289,8 +257,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
 
     private void show(PoolingCompared compared) {
         if (progress != null) {
-            PoolingSelection.Entry entry = compared.entry();
-            progress.remark(String.format(Locale.ROOT, "%s %.1f%%", entry.name(), 100 * entry.accuracy()));
+            progress.remark(String.format(Locale.ROOT, "%s %.1f%%", compared.name(), 100 * compared.accuracy()));
         }
     }
 

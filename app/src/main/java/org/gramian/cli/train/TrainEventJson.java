@@ -3,26 +3,25 @@ package org.gramian.cli.train;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.gramian.cli.common.Console;
-import org.gramian.cli.common.EpochText;
 import org.gramian.cli.common.Progress;
-import org.gramian.evaluate.Evaluation;
-import org.gramian.image.audit.Severity;
-import org.gramian.run.RunEvent;
 import org.gramian.run.StageClock;
-import org.gramian.train.loop.PoolingSelection;
-import org.gramian.train.loop.TrainEvent;
-import org.gramian.train.loop.TrainEvent.Collecting;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.PoolingCompared;
-import org.gramian.train.loop.TrainEvent.RateFound;
-import org.gramian.train.loop.TrainEvent.RefitSkipped;
-import org.gramian.train.loop.TrainEvent.Refitted;
-import org.gramian.train.loop.TrainEvent.Solved;
-import org.gramian.train.loop.TrainEvent.Solving;
-import org.gramian.train.loop.TrainEvent.StageDone;
-import org.gramian.train.loop.TrainEvent.StageExtended;
-import org.gramian.train.loop.TrainEvent.StageStarted;
-import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Audited;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.Evaluated;
+import org.gramian.train.event.TrainEvent.FoldDone;
+import org.gramian.train.event.TrainEvent.FoldStarted;
+import org.gramian.train.event.TrainEvent.PoolingChosen;
+import org.gramian.train.event.TrainEvent.PoolingCompared;
+import org.gramian.train.event.TrainEvent.RefitSkipped;
+import org.gramian.train.event.TrainEvent.Refitted;
+import org.gramian.train.event.TrainEvent.Solved;
+import org.gramian.train.event.TrainEvent.StageDone;
+import org.gramian.train.event.TrainEvent.StageStarted;
+import org.gramian.train.event.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent.Task;
+import org.gramian.train.event.TrainEvent.TestAccuracy;
+import org.gramian.train.event.TrainEvent.Warning;
 import org.jspecify.annotations.Nullable;
 
 /** Writes the events of a run for {@code --log-format json}; accuracies are fractions, epochs and stages count from 1. */
@@ -45,51 +44,28 @@ final class TrainEventJson {
      * @param stage current stage, if training began
      * @param prefix row and fold, as {@code fold 2/3, }
      */
-    void accept(RunEvent event, @Nullable StageStarted stage, String prefix) {
+    void accept(TrainEvent event, @Nullable StageStarted stage, String prefix) {
         switch (event) {
-            case RunEvent.Auditing auditing -> progress("checking images", auditing.all(), auditing.done());
-            case RunEvent.Audited audited -> {
-                audited.report().findings().stream()
-                        .filter(finding -> finding.severity() != Severity.NOTE)
-                        .forEach(finding -> console.warn(finding.sentence()));
-                audited.report()
-                        .unreadable()
-                        .forEach(one -> console.warn("skipping " + one.image().name() + ": " + one.reason()));
+            case Task(String name, long done, long total) -> progress(name, total, done);
+            case Warning(String text) -> console.say(text);
+            case Audited audited -> {
+                audited.findings().forEach(finding -> console.warn(finding.text()));
+                audited.unreadable().forEach(one -> console.warn("skipping " + one.name() + ": " + one.reason()));
             }
-            case RunEvent.Remark remark -> console.say(remark.text());
-            case RunEvent.FoldStarted started ->
+            case FoldStarted fold ->
                 write(
                         "fold",
                         prefix,
                         values(
-                                "name", started.fold().name(),
-                                "number", started.number(),
-                                "of", started.of(),
-                                "train", started.fold().parts().training().size(),
-                                "validation",
-                                        started.fold().parts().validation().size(),
-                                "test", started.fold().parts().test().size()));
-            case RunEvent.Training training -> accept(training.event(), stage, prefix);
-            case RunEvent.PoolingChosen chosen ->
-                write("pooling", prefix, pooling(chosen.result().best()));
-            case RunEvent.Measured measured -> {
-                Map<String, Object> values = accuracy(measured.evaluation());
-                values.put(STAGE, measured.stage());
-                write("test", prefix, values);
-            }
-            case RunEvent.FoldDone over ->
-                write("fold_done", prefix, accuracy(over.result().evaluation()));
-        }
-    }
-
-    private void accept(TrainEvent event, @Nullable StageStarted stage, String prefix) {
-        switch (event) {
-            case Collecting collecting -> progress(collecting.task(), collecting.all(), collecting.done());
-            case Solving solving -> progress(solving.task(), solving.all(), solving.done());
-            case PoolingCompared compared -> write("pooling_candidate", prefix, pooling(compared.entry()));
+                                "name", fold.name(),
+                                "number", fold.number(),
+                                "of", fold.folds(),
+                                "train", fold.training(),
+                                "validation", fold.validation(),
+                                "test", fold.test()));
+            case PoolingCompared compared -> write("pooling_candidate", prefix, pooling(compared));
+            case PoolingChosen chosen -> write("pooling", prefix, pooling(chosen.best()));
             case Solved found -> write("classifier", prefix, solution(found));
-            case RateFound found ->
-                write("learning_rate", prefix, values(STAGE, found.result().stage(), "text", found.text()));
             case Refitted refit -> {
                 Map<String, Object> values = solution(refit.solution());
                 values.put("kept", refit.kept());
@@ -107,8 +83,6 @@ final class TrainEventJson {
                     write("epoch", prefix, epoch(done, stage));
                 }
             }
-            case StageExtended extended ->
-                write("stage_extended", prefix, values(STAGE, extended.stage(), "epochs", extended.epochs()));
             case StageDone done ->
                 write(
                         "stage_end",
@@ -122,6 +96,12 @@ final class TrainEventJson {
                                 done.kept() + 1,
                                 "reason",
                                 done.reason()));
+            case Evaluated evaluated -> {
+                Map<String, Object> values = accuracy(evaluated.test());
+                values.put(STAGE, evaluated.stage());
+                write("test", prefix, values);
+            }
+            case FoldDone done -> write("fold_done", prefix, accuracy(done.test()));
         }
     }
 
@@ -132,9 +112,9 @@ final class TrainEventJson {
         values.put("epochs", stage.epochs());
         values.put("loss", done.loss());
         values.put("acc", done.accuracy());
-        if (EpochText.isValidated(done)) {
-            values.put("val_loss", done.validation().loss());
-            values.put("val_acc", 1 - done.validation().error());
+        if (done.isValidated()) {
+            values.put("val_loss", done.validationLoss());
+            values.put("val_acc", 1 - done.validationError());
         }
         values.put("best", done.best());
         values.put("lr", done.learningRate());
@@ -143,23 +123,18 @@ final class TrainEventJson {
         return values;
     }
 
-    private static Map<String, Object> accuracy(Evaluation evaluation) {
-        Map<String, Object> values = new LinkedHashMap<>();
-        values.put("accuracy", evaluation.accuracy().value());
-        values.put("ci_low", evaluation.accuracy().interval().low());
-        values.put("ci_high", evaluation.accuracy().interval().high());
-        values.put("images", evaluation.accuracy().count());
-        return values;
+    private static Map<String, Object> accuracy(TestAccuracy test) {
+        return values("accuracy", test.value(), "ci_low", test.low(), "ci_high", test.high(), "images", test.images());
     }
 
-    private static Map<String, Object> pooling(PoolingSelection.Entry entry) {
+    private static Map<String, Object> pooling(PoolingCompared entry) {
         return values("name", entry.name(), "pooling", entry.pooling(), "accuracy", entry.accuracy());
     }
 
     private static Map<String, Object> solution(Solved found) {
         Map<String, Object> values = new LinkedHashMap<>();
         values.put("classifier", found.classifier());
-        values.putAll(found.found());
+        values.putAll(found.values());
         return values;
     }
 

@@ -17,7 +17,6 @@ import org.gramian.run.config.Key;
 import org.gramian.run.config.KeyOption;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
-import org.gramian.train.loop.LearningRateFinder;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.ArgGroupSpec;
@@ -109,10 +108,6 @@ public final class TrainOptions {
             texts.put(backbone, network.resolve(Objects.requireNonNull(texts.get(backbone)), remarks));
         }
         Settings all = Settings.typed(texts, pairs, "stage2.warmup=1");
-        String rate = Keys.STAGE1_RATE.option().orElseThrow().name();
-        if (LearningRateFinder.AUTO.equalsIgnoreCase(texts.get(rate)) && !all.has(Keys.STAGE2_RATE)) {
-            all = all.typed(Keys.STAGE2_RATE.name(), LearningRateFinder.AUTO, rate);
-        }
         if (config != null) {
             Settings file = ConfigFile.read(config);
             boolean alone = texts.isEmpty() && pairs.isEmpty();

@@ -82,7 +82,7 @@ public record RunView(
     private static List<LearningView> learning(RunData run) {
         return run.folds().stream()
                 .filter(fold -> !fold.epochs().isEmpty())
-                .map(fold -> LearningView.of(fold.name(), fold.epochs(), fold.stages(), fold.rateTests()))
+                .map(fold -> LearningView.of(fold.name(), fold.epochs(), fold.stages()))
                 .toList();
     }
 

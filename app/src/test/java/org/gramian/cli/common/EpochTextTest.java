@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
 import org.gramian.run.StageClock;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.StageStarted;
-import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.StageStarted;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +22,8 @@ class EpochTextTest {
     private final EpochText text = new EpochText(STAGE, clock);
 
     private static EpochDone done(double loss, ValidationScore judgement) {
-        return new EpochDone(1, 2, 0.00097, loss, 0.25, judgement, true, OptionalDouble.empty());
+        return new EpochDone(
+                1, 2, 0.00097, loss, 0.25, judgement.error(), judgement.loss(), true, OptionalDouble.empty());
     }
 
     private Stepped step(int epoch, int step) {

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.FoldSummary;
@@ -21,7 +20,6 @@ import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.model.Logits;
-import org.gramian.train.loop.LearningRateFinder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -177,26 +175,6 @@ class RunReportTest {
         assertThat(section(html, "audit")).contains("JSON");
         assertThat(section(html, "model")).contains("model.safetensors");
         assertThat(section(html, "map")).doesNotContain("<svg");
-    }
-
-    @Test
-    void rangeTestsOfLearningRatesAreDrawn() throws IOException {
-        MadeUpRun.in(run("a")).write(1);
-        List<LearningRateFinder.Point> points = IntStream.range(0, 50)
-                .mapToObj(i -> new LearningRateFinder.Point(1e-6 * Math.pow(1.4, i), 2 - 0.02 * i, 2 - 0.02 * i))
-                .toList();
-        Path file = run("a").resolve(LearningRateFinder.FILE);
-        LearningRateFinder.Result.write(
-                file,
-                List.of(
-                        new LearningRateFinder.Result(1, 0.5, false, List.of()),
-                        new LearningRateFinder.Result(2, 0.0013, true, points)));
-        assertThat(report(run("a")))
-                .contains("<h3>learning rate range test, stage 2</h3>")
-                .containsPattern(">[^<]*\\b0\\.0013</text>")
-                .doesNotContain("learning rate range test, stage 1");
-        Files.writeString(file, "nonsense");
-        assertThat(report(run("a"))).contains("<h3>loss</h3>").doesNotContain("learning rate range test");
     }
 
     @Test

@@ -8,7 +8,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * A batch of crops in float32, {@code [n, 3, size, size]}; slots after the last of {@link #places()} are zero.
+ * A batch of crops in float32, {@code [n, 3, size, size]}; slots after the last of {@link #slots()} are zero.
  *
  * <p>Closing it releases its memory for another batch: do not use results of {@link #memory} and {@link #tensor} after that, nor
  * after the loader is closed; this is not checked.
@@ -16,20 +16,20 @@ import org.gramian.tensor.Tensors;
 public final class Batch implements AutoCloseable {
     private final MemorySegment memory;
     private final Shape shape;
-    private final List<Place> places;
+    private final List<BatchSlot> slots;
     private final Runnable release;
     private boolean closed;
 
-    Batch(MemorySegment memory, Shape shape, List<Place> places, Runnable release) {
+    Batch(MemorySegment memory, Shape shape, List<BatchSlot> slots, Runnable release) {
         this.memory = memory;
         this.shape = shape;
-        this.places = List.copyOf(places);
+        this.slots = List.copyOf(slots);
         this.release = release;
     }
 
     /** Returns the crops in the batch, in order; fewer than the batch size only at the end of a list. */
-    public List<Place> places() {
-        return places;
+    public List<BatchSlot> slots() {
+        return slots;
     }
 
     public MemorySegment memory() {

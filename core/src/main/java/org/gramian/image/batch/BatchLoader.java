@@ -23,7 +23,7 @@ import org.gramian.tensor.Shape;
  *
  * <p>The same list gives the same batches for any number of threads. Memory is bounded, however long the list is: {@code
  * ahead} batches, which are reused, and one decoded image for each thread of {@link Prefetch}. An unreadable image keeps its
- * place, with the reason; any other failure of a thread is thrown by {@link #next}.
+ * slot, with the reason; any other failure of a thread is thrown by {@link #next}.
  *
  * <p>Used by one thread. {@link #close} stops the decoding threads and waits until each has finished its image.
  */
@@ -54,14 +54,14 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
      *
      * @param list must not change; several threads read it, and it may create its elements lazily
      */
-    public BatchLoader(Rendering rendering, List<Work> list, Prefetch prefetch) {
+    public BatchLoader(Rendering rendering, List<LoadRequest> list, Prefetch prefetch) {
         this(
                 list.stream().mapToLong(work -> work.crops().size()).sum(),
                 rendering.crops().size(),
                 prefetch,
                 queue -> new Worker(
                         list.size(),
-                        new DecodedWork(
+                        new DecodedRequests(
                                 rendering,
                                 list.size(),
                                 i -> ImageSource.of(list.get(i).sample(), rendering.reader()),
@@ -81,7 +81,9 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             List<Integer> every =
                     IntStream.range(0, rendering.crops().count()).boxed().toList();
             return new Worker(
-                    images.size(), new DecodedWork(rendering, images.size(), images::get, _ -> every, queue), queue);
+                    images.size(),
+                    new DecodedRequests(rendering, images.size(), images::get, _ -> every, queue),
+                    queue);
         });
     }
 
@@ -99,7 +101,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         Optional<MemorySegment> slot = queue.slot(index);
         if (slot.isPresent()) {
             writer.write(index, slot.get());
-            queue.filled(index, new Place(index, 0, Optional.empty()));
+            queue.filled(index, new BatchSlot(index, 0, Optional.empty()));
         }
     }
 
@@ -151,7 +153,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         try {
             BatchQueue.Taken taken = queue.take();
             left--;
-            return new Batch(taken.buffer(), shape, taken.places(), () -> queue.release(taken.buffer()));
+            return new Batch(taken.buffer(), shape, taken.slots(), () -> queue.release(taken.buffer()));
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while waiting for images", interrupted);
@@ -223,7 +225,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     }
 
     /** Decodes an image and writes its crops into their batches. */
-    private static final class DecodedWork implements Worker.Loading {
+    private static final class DecodedRequests implements Worker.Loading {
         private final Rendering rendering;
         private final IntFunction<ImageSource> images;
         private final IntFunction<List<Integer>> crops;
@@ -235,7 +237,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
          * @param images the image at an index
          * @param crops indices of the crops that are loaded of the image at an index
          */
-        DecodedWork(
+        DecodedRequests(
                 Rendering rendering,
                 int count,
                 IntFunction<ImageSource> images,
@@ -269,14 +271,14 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         private void fill(int index, Optional<Unreadable> problem, ObjIntConsumer<MemorySegment> content)
                 throws InterruptedException {
             List<Integer> wanted = crops.apply(index);
-            for (int place = 0; place < wanted.size(); place++) {
-                long number = starts[index] + place;
+            for (int i = 0; i < wanted.size(); i++) {
+                long number = starts[index] + i;
                 Optional<MemorySegment> slot = queue.slot(number);
                 if (slot.isEmpty()) {
                     return;
                 }
-                content.accept(slot.get(), place);
-                queue.filled(number, new Place(index, wanted.get(place), problem));
+                content.accept(slot.get(), i);
+                queue.filled(number, new BatchSlot(index, wanted.get(i), problem));
             }
         }
     }

@@ -20,12 +20,12 @@ final class BatchQueue {
     /** A batch being filled, or complete and waiting to be taken. */
     private static final class Opened {
         final MemorySegment buffer;
-        final @Nullable Place[] places;
+        final @Nullable BatchSlot[] slots;
         int missing;
 
         Opened(MemorySegment buffer, int size) {
             this.buffer = buffer;
-            this.places = new Place[size];
+            this.slots = new BatchSlot[size];
             this.missing = size;
         }
     }
@@ -33,9 +33,9 @@ final class BatchQueue {
     /**
      * A complete batch.
      *
-     * @param places the crops in the buffer
+     * @param slots the crops in the buffer
      */
-    record Taken(MemorySegment buffer, List<Place> places) {}
+    record Taken(MemorySegment buffer, List<BatchSlot> slots) {}
 
     private final long crops;
     private final int batch;
@@ -83,10 +83,10 @@ final class BatchQueue {
     }
 
     /** Marks a crop as written. */
-    synchronized void filled(long crop, Place place) {
+    synchronized void filled(long crop, BatchSlot slot) {
         if (!stopped) {
             Opened target = of(crop);
-            target.places[(int) (crop % batch)] = place;
+            target.slots[(int) (crop % batch)] = slot;
             target.missing--;
             if (target.missing == 0) {
                 notifyAll();
@@ -101,7 +101,7 @@ final class BatchQueue {
             if (first != null && first.missing == 0) {
                 opened.remove();
                 taken++;
-                return new Taken(first.buffer, new ArrayList<>(Arrays.asList(first.places)));
+                return new Taken(first.buffer, new ArrayList<>(Arrays.asList(first.slots)));
             }
             if (first == null && free.isEmpty()) {
                 throw new IllegalStateException(

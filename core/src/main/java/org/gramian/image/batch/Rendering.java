@@ -46,7 +46,6 @@ public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preproce
     ObjIntConsumer<MemorySegment> writer(Image image, String name, List<Integer> wanted) {
         List<Crop> all = crops.of(image.width(), image.height(), name);
         CropRegion region = CropRegion.of(image, wanted.stream().map(all::get).toList());
-        return (slot, place) ->
-                preprocessing.write(region.part(), region.crops().get(place), slot);
+        return (slot, crop) -> preprocessing.write(region.part(), region.crops().get(crop), slot);
     }
 }

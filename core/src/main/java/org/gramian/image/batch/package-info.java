@@ -1,7 +1,7 @@
 /**
  * Batches of crops, decoded ahead by several threads, in a deterministic order.
  *
- * <p>A list of {@link org.gramian.image.batch.Work} names images and their crops; {@link org.gramian.image.batch.Shuffle} puts it
+ * <p>A list of {@link org.gramian.image.batch.LoadRequest} names images and their crops; {@link org.gramian.image.batch.Shuffle} puts it
  * into the order of an epoch. {@link org.gramian.image.batch.Rendering} converts a file to arrays, {@link
  * org.gramian.image.batch.Prefetch} sets batch size and threads, and {@link org.gramian.image.batch.BatchLoader} returns {@link
  * org.gramian.image.batch.Batch}es in the order of the list.
@@ -9,12 +9,12 @@
  * <pre>{@code
  * Crops crops = CropPlan.parse("paper").training(seed);
  * Rendering rendering = new Rendering(reader::read, crops, preprocessing);
- * List<Work> epoch = Shuffle.epoch(Work.all(samples, crops), seed, 3);
+ * List<LoadRequest> epoch = Shuffle.epoch(LoadRequest.all(samples, crops), seed, 3);
  * try (BatchLoader loader = new BatchLoader(rendering, epoch, Prefetch.of(32))) {
  *     while (loader.hasNext()) {
  *         try (Batch batch = loader.next(); Scope scope = Scope.open()) {
  *             Tensor images = batch.tensor();   // [32, 3, 224, 224], no copy
- *             ...                                 // batch.places() names the crops
+ *             ...                                 // batch.slots() names the crops
  *         }
  *     }
  * }

@@ -1,7 +1,6 @@
 package org.gramian.run.config;
 
 import java.util.Optional;
-import java.util.OptionalDouble;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.pooling.Fidelity;
@@ -45,20 +44,9 @@ public final class Choices {
         StageLength length = StageLength.of(settings, images);
         settings = settings.orElse(Keys.STAGE1_EPOCHS, length.epochs(), length.reason())
                 .orElse(Keys.STAGE1_SCHEDULE, length.schedule(), length.reason());
-        settings = DefaultRecipe.refit(StageLength.extend(settings), images);
+        settings = DefaultRecipe.refit(settings, images);
         RunConfig.of(settings); // rejects values that contradict each other
         return settings;
-    }
-
-    /** Returns a learning rate of complete settings; for {@code auto}, the default. */
-    static double rate(Settings all, Key<OptionalDouble> key) {
-        OptionalDouble given = all.get(key);
-        if (given.isPresent()) {
-            return given.getAsDouble();
-        }
-        Settings defaults = all.without(key).over(FidelityRules.of(all.get(Keys.FIDELITY), true));
-        defaults = HeadRate.choose(UpdateRule.choose(defaults), NetworkConfig.pooling(all));
-        return defaults.get(key).orElseThrow();
     }
 
     private static Settings data(Settings settings, DefaultsContext context) {

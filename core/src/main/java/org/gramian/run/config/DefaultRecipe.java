@@ -94,7 +94,7 @@ final class DefaultRecipe {
     /** Whether given options imply a head that is trained by epochs on frozen features. */
     private static boolean impliesStage1(Settings given) {
         return given.find(Keys.STAGE1_EPOCHS).orElse(0) > 0
-                || HeadRate.isGiven(given)
+                || given.has(Keys.STAGE1_RATE)
                 || given.has(Keys.STAGE1_SCHEDULE)
                 || given.find(Keys.LOGIT_NORM).orElse(false)
                 || given.find(Keys.CLASSIFIER).filter(Optional::isEmpty).isPresent();

@@ -1,7 +1,6 @@
 package org.gramian.run.config;
 
 import java.util.Optional;
-import java.util.OptionalDouble;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.pooling.Fidelity;
 import org.gramian.train.StiefelOptions;
@@ -12,7 +11,7 @@ final class FidelityRules {
     private static final String POOLING = "paper";
 
     /** Learning rate of all layers in the authors' solver files. */
-    private static final OptionalDouble AUTHORS_RATE = OptionalDouble.of(1e-5);
+    private static final double AUTHORS_RATE = 1e-5;
 
     /** Upper bound: the authors' number of iterations depends on the dataset. */
     private static final int AUTHORS_EPOCHS = 30;
@@ -35,10 +34,10 @@ final class FidelityRules {
     private static Settings paper() {
         String why = "as in the paper";
         return common(Fidelity.PAPER, why)
-                .orElse(Keys.STAGE1_RATE, OptionalDouble.of(0.1), why)
+                .orElse(Keys.STAGE1_RATE, 0.1, why)
                 .orElse(Keys.STAGE1_SCHEDULE, StageLength.MANY_STEPS, why)
                 .orElse(Keys.BATCH, StageLength.BATCH, why)
-                .orElse(Keys.STAGE2_RATE, OptionalDouble.of(0.001), why);
+                .orElse(Keys.STAGE2_RATE, 0.001, why);
     }
 
     private static Settings authors(boolean trainable) {
@@ -64,9 +63,7 @@ final class FidelityRules {
                 .orElse(Keys.NEAR_DUPLICATES, false, why)
                 .orElse(Keys.POOLING, POOLING, why)
                 .orElse(Keys.OPTIMIZER, UpdateRule.SGD, why)
-                .orElse(Keys.STAGE1_EXTEND, false, why)
                 .orElse(Keys.STAGE1_REFIT, Optional.empty(), why)
-                .orElse(Keys.STAGE2_EXTEND, false, why)
                 .orElse(Keys.MULTIPLIER, stiefel.multiplier(), why)
                 .orElse(Keys.METRIC, stiefel.metric(), why)
                 .orElse(Keys.RETRACTION, stiefel.retraction(), why)

@@ -1,6 +1,5 @@
 package org.gramian.run.config;
 
-import java.util.OptionalDouble;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.Codebook.DeepTen;
 import org.gramian.pooling.Codebook.NetVlad;
@@ -27,11 +26,11 @@ final class HeadRate {
     private HeadRate() {}
 
     static Settings choose(Settings settings, Pooling pooling) {
-        boolean given = isGiven(settings);
+        boolean given = settings.has(Keys.STAGE1_RATE);
         if (UpdateRule.isAdamW(settings)) {
             String reason = "AdamW normalizes gradients, so the scale of descriptors does not matter";
             return settings.orElse(Keys.PER_LENGTH, false, reason)
-                    .orElse(Keys.STAGE1_RATE, OptionalDouble.of(UpdateRule.ADAMW_RATE), reason);
+                    .orElse(Keys.STAGE1_RATE, UpdateRule.ADAMW_RATE, reason);
         }
         boolean normalized = isNormalized(pooling);
         String length = normalized ? "descriptors have unit norm" : "descriptors do not have unit norm";
@@ -39,13 +38,8 @@ final class HeadRate {
         return settings.orElse(Keys.PER_LENGTH, !given && !normalized, given ? "the learning rate is set" : length)
                 .orElse(
                         Keys.STAGE1_RATE,
-                        OptionalDouble.of(words ? WORDS : DEFAULT),
+                        words ? WORDS : DEFAULT,
                         words ? "codewords of the pooling diverge at a larger learning rate" : length);
-    }
-
-    /** Returns whether settings have the rate of stage 1 as a number. */
-    static boolean isGiven(Settings settings) {
-        return settings.find(Keys.STAGE1_RATE).filter(OptionalDouble::isPresent).isPresent();
     }
 
     /**

@@ -26,7 +26,6 @@ import org.gramian.tensor.DType;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
-import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingSelection;
 import org.gramian.train.recipe.Recipe.Loss.ClassWeights;
 import org.gramian.train.recipe.Recipe.Precision;
@@ -46,7 +45,6 @@ public final class Keys {
 
     private static final Form<Double> NUMBER = Form.number();
     private static final Form<Double> ALPHA = Form.below(1000);
-    private static final Form<OptionalDouble> RATE = Form.numberOr(LearningRateFinder.AUTO);
     private static final Form<Integer> EPOCHS = Form.whole(0);
     private static final Form<Schedule> SCHEDULES = Form.of("SCHEDULE", Schedule::parse, Schedule::text);
 
@@ -183,14 +181,14 @@ public final class Keys {
             StageLength.EPOCHS_RULE,
             TRAINING.option(20, "--epochs N", "maximum epochs of training the head on a frozen backbone")
                     .onSpark("maximum epochs"));
-    public static final Key<OptionalDouble> STAGE1_RATE = chosen(
+    public static final Key<Double> STAGE1_RATE = chosen(
             "stage1.rate",
-            "learning rate of the head; auto: learning rate range test",
-            RATE,
+            "learning rate of the head",
+            NUMBER,
             HeadRate.RULE,
-            TRAINING.option(30, "--lr RATE", "learning rate of the head; auto: range test, also for fine-tuning")
+            TRAINING.option(30, "--lr RATE", "learning rate of the head")
                     .alias("--learning-rate")
-                    .onSpark("learning rate; auto: range test"));
+                    .onSpark("learning rate"));
     public static final Key<Boolean> PER_LENGTH = chosen(
             "stage1.per-length",
             "divide the classifier's learning rate by the mean squared norm of the centred descriptors",
@@ -208,13 +206,6 @@ public final class Keys {
 
     public static final Key<Double> STAGE1_WARMUP = fixed("stage1.warmup", "warm-up epochs", NUMBER, 0.0);
 
-    /** Off if the number of epochs is set, or for a cosine schedule, which ends at learning rate 0. */
-    public static final Key<Boolean> STAGE1_EXTEND = chosen(
-            "stage1.extend",
-            "train up to twice the epochs while the validation loss falls (schedules constant and plateau)",
-            Form.truth(),
-            StageLength.EXTEND_RULE);
-
     /** Gradient steps seldom reach the optimum of the linear classifier; a solver reaches it within seconds. */
     public static final Key<Optional<LinearSolver>> STAGE1_REFIT = chosen(
             "stage1.refit",
@@ -229,13 +220,13 @@ public final class Keys {
             DefaultRecipe.EPOCHS_RULE,
             TRAINING.option(50, "--fine-tune N", "maximum epochs of fine-tuning all layers; 0: frozen backbone"));
 
-    /** The paper's value for SGD, see {@link UpdateRule} for AdamW. Empty: found by a learning rate range test. */
-    public static final Key<OptionalDouble> STAGE2_RATE = chosen(
+    /** The paper's value for SGD, see {@link UpdateRule} for AdamW. */
+    public static final Key<Double> STAGE2_RATE = chosen(
             "stage2.rate",
-            "learning rate of fine-tuning; auto: learning rate range test",
-            RATE,
+            "learning rate of fine-tuning",
+            NUMBER,
             UpdateRule.STAGE2_RATE_RULE,
-            TRAINING.option(60, "--fine-tune-lr RATE", "learning rate of fine-tuning, or auto"));
+            TRAINING.option(60, "--fine-tune-lr RATE", "learning rate of fine-tuning"));
 
     public static final Key<Double> BACKBONE_RATE = chosen(
             "stage2.backbone-rate",
@@ -259,11 +250,6 @@ public final class Keys {
 
     public static final Key<Double> STAGE2_WARMUP =
             chosen("stage2.warmup", "warm-up epochs of fine-tuning", NUMBER, DefaultRecipe.WARMUP_RULE);
-    public static final Key<Boolean> STAGE2_EXTEND = chosen(
-            "stage2.extend",
-            "fine-tune longer while the validation loss falls, as stage1.extend",
-            Form.truth(),
-            StageLength.EXTEND_RULE);
 
     /** Smaller than test images: random resized crops enlarge objects (FixRes), and a smaller area trains faster. */
     public static final Key<Integer> STAGE2_IMAGE_SIZE = chosen(

@@ -64,24 +64,20 @@ public record RunConfig(
     private static Recipe recipe(Settings all) {
         StageRecipe stage1 = new StageRecipe(
                 all.get(Keys.STAGE1_EPOCHS),
-                Choices.rate(all, Keys.STAGE1_RATE),
-                all.get(Keys.STAGE1_RATE).isEmpty(),
+                all.get(Keys.STAGE1_RATE),
                 FROZEN,
                 all.get(Keys.STAGE1_SCHEDULE),
                 all.get(Keys.STAGE1_WARMUP),
                 1,
-                all.get(Keys.PER_LENGTH),
-                all.get(Keys.STAGE1_EXTEND));
+                all.get(Keys.PER_LENGTH));
         StageRecipe stage2 = new StageRecipe(
                 all.get(Keys.STAGE2_EPOCHS),
-                Choices.rate(all, Keys.STAGE2_RATE),
-                all.get(Keys.STAGE2_RATE).isEmpty(),
+                all.get(Keys.STAGE2_RATE),
                 all.get(Keys.BACKBONE_RATE),
                 all.get(Keys.STAGE2_SCHEDULE),
                 all.get(Keys.STAGE2_WARMUP),
                 all.get(Keys.LAYER_DECAY),
-                false,
-                all.get(Keys.STAGE2_EXTEND));
+                false);
         return Recipe.builder(
                         stage1,
                         stage2,

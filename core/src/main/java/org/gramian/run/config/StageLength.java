@@ -35,7 +35,6 @@ record StageLength(long steps) {
             EPOCHS + "; up to " + MOST_EPOCHS + " if " + EPOCHS + " epochs have fewer than " + LEAST_STEPS + " steps";
     static final String SCHEDULE_RULE =
             MANY_STEPS.text() + "; " + FEW_STEPS.text() + " if an epoch has fewer than " + PLATEAU_STEPS + " steps";
-    static final String EXTEND_RULE = "true if epochs are unset and the schedule is plateau or constant";
 
     /** Fills an unset batch size. */
     static Settings batch(Settings settings, int images) {
@@ -64,26 +63,5 @@ record StageLength(long steps) {
 
     String reason() {
         return "an epoch has about " + steps + (steps == 1 ? " step" : " steps");
-    }
-
-    /** Fills unset extension of both stages, once epochs and schedules are chosen. */
-    static Settings extend(Settings settings) {
-        return extend(
-                extend(settings, Keys.STAGE1_EXTEND, Keys.STAGE1_EPOCHS, Keys.STAGE1_SCHEDULE),
-                Keys.STAGE2_EXTEND,
-                Keys.STAGE2_EPOCHS,
-                Keys.STAGE2_SCHEDULE);
-    }
-
-    private static Settings extend(Settings settings, Key<Boolean> key, Key<Integer> epochs, Key<Schedule> schedule) {
-        if (settings.get(epochs) == 0) {
-            return settings.orElse(key, false, "the stage has 0 epochs");
-        }
-        if (settings.isWanted(epochs)) {
-            return settings.orElse(key, false, "the number of epochs is set");
-        }
-        return settings.get(schedule).hasFixedLength()
-                ? settings.orElse(key, false, "the schedule depends on the number of epochs")
-                : settings.orElse(key, true, "the number of epochs is not set");
     }
 }

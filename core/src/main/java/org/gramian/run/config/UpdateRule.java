@@ -1,6 +1,5 @@
 package org.gramian.run.config;
 
-import java.util.OptionalDouble;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.OptimizerOptions;
 import org.gramian.train.SgdOptions;
@@ -52,7 +51,7 @@ public enum UpdateRule {
                                 : "gradients of Stiefel matrices are about 1000 times larger than others")
                 .orElse(
                         Keys.STAGE2_RATE,
-                        OptionalDouble.of(adamW ? ADAMW_RATE : SGD_STAGE2_RATE),
+                        adamW ? ADAMW_RATE : SGD_STAGE2_RATE,
                         adamW ? "usual for AdamW" : "as in the paper");
     }
 
@@ -60,7 +59,7 @@ public enum UpdateRule {
     static OptimizerOptions options(Settings all) {
         StiefelOptions stiefel = new StiefelOptions(
                 all.get(Keys.MULTIPLIER), all.get(Keys.METRIC), all.get(Keys.RETRACTION), all.get(Keys.CONSTANT_RATE));
-        double rate = Choices.rate(all, Keys.STAGE1_RATE);
+        double rate = all.get(Keys.STAGE1_RATE);
         double decay = all.get(Keys.WEIGHT_DECAY);
         return switch (all.get(Keys.OPTIMIZER)) {
             case SGD -> new SgdOptions(rate, all.get(Keys.MOMENTUM), decay, stiefel);

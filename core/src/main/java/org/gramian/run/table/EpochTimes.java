@@ -14,16 +14,16 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.gramian.basis.AtomicTextFile;
-import org.gramian.run.RunEvent;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.StageStarted;
-import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.StageStarted;
+import org.gramian.train.event.TrainEvent.Stepped;
 
 /**
  * Times of the epochs of stage 1, validation included, collected from the events of a run and stored as {@value #FILE} in its
  * folder for a resumed table. An interrupted epoch has no time.
  */
-final class EpochTimes implements Consumer<RunEvent> {
+final class EpochTimes implements Consumer<TrainEvent> {
     static final String FILE = "times.csv";
 
     private static final int STAGE = 1;
@@ -67,19 +67,19 @@ final class EpochTimes implements Consumer<RunEvent> {
     }
 
     @Override
-    public void accept(RunEvent event) {
+    public void accept(TrainEvent event) {
         switch (event) {
-            case RunEvent.FoldStarted started -> fold = started.number();
-            case RunEvent.Training(StageStarted _) -> {
+            case TrainEvent.FoldStarted started -> fold = started.number();
+            case StageStarted _ -> {
                 mark = nanoseconds.getAsLong();
                 fresh = true;
                 whole = true;
             }
-            case RunEvent.Training(Stepped step) -> {
+            case Stepped step -> {
                 whole &= !fresh || step.step() == 1;
                 fresh = false;
             }
-            case RunEvent.Training(EpochDone done) -> ended(done);
+            case EpochDone done -> ended(done);
             default -> {}
         }
     }

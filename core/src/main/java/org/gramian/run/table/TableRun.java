@@ -15,7 +15,6 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.model.ModelFile;
 import org.gramian.run.FoldPlan;
 import org.gramian.run.FoldResult;
-import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.RunScratch;
@@ -68,7 +67,7 @@ public final class TableRun {
      * @throws IOException naming what differs, if a row was begun with another configuration or other images
      * @throws InterruptedTrainingException if interrupted
      */
-    public void prepare(TrainingContext<RunEvent> context) throws IOException, InterruptedException {
+    public void prepare(TrainingContext context) throws IOException, InterruptedException {
         entries.clear();
         for (TableData one : data) {
             // Crops and folds do not depend on pooling and classifier, so that any will do to look at the images.
@@ -85,7 +84,7 @@ public final class TableRun {
         requireSameWeights(entries);
     }
 
-    private TableEntry entry(TableRow row, TableData one, TrainingContext<RunEvent> context) throws IOException {
+    private TableEntry entry(TableRow row, TableData one, TrainingContext context) throws IOException {
         Path folder = out.resolve(one.name()).resolve(row.folder());
         RunPlan planned;
         try {
@@ -109,13 +108,13 @@ public final class TableRun {
     }
 
     /** Reports notes on the folds for the first row: they are the same for all. */
-    private RunPlan plan(TableRow row, TableData one, TrainingContext<RunEvent> context) throws IOException {
+    private RunPlan plan(TableRow row, TableData one, TrainingContext context) throws IOException {
         boolean first = entries.stream().noneMatch(entry -> entry.data().equals(one));
-        TrainingContext<RunEvent> planning = first ? context : context.withListener(_ -> {});
+        TrainingContext planning = first ? context : context.withListener(_ -> {});
         return trainer(one, row.requested(plan.common()), planning).plan(audit(one));
     }
 
-    private TrainingRun trainer(TableData one, Settings requested, TrainingContext<RunEvent> context) {
+    private TrainingRun trainer(TableData one, Settings requested, TrainingContext context) {
         return new TrainingRun(one.dataset(), requested, weights, cache, context);
     }
 
@@ -157,7 +156,7 @@ public final class TableRun {
      *
      * @return nothing where that shows that the row cannot be trained; it counts as failed then
      */
-    public Optional<Estimate> estimate(TableEntry entry, TrainingContext<RunEvent> context) {
+    public Optional<Estimate> estimate(TableEntry entry, TrainingContext context) {
         try {
             RunPlan whole = entry.work().orElseThrow().plan();
             List<FoldResult> kept = TrainingRun.kept(whole, entry.folder());
@@ -182,8 +181,7 @@ public final class TableRun {
      * @return why training ended early; empty if it is complete
      * @throws IOException if rows use different weights
      */
-    public Optional<Cancellation.Reason> train(TrainingContext<RunEvent> context, Listener listener)
-            throws IOException {
+    public Optional<Cancellation.Reason> train(TrainingContext context, Listener listener) throws IOException {
         Files.createDirectories(out);
         try (RunScratch scratch = RunScratch.in(out, cache)) {
             for (int i = 0; i < entries.size(); i++) {
@@ -204,7 +202,7 @@ public final class TableRun {
         return Optional.empty();
     }
 
-    private RowOutcome outcome(TableEntry entry, RunScratch scratch, TrainingContext<RunEvent> context) {
+    private RowOutcome outcome(TableEntry entry, RunScratch scratch, TrainingContext context) {
         try {
             return trained(entry, scratch, context);
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
@@ -212,8 +210,7 @@ public final class TableRun {
         }
     }
 
-    private RowOutcome trained(TableEntry entry, RunScratch scratch, TrainingContext<RunEvent> context)
-            throws IOException {
+    private RowOutcome trained(TableEntry entry, RunScratch scratch, TrainingContext context) throws IOException {
         RunPlan planned = entry.work().orElseThrow().plan();
         EpochTimes times = EpochTimes.open(entry.folder());
         TrainingRun trainer = new TrainingRun(

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
@@ -45,7 +46,8 @@ import org.jspecify.annotations.Nullable;
  * @param probe accuracy during training; null for none
  * @param options of training
  * @param folder of the run
- * @param context device, threads, listener and cancellation; its checkpointing gives the interval
+ * @param context device, threads and cancellation; its checkpointing gives the interval
+ * @param listener receives progress
  */
 public record Distillation(
         Backbone student,
@@ -55,7 +57,8 @@ public record Distillation(
         @Nullable LinearProbe probe,
         DistillOptions options,
         Path folder,
-        TrainingContext<DistillEvent> context) {
+        TrainingContext context,
+        Consumer<DistillEvent> listener) {
     /** Name of the history in the folder. */
     public static final String HISTORY = "history.csv";
 
@@ -117,10 +120,10 @@ public record Distillation(
                 device,
                 context.threads(),
                 folder,
-                (file, reason) -> context.listener().accept(new DistillEvent.Skipped(file, reason)),
+                (file, reason) -> listener.accept(new DistillEvent.Skipped(file, reason)),
                 done -> {
                     context.throwIfCancelled();
-                    context.listener().accept(new DistillEvent.Preparing("decoding images", done, all));
+                    listener.accept(new DistillEvent.Preparing("decoding images", done, all));
                 })) {
             if (decoded.count() < 2) {
                 throw new IllegalArgumentException(
@@ -233,14 +236,13 @@ public record Distillation(
         Result run() throws IOException {
             Optional<DistillProgress> found = checkpoint.restore(trained, optimizer, context.device());
             progress = found.orElse(DistillProgress.START);
-            context.listener()
-                    .accept(new DistillEvent.Started(
-                            decoded.count(),
-                            steps.count(),
-                            decoded.batch(),
-                            trained.network().parameterCount(),
-                            progress.epoch(),
-                            decoded.isResident()));
+            listener.accept(new DistillEvent.Started(
+                    decoded.count(),
+                    steps.count(),
+                    decoded.batch(),
+                    trained.network().parameterCount(),
+                    progress.epoch(),
+                    decoded.isResident()));
             if (found.isEmpty()) {
                 steps.measureTargets();
             }
@@ -302,7 +304,7 @@ public record Distillation(
                         double seconds = progress.seconds() - warmSeconds;
                         speed = OptionalDouble.of((progress.step() - warm) * decoded.batch() / seconds);
                     }
-                    context.listener().accept(stepped());
+                    listener.accept(stepped());
                     if (clock.getAsLong() - saved
                             >= context.checkpointing().interval().toNanos()) {
                         checkpoint.save(progress, trained, optimizer);
@@ -363,7 +365,7 @@ public record Distillation(
                     progress.seconds(),
                     measured.isPresent() ? measured.getAsDouble() : null));
             DistillHistory.write(folder.resolve(HISTORY), progress.history());
-            context.listener().accept(new DistillEvent.EpochDone(last, measured));
+            listener.accept(new DistillEvent.EpochDone(last, measured));
             if (!ends) {
                 checkpoint.save(progress, trained, optimizer);
             }

@@ -18,10 +18,10 @@ import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
-import org.gramian.image.batch.Place;
+import org.gramian.image.batch.BatchSlot;
+import org.gramian.image.batch.LoadRequest;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.batch.Work;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
@@ -110,21 +110,22 @@ public final class LinearProbe implements AutoCloseable {
 
     private static Part decoded(
             List<Sample> samples, Rendering rendering, Device device, int threads, LongConsumer progress) {
-        List<Work> works =
-                samples.stream().map(sample -> new Work(sample, List.of(0))).toList();
+        List<LoadRequest> works = samples.stream()
+                .map(sample -> new LoadRequest(sample, List.of(0)))
+                .toList();
         List<Tensor> batches = new ArrayList<>();
         List<Integer> labels = new ArrayList<>();
         try (BatchLoader loader = new BatchLoader(rendering, works, Prefetch.of(BATCH, threads))) {
             while (loader.hasNext()) {
                 try (Scope scope = Scope.open();
                         Batch batch = loader.next()) {
-                    List<Place> places = batch.places();
-                    long[] readable = IntStream.range(0, places.size())
-                            .filter(i -> places.get(i).problem().isEmpty())
+                    List<BatchSlot> slots = batch.slots();
+                    long[] readable = IntStream.range(0, slots.size())
+                            .filter(i -> slots.get(i).problem().isEmpty())
                             .mapToLong(i -> i)
                             .toArray();
                     for (long i : readable) {
-                        labels.add(samples.get(places.get((int) i).work()).label());
+                        labels.add(samples.get(slots.get((int) i).request()).label());
                     }
                     if (readable.length > 0) {
                         Tensor rows = batch.tensor().select(0, Tensors.ofLongs(readable, Shape.of(readable.length)));

@@ -26,10 +26,10 @@ import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
-import org.gramian.image.batch.Place;
+import org.gramian.image.batch.BatchSlot;
+import org.gramian.image.batch.LoadRequest;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.batch.Work;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Scope;
@@ -132,10 +132,10 @@ public record FeatureExtraction(
                 .find(survey.hashes().get(index).orElseThrow(), survey.crops().key(crop, sample))
                 .filter(feature -> feature.byteSize() == extractor.bytes(survey.crops()))
                 .map(feature -> new Computed(feature, Optional.empty()))
-                .orElseGet(() -> again(survey, new Work(sample, List.of(crop))));
+                .orElseGet(() -> again(survey, new LoadRequest(sample, List.of(crop))));
     }
 
-    private Computed again(FeatureSurvey survey, Work work) {
+    private Computed again(FeatureSurvey survey, LoadRequest work) {
         try (ComputedFeatures alone = new ComputedFeatures(this, survey, List.of(work))) {
             Computed result = alone.next();
             return new Computed(MemorySegment.ofArray(result.feature().toArray(JAVA_BYTE)), result.problem());
@@ -174,7 +174,7 @@ public record FeatureExtraction(
 
         private final FeatureExtraction extraction;
         private final FeatureSurvey survey;
-        private final List<Work> work;
+        private final List<LoadRequest> work;
         private final Map<Path, byte[]> hashes = new HashMap<>();
         private final ImageReader reader;
         private final Arena arena = Arena.ofShared();
@@ -186,10 +186,10 @@ public record FeatureExtraction(
         private final Deque<Pending> pending = new ArrayDeque<>();
         private final Deque<MemorySegment> free = new ArrayDeque<>();
         private MemorySegment features = MemorySegment.NULL;
-        private List<Place> places = List.of();
+        private List<BatchSlot> slots = List.of();
         private int next;
 
-        ComputedFeatures(FeatureExtraction extraction, FeatureSurvey survey, List<Work> work) {
+        ComputedFeatures(FeatureExtraction extraction, FeatureSurvey survey, List<LoadRequest> work) {
             this.extraction = extraction;
             this.survey = survey;
             this.work = work;
@@ -232,17 +232,17 @@ public record FeatureExtraction(
 
         /** Returns the result of the next crop. */
         Computed next() {
-            if (next == places.size()) {
+            if (next == slots.size()) {
                 computeBatch();
             }
-            Place place = places.get(next);
+            BatchSlot slot = slots.get(next);
             long bytes = features.byteSize() / extraction.extractor().batch();
             MemorySegment feature = features.asSlice(next * bytes, bytes);
             next++;
-            if (place.problem().isEmpty()) {
-                keep(work.get(place.work()).sample(), place.crop(), feature);
+            if (slot.problem().isEmpty()) {
+                keep(work.get(slot.request()).sample(), slot.crop(), feature);
             }
-            return new Computed(feature, place.problem());
+            return new Computed(feature, slot.problem());
         }
 
         private void computeBatch() {
@@ -259,7 +259,7 @@ public record FeatureExtraction(
             Pending first = pending.removeFirst();
             try (Batch batch = first.batch) {
                 first.computation.ifPresentOrElse(SingleThreadWorkers::get, () -> compute(batch, first.features));
-                places = batch.places();
+                slots = batch.slots();
                 features = first.features;
                 next = 0;
             }

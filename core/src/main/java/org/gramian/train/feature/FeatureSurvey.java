@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import org.gramian.image.batch.Work;
+import org.gramian.image.batch.LoadRequest;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 
@@ -51,10 +51,10 @@ public record FeatureSurvey(
     }
 
     /** Returns the crops to compute, in order. */
-    List<Work> work() {
+    List<LoadRequest> work() {
         return IntStream.range(0, samples.size())
                 .filter(i -> !missing.get(i).isEmpty())
-                .mapToObj(i -> new Work(samples.get(i), missing.get(i)))
+                .mapToObj(i -> new LoadRequest(samples.get(i), missing.get(i)))
                 .toList();
     }
 }

@@ -74,7 +74,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
      * @param number of the batch in the step
      * @param size columns and rows of an image
      */
-    Draw draw(TrainingProgress progress, int step, int number, int size) {
+    Draw draw(StageProgress progress, int step, int number, int size) {
         SplittableRandom random = KeyedRandom.of(seed, PURPOSE, progress.stage(), progress.epoch(), step, number);
         boolean both = augmenting.mixup() > 0 && augmenting.cutmix() > 0;
         boolean cut = both ? random.nextBoolean() : augmenting.cutmix() > 0;
@@ -121,7 +121,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
     }
 
     /** Mixes a batch, on any device; what is returned belongs to the current scope. */
-    Mixed apply(Mixed plain, TrainingProgress progress, int number) {
+    Mixed apply(Mixed plain, StageProgress progress, int number) {
         Tensor images = plain.batch.input();
         int[] labels = plain.batch.labels();
         int rows = labels.length;
@@ -157,7 +157,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
         }
     }
 
-    /** Row i + 1 at place i. */
+    /** Row i + 1 at index i. */
     private static Tensor rolled(Tensor rows) {
         long count = rows.size(0);
         return Tensors.concat(List.of(rows.slice(0, 1, count), rows.slice(0, 0, 1)), 0);
@@ -187,7 +187,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
         }
 
         /** Sets what the next step mixes. */
-        void set(TrainingProgress progress, int step) {
+        void set(StageProgress progress, int step) {
             Draw draw = mixing.draw(progress, step, 0, size);
             Rectangle pasted = draw.pasted;
             Program.MIX.launch(

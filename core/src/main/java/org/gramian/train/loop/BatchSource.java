@@ -21,7 +21,7 @@ interface BatchSource extends AutoCloseable {
     int stepsAtOnce();
 
     /**
-     * Seeks to a place in the order of an epoch.
+     * Seeks to a position in the order of an epoch.
      *
      * @param epoch unique number of (stage, epoch)
      */
@@ -41,9 +41,9 @@ interface BatchSource extends AutoCloseable {
         /**
          * Returns the batch; part of the captured step.
          *
-         * @param places of its examples, I64 on the GPU
+         * @param indices of its examples, I64 on the GPU
          */
-        Tensor input(Tensor places);
+        Tensor input(Tensor indices);
 
         @Override
         void close();
@@ -59,7 +59,7 @@ interface BatchSource extends AutoCloseable {
      *
      * @param stepsAtOnce steps between two checks by the host
      * @param epochs called with the number of each epoch before its first batch
-     * @param rows returns the batch at some places, I64 on the GPU
+     * @param rows returns the batch at some indices, I64 on the GPU
      */
     record Resident(int stepsAtOnce, LongConsumer epochs, UnaryOperator<Tensor> rows) implements BatchSource {
         /** Feeds features of the frozen backbone; 32 steps take about 30 ms. */
@@ -87,8 +87,8 @@ interface BatchSource extends AutoCloseable {
                 public void upload() {}
 
                 @Override
-                public Tensor input(Tensor places) {
-                    return rows.apply(places);
+                public Tensor input(Tensor indices) {
+                    return rows.apply(indices);
                 }
 
                 @Override
@@ -162,7 +162,7 @@ interface BatchSource extends AutoCloseable {
             }
 
             @Override
-            public Tensor input(Tensor places) {
+            public Tensor input(Tensor indices) {
                 return input;
             }
 

@@ -21,7 +21,6 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
-import org.gramian.train.Optimizer;
 import org.gramian.train.loop.Cancellation.Stopwatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,7 +32,7 @@ import tools.jackson.databind.json.JsonMapper;
  * Checkpoints of a training run: where they are written, how often, and their file format.
  *
  * <p>A checkpoint is the whole state of a stage as a safetensors file: parameters, the optimizer's state, the best parameters so far,
- * and the {@link TrainingProgress} as JSON. Tensors are named {@code value.}, {@code best.} and by the optimizer's state, as {@code
+ * and the {@link StageProgress} as JSON. Tensors are named {@code value.}, {@code best.} and by the optimizer's state, as {@code
  * velocity.} or {@code first-moment.}, followed by the part and the name of the parameter. Order and crops follow from the seed and
  * the progress, so the state of no random generator is stored. SHA-256 checksums are verified at resume. The checkpoint before the
  * last is kept beside it, for the case that the last one is damaged.
@@ -56,9 +55,6 @@ public final class Checkpointing {
         /** Called after each write of the file. */
         void written(Path file) throws IOException;
     }
-
-    /** State of a stage that a checkpoint holds. */
-    record State(TrainableModel model, Optimizer optimizer, Snapshot best) {}
 
     private final @Nullable Path file;
     private final String identity;
@@ -140,14 +136,14 @@ public final class Checkpointing {
     }
 
     /** Writes a checkpoint if the interval is over. */
-    void saveIfDue(TrainingProgress progress, State state) throws IOException {
+    void saveIfDue(StageProgress progress, StageState state) throws IOException {
         if (sinceLast.hasReached(interval)) {
             save(progress, state);
         }
     }
 
     /** Writes a checkpoint unless the last one is so recent, and took so long, that writing would slow down short epochs. */
-    void saveAfterEpoch(TrainingProgress progress, State state) throws IOException {
+    void saveAfterEpoch(StageProgress progress, StageState state) throws IOException {
         if (sinceLast.hasReached(lastTook.multipliedBy(SHARE))) {
             save(progress, state);
         } else {
@@ -156,7 +152,7 @@ public final class Checkpointing {
     }
 
     /** Writes a checkpoint, whole or not at all. */
-    void save(TrainingProgress progress, State state) throws IOException {
+    void save(StageProgress progress, StageState state) throws IOException {
         if (file != null) {
             Duration before = sinceLast.elapsed();
             keepPrevious(file);
@@ -186,21 +182,21 @@ public final class Checkpointing {
         }
     }
 
-    private void write(Path target, TrainingProgress progress, State state) throws IOException {
+    private void write(Path target, StageProgress progress, StageState state) throws IOException {
         try (Scope _ = Scope.open()) {
             SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
-            state.model.parameters().forEach((name, parameter) -> {
+            state.parameters().forEach((name, parameter) -> {
                 tensors.put("value." + name, StoredTensor.of(parameter.value()));
-                state.optimizer
+                state.optimizer()
                         .state(parameter)
                         .forEach((what, tensor) -> tensors.put(what + "." + name, StoredTensor.of(tensor)));
             });
-            state.best.values().forEach((name, value) -> tensors.put("best." + name, StoredTensor.of(value)));
+            state.best().forEach((name, value) -> tensors.put("best." + name, StoredTensor.of(value)));
             SequencedMap<String, String> metadata = new LinkedHashMap<>();
             metadata.put("format", FORMAT);
             metadata.put("version", VERSION);
             metadata.put("identity", identity);
-            metadata.put("optimizer-steps", Long.toString(state.optimizer.steps()));
+            metadata.put("optimizer-steps", Long.toString(state.optimizer().steps()));
             metadata.put("position", MAPPER.writeValueAsString(progress));
             Safetensors.writeChecked(target, tensors, metadata);
         }
@@ -211,7 +207,7 @@ public final class Checkpointing {
      *
      * @throws IOException if both are damaged, or of a run with another configuration
      */
-    Optional<Checkpoint> find() throws IOException {
+    public Optional<Checkpoint> find() throws IOException {
         if (file == null || !Files.exists(file)) {
             return Optional.empty();
         }
@@ -266,7 +262,7 @@ public final class Checkpointing {
                         "it belongs to a run with another configuration, dataset or program version;"
                                 + " resume with the original ones, or start a new run in another folder");
             }
-            TrainingProgress progress = MAPPER.readValue(metadata.getOrDefault("position", ""), TrainingProgress.class);
+            StageProgress progress = MAPPER.readValue(metadata.getOrDefault("position", ""), StageProgress.class);
             long steps = Long.parseUnsignedLong(metadata.getOrDefault("optimizer-steps", ""));
             Map<String, Tensor> tensors = new LinkedHashMap<>();
             for (Map.Entry<String, StoredTensor> entry : stored.tensors().entrySet()) {
@@ -300,31 +296,31 @@ public final class Checkpointing {
      * @param steps of the optimizer
      * @param tensors copies on the CPU, outside every scope
      */
-    record Checkpoint(Path file, TrainingProgress progress, long steps, Map<String, Tensor> tensors)
+    public record Checkpoint(Path file, StageProgress progress, long steps, Map<String, Tensor> tensors)
             implements AutoCloseable {
         /**
          * Restores the state of a stage.
          *
          * @throws IOException if a tensor is missing
          */
-        void restore(State state) throws IOException {
-            Device device = state.model.model().device();
-            for (Map.Entry<String, Parameter> entry : state.model.parameters().entrySet()) {
+        void restore(StageState state) throws IOException {
+            for (Map.Entry<String, Parameter> entry : state.parameters().entrySet()) {
                 String name = entry.getKey();
                 Parameter parameter = entry.getValue();
+                Device device = parameter.value().device();
                 Shape shape = parameter.spec().shape();
                 parameter.set(owned("value." + name, parameter, shape, device));
-                state.best.put(name, owned("best." + name, parameter, shape, device));
+                state.setBest(name, owned("best." + name, parameter, shape, device));
                 for (Map.Entry<String, Shape> kept :
-                        state.optimizer.stateShapes(parameter).entrySet()) {
+                        state.optimizer().stateShapes(parameter).entrySet()) {
                     String stored = kept.getKey() + "." + name;
                     if (tensors.containsKey(stored)) {
-                        state.optimizer.setState(
-                                parameter, kept.getKey(), owned(stored, parameter, kept.getValue(), device));
+                        state.optimizer()
+                                .setState(parameter, kept.getKey(), owned(stored, parameter, kept.getValue(), device));
                     }
                 }
             }
-            state.optimizer.setSteps(steps);
+            state.optimizer().setSteps(steps);
         }
 
         private Tensor owned(String name, Parameter parameter, Shape shape, Device device) throws IOException {

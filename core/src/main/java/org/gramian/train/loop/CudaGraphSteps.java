@@ -10,7 +10,9 @@ import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 import org.gramian.accelerate.Acceleration;
 import org.gramian.accelerate.Rule;
+import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.Tape;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scheduler;
@@ -26,8 +28,7 @@ import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.feature.FeatureTable;
-import org.gramian.train.loop.TrainableModel.HeadRates;
-import org.gramian.train.loop.TrainingProgress.EpochSums;
+import org.gramian.train.loop.StageProgress.EpochSums;
 
 /**
  * Steps on a GPU as a CUDA graph: captured once as {@link CapturedWork} over the batches of a {@link BatchSource}, then replayed several
@@ -39,7 +40,6 @@ import org.gramian.train.loop.TrainingProgress.EpochSums;
 final class CudaGraphSteps implements Steps {
     private final TrainingStage stage;
     private final EagerSteps eager;
-    private final Source source;
     private final BatchSource batchSource;
     private final List<ParameterGroup> groups;
     private final CudaStream stream;
@@ -49,48 +49,51 @@ final class CudaGraphSteps implements Steps {
     private final Tensor labels;
     private final Tensor targets;
     private final long pool = CudaGraph.newPool();
-    private final Map<Integer, Work> works = new HashMap<>();
+    private final Map<Integer, CapturedStep> captured = new HashMap<>();
     private final Optional<BatchMixing.OnDevice> mixing;
+    private int[] indices = {};
+    private long epoch;
+    private int next;
+    private int ahead;
 
-    CudaGraphSteps(TrainingStage stage, Optimizer optimizer, HeadRates rates, EagerSteps eager) {
+    CudaGraphSteps(
+            TrainingStage stage,
+            Examples examples,
+            Targets targets,
+            Optimizer optimizer,
+            List<ParameterGroup> groups,
+            EagerSteps eager) {
         this.stage = stage;
         this.eager = eager;
-        this.source = eager.source();
-        this.batchSource = batchSource(stage, source).orElseThrow();
-        this.groups = stage.model().optimizedGroups(rates);
-        Device device = stage.model().model().device();
+        this.batchSource = batchSource(stage, examples).orElseThrow();
+        this.groups = groups;
+        Device device = stage.context().device();
         try (Scope scope = Scope.open()) {
-            int count = source.examples().count();
-            int classes = stage.model().model().head().classes();
-            long[] all = IntStream.range(0, count)
-                    .mapToLong(source.examples()::label)
-                    .toArray();
+            int count = examples.count();
+            long[] all = IntStream.range(0, count).mapToLong(examples::label).toArray();
             order = Tensors.empty(Shape.of(count), DType.I64, device);
             labels = Tensors.ofLongs(all, Shape.of(count)).to(device);
-            targets = source.targets().apply(IntStream.range(0, classes).toArray());
+            this.targets = targets.rows(IntStream.range(0, targets.classes()).toArray(), device);
             cells = new GpuStepState(device);
-            List.of(order, labels, targets).forEach(scope::release);
+            List.of(order, labels, this.targets).forEach(scope::release);
         }
         this.optimizer = new CudaGraphOptimizer(optimizer, cells);
-        this.mixing = BatchMixing.of(stage).map(mix -> mix.on(device, source.examples()));
+        this.mixing = BatchMixing.of(stage).map(mix -> mix.on(device, examples));
         this.stream = CudaStream.open(device); // last: nothing that fails may leave it open
     }
 
-    /** Whether the steps of a stage can be captured. */
-    static boolean suits(TrainingStage stage, Source source, HeadRates rates) {
+    /** Returns whether the steps of a stage can be captured. */
+    static boolean isSupported(TrainingStage stage, Examples examples, List<ParameterGroup> groups) {
         return Rule.OPTIMIZER.isEnabled()
-                && batchSource(stage, source).isPresent()
+                && batchSource(stage, examples).isPresent()
                 && stage.recipe().batching().accumulate() == 1
-                && !stage.model().model().head().normalized()
-                && !stage.model().drawsAtRandom()
-                && CudaGraphOptimizer.suits(
-                        stage.model().optimizedGroups(rates),
-                        stage.recipe().optimizer().rule());
+                && stage.model().isCapturable()
+                && CudaGraphOptimizer.suits(groups, stage.recipe().optimizer().rule());
     }
 
-    private static Optional<BatchSource> batchSource(TrainingStage stage, Source source) {
-        return switch (source.examples()) {
-            case FeatureExamples(FeatureTable table)
+    private static Optional<BatchSource> batchSource(TrainingStage stage, Examples examples) {
+        return switch (examples) {
+            case Examples.Features(FeatureTable table)
             when table.isResident() -> Optional.of(BatchSource.Resident.of(table));
             case StoredExamples stored when stored.isResident() -> Optional.of(BatchSource.Resident.of(stored));
             case LoadedExamples images -> Optional.of(new BatchSource.Rendered(images, stage.stepSize()));
@@ -99,79 +102,70 @@ final class CudaGraphSteps implements Steps {
     }
 
     @Override
-    public Epoch epoch(int[] places, long epoch) {
+    public void startEpoch(int[] left, long number) {
         try (Scope _ = Scope.open()) {
-            long[] wide = Arrays.stream(places).asLongStream().toArray();
+            long[] wide = Arrays.stream(left).asLongStream().toArray();
             order.slice(0, 0, wide.length).copyFrom(Tensors.ofLongs(wide, Shape.of(wide.length)));
         }
-        batchSource.seek(places, 0, epoch);
-        return new ReplayedEpoch(places, epoch);
+        indices = left;
+        epoch = number;
+        next = 0;
+        ahead = batchSource.stepsAtOnce();
+        batchSource.seek(left, 0, number);
     }
 
-    private final class ReplayedEpoch implements Epoch {
-        private final int[] places;
-        private final long number;
-        private int next;
-        private int ahead = batchSource.stepsAtOnce();
-
-        ReplayedEpoch(int[] places, long number) {
-            this.places = places;
-            this.number = number;
+    @Override
+    public StepResult step(StageProgress progress, IntToDoubleFunction learningRate) {
+        int batch = Math.min(stage.stepSize(), indices.length - next);
+        int count = Math.min(ahead, (indices.length - next) / batch);
+        CapturedStep work = captured.computeIfAbsent(batch, CapturedStep::new);
+        cells.begin(next);
+        cells.setDropout(stage.dropout(progress.epoch()).key());
+        for (int i = 0; i < count; i++) {
+            int step = progress.step() + i;
+            optimizer.prepare(learningRate.applyAsDouble(step), i);
+            mixing.ifPresent(mix -> mix.set(progress, step));
+            work.run();
         }
-
-        @Override
-        public Taken take(TrainingProgress progress, IntToDoubleFunction learningRate) {
-            int batch = Math.min(stage.stepSize(), places.length - next);
-            int count = Math.min(ahead, (places.length - next) / batch);
-            Work work = works.computeIfAbsent(batch, Work::new);
-            cells.begin(next);
-            cells.setDropout(stage.dropout(progress.epoch()).key());
-            for (int i = 0; i < count; i++) {
-                int step = progress.step() + i;
-                optimizer.prepare(learningRate.applyAsDouble(step), i);
-                mixing.ifPresent(mix -> mix.set(progress, step));
-                work.run();
-            }
-            GpuStepState.Outcome outcome = cells.read();
-            optimizer.taken(outcome.steps());
-            next += outcome.steps() * batch;
-            EpochSums sums = progress.sums().plusSum(outcome.loss(), outcome.correct(), outcome.steps() * batch);
-            ahead = outcome.wrong() ? 1 : batchSource.stepsAtOnce();
-            return outcome.wrong()
-                    ? alone(batch, progress.stepped(sums, outcome.steps()), outcome.steps(), learningRate)
-                    : new Taken(outcome.steps(), sums);
+        GpuStepState.Outcome outcome = cells.read();
+        optimizer.taken(outcome.steps());
+        next += outcome.steps() * batch;
+        EpochSums sums = progress.sums().plusSum(outcome.loss(), outcome.correct(), outcome.steps() * batch);
+        ahead = outcome.wrong() ? 1 : batchSource.stepsAtOnce();
+        StepResult result = new StepResult(outcome.steps(), sums);
+        if (outcome.wrong()) {
+            result = repeatEagerly(batch, progress.stepped(result), outcome.steps(), learningRate);
         }
-
-        /** Repeats the step with a non-finite value eagerly, after some that were taken. */
-        private Taken alone(int batch, TrainingProgress progress, int before, IntToDoubleFunction learningRate) {
-            int[] of = Arrays.copyOfRange(places, next, next + batch);
-            try (Epoch epoch = eager.epoch(of, number)) {
-                Taken taken = epoch.take(progress, learningRate);
-                next += batch;
-                batchSource.seek(places, next, number);
-                return new Taken(before + 1, taken.sums());
-            }
-        }
-
-        @Override
-        public void close() {
+        if (next == indices.length) {
             batchSource.rest();
         }
+        return result;
+    }
+
+    /** Repeats the step with a non-finite value eagerly, after some that were taken. */
+    private StepResult repeatEagerly(int batch, StageProgress progress, int before, IntToDoubleFunction learningRate) {
+        eager.startEpoch(Arrays.copyOfRange(indices, next, next + batch), epoch);
+        StepResult result = eager.step(progress, learningRate);
+        next += batch;
+        if (next < indices.length) {
+            batchSource.seek(indices, next, epoch);
+        }
+        return new StepResult(before + 1, result.sums());
     }
 
     /** The captured step over batches of one size. */
-    private final class Work implements AutoCloseable {
+    private final class CapturedStep implements AutoCloseable {
         private final BatchSource.BatchInput batches;
-        private final Tensor places;
+        private final Tensor batchIndices;
         private final Tensor batchLabels;
         private final CapturedWork repeated = new CapturedWork(order.device(), pool, this::step);
 
-        Work(int batch) {
+        CapturedStep(int batch) {
             batches = batchSource.input(batch);
             try (Scope scope = Scope.open()) {
-                places = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
+                batchIndices = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
                 batchLabels = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
-                List.of(places, batchLabels).forEach(scope::release);
+                List.of(batchIndices, batchLabels).forEach(scope::release);
             }
         }
 
@@ -181,26 +175,31 @@ final class CudaGraphSteps implements Steps {
         }
 
         private void step() {
-            cells.nextPlaces(order, labels, places, batchLabels);
+            cells.nextPlaces(order, labels, batchIndices, batchLabels);
             try (Scope _ = Scope.open()) {
                 BatchMixing.Rows plain =
-                        new BatchMixing.Rows(batches.input(places), targets.select(0, batchLabels), batchLabels);
+                        new BatchMixing.Rows(batches.input(batchIndices), targets.select(0, batchLabels), batchLabels);
                 BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
                 try (Scheduler scheduler = Acceleration.scheduler(order.device());
-                        BatchGradient gradient = new BatchGradient(
-                                scheduler,
-                                stage.model(),
-                                rows.input(),
-                                rows.targets(),
-                                descriptors ->
-                                        stage.dropout(0).apply(descriptors, places, cells))) { // key in the cells
-                    cells.observe(gradient.scores(), rows.labels(), gradient.loss());
-                    gradient.registerHooks(optimizer, groups);
-                    gradient.backward(1, (reached, gradients) -> {
+                        Tape tape = Tape.recording(scheduler)) {
+                    Trainable.Loss loss = stage.model()
+                            .loss(
+                                    tape,
+                                    rows.input(),
+                                    rows.targets(),
+                                    descriptors -> stage.dropout(0)
+                                            .apply(descriptors, batchIndices, cells)); // key in the cells
+                    cells.observe(loss.scores(), rows.labels(), loss.value().value());
+                    optimizer.registerHooks(tape, groups, loss.variables());
+                    try (Gradients gradients = loss.backward(1)) {
                         Map<Parameter, Tensor> tensors = new LinkedHashMap<>();
-                        reached.forEach((parameter, variable) -> tensors.put(parameter, gradients.of(variable)));
+                        loss.variables().forEach((parameter, variable) -> {
+                            if (gradients.has(variable)) {
+                                tensors.put(parameter, gradients.of(variable));
+                            }
+                        });
                         optimizer.step(groups, tensors);
-                    });
+                    }
                 }
             }
         }
@@ -209,7 +208,7 @@ final class CudaGraphSteps implements Steps {
         public void close() {
             repeated.close();
             batches.close();
-            places.close();
+            batchIndices.close();
             batchLabels.close();
         }
     }
@@ -221,7 +220,8 @@ final class CudaGraphSteps implements Steps {
         } finally {
             batchSource.close();
             optimizer.close();
-            works.values().forEach(Work::close);
+            captured.values().forEach(CapturedStep::close);
+            eager.close();
             mixing.ifPresent(BatchMixing.OnDevice::close);
             cells.close();
             order.close();

@@ -21,7 +21,6 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.loop.TrainableModel.HeadRates;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.ValidationScore;
 
@@ -34,7 +33,7 @@ public final class DistributedStage {
     private final Model model;
     private final Recipe recipe;
     private final Workers workers;
-    private final TrainingContext<TrainEvent> context;
+    private final TrainingContext context;
 
     /**
      * Prepares the stage.
@@ -42,7 +41,7 @@ public final class DistributedStage {
      * @param model with random new layers; training ends with its best parameters
      * @throws IllegalArgumentException if the recipe or the head needs a single machine
      */
-    public DistributedStage(Model model, Recipe recipe, Workers workers, TrainingContext<TrainEvent> context) {
+    public DistributedStage(Model model, Recipe recipe, Workers workers, TrainingContext context) {
         requireSpreadable(recipe, model.head());
         this.model = model;
         this.recipe = recipe;
@@ -90,17 +89,15 @@ public final class DistributedStage {
                 fit();
             }
             TrainingStage stage = new TrainingStage(
-                    new TrainableModel(model, 1, 1, Recipe.Precision.F32),
+                    1,
+                    TrainableModel.head(model, recipe.stage1().perLength()),
                     recipe,
                     context,
                     workers.count(),
                     workers.hasValidation() ? workers::validate : null,
-                    (of, optimizer, rates) -> new GatheredSteps(of, workers, optimizer, rates));
-            TrainingProgress start =
-                    TrainingProgress.startOf(1, ValidationScore.NONE, checkpoint == null ? scale() : 1);
-            try (StageLoop loop = new StageLoop(stage, start)) {
-                return loop.train(checkpoint);
-            }
+                    GatheredSteps::new);
+            StageProgress start = StageProgress.startOf(1, ValidationScore.NONE, checkpoint == null ? scale() : 1);
+            return Fit.run(stage, start, checkpoint).early();
         }
     }
 
@@ -109,13 +106,13 @@ public final class DistributedStage {
         Pooling pooling = model.head().pooling();
         if (Fitting.isNeeded(pooling)) {
             long images = workers.count() / workers.crops();
-            int[] places = Arrays.stream(EvenSample.places(images, Fitting.images(pooling)))
+            int[] indices = Arrays.stream(EvenSample.places(images, Fitting.images(pooling)))
                     .mapToInt(image -> Math.toIntExact(image * workers.crops()))
                     .toArray();
             try (Scope _ = Scope.open()) {
                 Fitting.fit(
                         pooling,
-                        workers.rows(places),
+                        workers.rows(indices),
                         model.headParameters().under("pooling"),
                         new SplittableRandom(recipe.seed()));
             }
@@ -130,63 +127,54 @@ public final class DistributedStage {
     }
 
     /** Steps whose gradients come from the workers. */
-    private static final class GatheredSteps implements Steps {
+    private final class GatheredSteps implements Steps {
         private final TrainingStage stage;
-        private final Workers workers;
         private final Optimizer optimizer;
         private final List<ParameterGroup> groups;
+        private int[] order = {};
+        private int next;
 
-        GatheredSteps(TrainingStage stage, Workers workers, Optimizer optimizer, HeadRates rates) {
+        GatheredSteps(TrainingStage stage, Optimizer optimizer, List<ParameterGroup> groups) {
             this.stage = stage;
-            this.workers = workers;
             this.optimizer = optimizer;
-            this.groups = stage.model().optimizedGroups(rates);
+            this.groups = groups;
         }
 
         @Override
-        public Epoch epoch(int[] order, long epoch) {
-            return new Epoch() {
-                private int next;
-
-                @Override
-                public Taken take(TrainingProgress progress, IntToDoubleFunction learningRate) {
-                    int[] places = Arrays.copyOfRange(order, next, Math.min(order.length, next + stage.stepSize()));
-                    next += places.length;
-                    return step(places, learningRate.applyAsDouble(progress.step()), progress);
-                }
-
-                @Override
-                public void close() {}
-            };
+        public void startEpoch(int[] indices, long epoch) {
+            order = indices;
+            next = 0;
         }
 
-        private Taken step(int[] places, double learningRate, TrainingProgress progress) {
-            StepPart whole = workers.step(places, stage.dropout(progress.epoch()));
+        @Override
+        public StepResult step(StageProgress progress, IntToDoubleFunction learningRate) {
+            double rate = learningRate.applyAsDouble(progress.step());
+            int[] indices = Arrays.copyOfRange(order, next, Math.min(order.length, next + stage.stepSize()));
+            next += indices.length;
+            StepPart whole = workers.step(indices, stage.dropout(progress.epoch()));
             if (whole.nonFinite() != null) {
-                throw whole.nonFinite().in(progress);
+                throw new NonFiniteLossException(whole.nonFinite(), progress, rate);
             }
-            if (whole.crops() != places.length) {
-                throw new IllegalStateException("expected gradients of " + places.length + " crops, found those of "
+            if (whole.crops() != indices.length) {
+                throw new IllegalStateException("expected gradients of " + indices.length + " crops, found those of "
                         + whole.crops() + "; features are missing");
             }
             try (Scope _ = Scope.open()) {
-                Map<Parameter, Tensor> gradients = gradients(whole);
-                optimizer.setLearningRate(learningRate);
-                optimizer.step(groups, gradients);
+                optimizer.setLearningRate(rate);
+                optimizer.step(groups, gradients(whole));
             }
-            return new Taken(1, progress.sums().plusSum(whole.loss(), whole.correct(), whole.crops()));
+            return new StepResult(1, progress.sums().plusSum(whole.loss(), whole.correct(), whole.crops()));
         }
 
         private Map<Parameter, Tensor> gradients(StepPart whole) {
-            Model trained = stage.model().model();
             Map<Parameter, Tensor> gradients = new HashMap<>();
             whole.gradients().forEach((name, numbers) -> {
-                Parameter parameter = trained.headParameters().get(name);
+                Parameter parameter = model.headParameters().get(name);
                 Tensor gradient = Tensors.copyOf(
                         MemorySegment.ofArray(numbers),
                         DType.F32,
                         parameter.spec().shape());
-                gradients.put(parameter, gradient.to(trained.device()));
+                gradients.put(parameter, gradient.to(model.device()));
             });
             return gradients;
         }
@@ -198,7 +186,7 @@ public final class DistributedStage {
     /**
      * Workers that hold the features of training crops and compute gradients of the head on them: the machines of a cluster.
      *
-     * <p>Place {@code i} is crop {@code i mod n} of image {@code i / n}, where each image has n crops, the first of which is the
+     * <p>Index {@code i} is crop {@code i mod n} of image {@code i / n}, where each image has n crops, the first of which is the
      * first of its test crops.
      */
     public interface Workers {
@@ -209,14 +197,14 @@ public final class DistributedStage {
         int crops();
 
         /** Returns features {@code [n, c, h, w]} of a few crops, float32 on the model's device, in the current scope. */
-        Tensor rows(int[] places);
+        Tensor rows(int[] indices);
 
         /**
          * Returns the sum of all parts of a step, by the current parameters of the head.
          *
          * @param dropout of their descriptors
          */
-        StepPart step(int[] places, Dropout dropout);
+        StepPart step(int[] indices, Dropout dropout);
 
         /** Whether there is a validation set. */
         boolean hasValidation();

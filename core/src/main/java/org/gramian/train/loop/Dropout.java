@@ -11,7 +11,7 @@ import org.gramian.train.GpuStepState;
  * v/(1 − p)}, so that its expectation stays v (Srivastava et al., JMLR 2014).
  *
  * <p>Whether element j of example i is dropped follows from a hash of (seed, stage, epoch, i, j) alone, where i is the example's
- * place in the training set. An epoch has each example once, so masks differ from step to step; and they are the same after a
+ * index in the training set. An epoch has each example once, so masks differ from step to step; and they are the same after a
  * resume, on a GPU, and for an example whose gradient another machine computes. The hash is SplitMix64's finalizer (Steele, Lea
  * and Flood, OOPSLA 2014) applied twice.
  *
@@ -43,12 +43,12 @@ public record Dropout(double rate, long key) implements Serializable {
 
     /** Dropout of one batch. */
     @FunctionalInterface
-    interface OfBatch {
+    public interface BatchDropout {
         /** Returns descriptors with elements dropped. */
         Var apply(Var descriptors);
 
         /** Returns {@code [n, columns]} draws in [0, 1) row by row, for stages of a pooling that drop by themselves. */
-        default double[] draws(int columns) {
+        default double[] randomInputs(int columns) {
             throw new UnsupportedOperationException("no random draws for a pooling in a CUDA graph");
         }
     }
@@ -56,20 +56,20 @@ public record Dropout(double rate, long key) implements Serializable {
     /**
      * Returns the dropout of a batch.
      *
-     * @param places of its examples in the training set
+     * @param indices of its examples in the training set
      */
-    OfBatch of(int[] places) {
-        return new OfBatch() {
+    BatchDropout of(int[] indices) {
+        return new BatchDropout() {
             @Override
             public Var apply(Var descriptors) {
-                return Dropout.this.apply(descriptors, places);
+                return Dropout.this.apply(descriptors, indices);
             }
 
             @Override
-            public double[] draws(int columns) {
-                double[] draws = new double[Math.multiplyExact(places.length, columns)];
-                for (int i = 0; i < places.length; i++) {
-                    long row = mix(~key + (places[i] + 1L) * GOLDEN_RATIO); // other draws than those of descriptors
+            public double[] randomInputs(int columns) {
+                double[] draws = new double[Math.multiplyExact(indices.length, columns)];
+                for (int i = 0; i < indices.length; i++) {
+                    long row = mix(~key + (indices[i] + 1L) * GOLDEN_RATIO); // other draws than those of descriptors
                     for (int j = 0; j < columns; j++) {
                         draws[i * columns + j] = (double) draw(row, j) / (1 << DRAW_BITS);
                     }
@@ -84,34 +84,34 @@ public record Dropout(double rate, long key) implements Serializable {
     }
 
     /** Returns descriptors with elements dropped; unchanged for a rate of 0. */
-    Var apply(Var descriptors, int[] places) {
+    Var apply(Var descriptors, int[] indices) {
         if (rate == 0) {
             return descriptors;
         }
         int columns = Math.toIntExact(descriptors.shape().at(1));
         Tensor value = descriptors.value();
         // Var.mul keeps a reference only, and this tensor lives as long as the caller's scope.
-        Tensor factors = Tensors.of(factors(places, columns), value.shape(), value.type())
+        Tensor factors = Tensors.of(factors(indices, columns), value.shape(), value.type())
                 .to(value.device());
         return descriptors.mul(descriptors.tape().constant(factors));
     }
 
     /** The same in a CUDA graph, which reads the key from the cells. */
-    Var apply(Var descriptors, Tensor places, GpuStepState cells) {
+    Var apply(Var descriptors, Tensor indices, GpuStepState cells) {
         if (rate == 0) {
             return descriptors;
         }
-        Tensor factors = cells.dropout(places, descriptors.shape().at(1), dropped(), kept());
+        Tensor factors = cells.dropout(indices, descriptors.shape().at(1), dropped(), kept());
         return descriptors.mul(descriptors.tape().constant(factors));
     }
 
     /** Returns {@code [n, d]} factors row by row: 0 or {@code 1/(1 − p)}. */
-    double[] factors(int[] places, int columns) {
-        double[] factors = new double[Math.multiplyExact(places.length, columns)];
+    double[] factors(int[] indices, int columns) {
+        double[] factors = new double[Math.multiplyExact(indices.length, columns)];
         int dropped = dropped();
         float kept = kept();
-        for (int i = 0; i < places.length; i++) {
-            long row = mix(key + (places[i] + 1L) * GOLDEN_RATIO);
+        for (int i = 0; i < indices.length; i++) {
+            long row = mix(key + (indices[i] + 1L) * GOLDEN_RATIO);
             for (int j = 0; j < columns; j++) {
                 factors[i * columns + j] = draw(row, j) < dropped ? 0 : kept;
             }

@@ -3,6 +3,7 @@ package org.gramian.train.loop;
 import java.util.Arrays;
 import java.util.function.Function;
 import org.gramian.tensor.Tensor;
+import org.gramian.train.feature.FeatureTable;
 
 /** Labelled training crops, numbered from 0, for passes in any order. */
 public interface Examples {
@@ -37,9 +38,9 @@ public interface Examples {
 
                 @Override
                 public Minibatch next() {
-                    int[] places = Arrays.copyOfRange(order, next, Math.min(order.length, next + batch));
-                    next += places.length;
-                    return load.apply(places);
+                    int[] indices = Arrays.copyOfRange(order, next, Math.min(order.length, next + batch));
+                    next += indices.length;
+                    return load.apply(indices);
                 }
 
                 @Override
@@ -52,7 +53,7 @@ public interface Examples {
     int count();
 
     /** Returns the class of an example. */
-    int label(int place);
+    int label(int index);
 
     /**
      * Starts a pass over examples in the given order.
@@ -60,4 +61,31 @@ public interface Examples {
      * @param epoch unique number of (stage, epoch), from which augmentation follows
      */
     Pass pass(int[] order, int batch, long epoch);
+
+    /**
+     * Features of a frozen backbone.
+     *
+     * @param table of all training crops
+     */
+    record Features(FeatureTable table) implements Examples {
+        @Override
+        public int count() {
+            return table.count();
+        }
+
+        @Override
+        public int label(int index) {
+            return table.samples().get(index / table.crops()).label();
+        }
+
+        @Override
+        public Pass pass(int[] order, int batch, long epoch) {
+            return Pass.over(
+                    order,
+                    batch,
+                    indices -> new Minibatch(
+                            table.rows(indices),
+                            Arrays.stream(indices).map(this::label).toArray()));
+        }
+    }
 }

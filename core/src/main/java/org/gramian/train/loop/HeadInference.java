@@ -18,39 +18,40 @@ import org.gramian.tensor.Tensor;
  * Inference with a head on features: scores or descriptors of some rows, without gradients.
  *
  * @param model with the head
- * @param rows returns the features {@code [n, c, h, w]} at some places, float32 on the model's device
+ * @param rows returns the features {@code [n, c, h, w]} at some indices, float32 on the model's device
  */
 record HeadInference(Model model, Function<int[], Tensor> rows) {
     private static final int SAMPLE = 64;
 
     /** Computes scores {@code [n, k]} and returns the result of {@code use}, after which they are freed. */
-    <T> T scores(int[] places, Function<Tensor, T> use) {
-        return run(places, (features, head) -> model.scores(features, head, Head.Mode.PREDICTING), use);
+    <T> T scores(int[] indices, Function<Tensor, T> use) {
+        return run(indices, (features, head) -> model.scores(features, head, Head.Mode.PREDICTING), use);
     }
 
     /** Computes descriptors {@code [n, d]} and returns the result of {@code use}, after which they are freed. */
-    <T> T descriptors(int[] places, Function<Tensor, T> use) {
-        return run(places, model::describe, use);
+    <T> T descriptors(int[] indices, Function<Tensor, T> use) {
+        return run(indices, model::describe, use);
     }
 
     /** Computes descriptors as in a training step, with channels that stages of the pooling drop. */
-    private <T> T trainedDescriptors(int[] places, Function<Tensor, T> use) {
+    private <T> T trainedDescriptors(int[] indices, Function<Tensor, T> use) {
         return run(
-                places,
+                indices,
                 (features, head) -> {
                     Map<String, Var> bound =
                             new HashMap<>(model.headParameters().variables(features.tape()));
-                    bound.putAll(TrainableModel.draws(model, features, Dropout.NONE.of(places)));
+                    bound.putAll(TrainableModel.randomInputs(model, features, Dropout.NONE.of(indices)));
                     return model.describe(features, Bindings.of(bound));
                 },
                 use);
     }
 
-    private <T> T run(int[] places, BiFunction<Var, Bindings, Var> step, Function<Tensor, T> use) {
+    private <T> T run(int[] indices, BiFunction<Var, Bindings, Var> step, Function<Tensor, T> use) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Bindings head = Bindings.of(model.headParameters().variables(tape));
-            return use.apply(step.apply(tape.constant(rows.apply(places)), head).value());
+            return use.apply(
+                    step.apply(tape.constant(rows.apply(indices)), head).value());
         }
     }
 
@@ -68,11 +69,11 @@ record HeadInference(Model model, Function<int[], Tensor> rows) {
      * @param momentum β of the optimizer
      */
     double unitRate(int count, double momentum) {
-        int[] places = Arrays.stream(EvenSample.places(count, SAMPLE))
+        int[] indices = Arrays.stream(EvenSample.places(count, SAMPLE))
                 .mapToInt(Math::toIntExact)
                 .toArray();
-        double rate = trainedDescriptors(places, v -> {
-            Tensor mean = v.sum(0).mul(1.0 / places.length);
+        double rate = trainedDescriptors(indices, v -> {
+            Tensor mean = v.sum(0).mul(1.0 / indices.length);
             return Math.min(1 / meanSquare(v.sub(mean)), 4 * (1 + momentum) / meanSquare(v));
         });
         return rate > 0 && Double.isFinite(rate) ? rate : 1;

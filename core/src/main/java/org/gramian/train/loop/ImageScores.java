@@ -1,5 +1,6 @@
 package org.gramian.train.loop;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +13,7 @@ import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.recipe.ValidationScore;
 
 /** Scores of images by the current model, each the mean probability over its crops. */
 @FunctionalInterface
@@ -24,7 +26,7 @@ public interface ImageScores {
      *
      * @param count rows
      * @param crops of each image
-     * @param at returns the rows {@code [n, c, h, w]} at some places, float32 on the model's device
+     * @param at returns the rows {@code [n, c, h, w]} at some indices, float32 on the model's device
      */
     record Rows(int count, int crops, Function<int[], Tensor> at) {}
 
@@ -39,9 +41,9 @@ public interface ImageScores {
             HeadInference run = new HeadInference(model, features.at);
             List<float[]> rows = new ArrayList<>();
             for (int start = 0; start < features.count; start += batch) {
-                int[] places = IntStream.range(start, Math.min(features.count, start + batch))
+                int[] indices = IntStream.range(start, Math.min(features.count, start + batch))
                         .toArray();
-                rows.addAll(Arrays.asList(run.scores(places, Engine::toRows)));
+                rows.addAll(Arrays.asList(run.scores(indices, Engine::toRows)));
             }
             return IntStream.range(0, features.count / features.crops)
                     .mapToObj(i -> Logits.ofCrops(rows.subList(i * features.crops, (i + 1) * features.crops)
@@ -61,5 +63,32 @@ public interface ImageScores {
             });
             return all;
         };
+    }
+
+    /**
+     * Errors and losses of some validation images; counts of several machines can be added.
+     *
+     * @param count images
+     * @param wrong images whose predicted class is not their label
+     * @param loss sum of the cross-entropies {@code −log p} of the true class
+     */
+    record Counts(long count, long wrong, double loss) implements Serializable {
+        public static final Counts NONE = new Counts(0, 0, 0);
+
+        /** Returns the counts with one more image. */
+        public Counts plus(Logits logits, int label) {
+            return new Counts(
+                    count + 1, wrong + (logits.top() == label ? 0 : 1), loss - logits.logProbability(label, 1));
+        }
+
+        /** Returns the sum of these and other counts. */
+        public Counts plus(Counts others) {
+            return new Counts(count + others.count, wrong + others.wrong, loss + others.loss);
+        }
+
+        /** Returns the means over at least one image. */
+        public ValidationScore score() {
+            return new ValidationScore((double) wrong / count, loss / count);
+        }
     }
 }

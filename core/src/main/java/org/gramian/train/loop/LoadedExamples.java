@@ -7,10 +7,10 @@ import java.util.function.IntFunction;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
-import org.gramian.image.batch.Place;
+import org.gramian.image.batch.BatchSlot;
+import org.gramian.image.batch.LoadRequest;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.batch.Work;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.Device;
@@ -25,7 +25,7 @@ interface LoadedExamples extends Examples, AutoCloseable {
      *
      * @throws InterruptedTrainingException if training is interrupted while they are decoded
      */
-    static LoadedExamples open(TrainingData data, Recipe recipe, TrainingContext<TrainEvent> context) {
+    static LoadedExamples open(TrainingData data, Recipe recipe, TrainingContext context) {
         return recipe.augmenting().policy().isNone()
                 ? new ImageExamples(
                         data.parts().training(),
@@ -77,8 +77,8 @@ interface LoadedExamples extends Examples, AutoCloseable {
         }
 
         @Override
-        public int label(int place) {
-            return samples.get(place / rendering.crops().count()).label();
+        public int label(int index) {
+            return samples.get(index / rendering.crops().count()).label();
         }
 
         @Override
@@ -88,13 +88,14 @@ interface LoadedExamples extends Examples, AutoCloseable {
 
         @Override
         public LoadedPass loaded(int[] order, int batch, long epoch) {
-            List<Work> list = new EpochCrops(order, samples, rendering.crops().count());
+            List<LoadRequest> list =
+                    new EpochCrops(order, samples, rendering.crops().count());
             BatchLoader loader = new BatchLoader(rendering, list, new Prefetch(batch, threads, AHEAD));
             return new LoadedPass(loader, index -> list.get(index).sample(), device);
         }
 
         /** The crops of an epoch, created on access: an epoch may have millions. */
-        private static final class EpochCrops extends AbstractList<Work> {
+        private static final class EpochCrops extends AbstractList<LoadRequest> {
             private final int[] order;
             private final List<Sample> samples;
             private final int crops;
@@ -106,9 +107,9 @@ interface LoadedExamples extends Examples, AutoCloseable {
             }
 
             @Override
-            public Work get(int index) {
-                int place = order[index];
-                return new Work(samples.get(place / crops), List.of(place % crops));
+            public LoadRequest get(int index) {
+                int crop = order[index];
+                return new LoadRequest(samples.get(crop / crops), List.of(crop % crops));
             }
 
             @Override
@@ -139,10 +140,10 @@ interface LoadedExamples extends Examples, AutoCloseable {
         @Override
         public Examples.Minibatch next() {
             Batch batch = take();
-            List<Place> places = batch.places();
-            Tensor used = batch.tensor().slice(0, 0, places.size());
-            int[] labels = places.stream()
-                    .mapToInt(place -> samples.apply(place.work()).label())
+            List<BatchSlot> slots = batch.slots();
+            Tensor used = batch.tensor().slice(0, 0, slots.size());
+            int[] labels = slots.stream()
+                    .mapToInt(slot -> samples.apply(slot.request()).label())
                     .toArray();
             return new Examples.Minibatch(used.to(device), labels);
         }
@@ -152,13 +153,13 @@ interface LoadedExamples extends Examples, AutoCloseable {
             release();
             Batch batch = loader.next();
             held = batch;
-            batch.places().forEach(this::requireReadable);
+            batch.slots().forEach(this::requireReadable);
             return batch;
         }
 
-        private void requireReadable(Place place) {
-            place.problem().ifPresent(problem -> {
-                throw missing(samples.apply(place.work()), problem);
+        private void requireReadable(BatchSlot slot) {
+            slot.problem().ifPresent(problem -> {
+                throw missing(samples.apply(slot.request()), problem);
             });
         }
 

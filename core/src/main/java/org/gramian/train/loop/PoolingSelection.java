@@ -35,6 +35,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureTable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
@@ -92,7 +93,12 @@ public final class PoolingSelection {
      * @param size length of its descriptor
      * @param accuracy leave-one-out accuracy on training images
      */
-    public record Entry(String name, String pooling, long size, double accuracy) {}
+    public record Entry(String name, String pooling, long size, double accuracy) {
+        /** Returns the event of this result. */
+        public TrainEvent.PoolingCompared compared() {
+            return new TrainEvent.PoolingCompared(name, pooling, accuracy);
+        }
+    }
 
     /**
      * Result of the comparison.
@@ -136,7 +142,7 @@ public final class PoolingSelection {
     }
 
     private final TrainingData data;
-    private final TrainingContext<TrainEvent> context;
+    private final TrainingContext context;
     private final Backbone backbone;
     private final int classes;
     private final Optional<LinearSolver> solver;
@@ -150,11 +156,7 @@ public final class PoolingSelection {
      * @param seed of initialization and fitting
      */
     public PoolingSelection(
-            TrainingData data,
-            TrainingContext<TrainEvent> context,
-            int classes,
-            Optional<LinearSolver> solver,
-            long seed) {
+            TrainingData data, TrainingContext context, int classes, Optional<LinearSolver> solver, long seed) {
         this.data = data;
         this.context = context;
         this.backbone = data.extraction().extractor().network().backbone();
@@ -254,13 +256,13 @@ public final class PoolingSelection {
                 if (!entries.isEmpty() && mostIsUsed(left)) {
                     break; // leaves time for the classifier
                 }
-                context.preparing(new TrainEvent.Solving("comparing poolings", entries.size(), candidates.size()));
+                context.preparing(new TrainEvent.Task("comparing poolings", entries.size(), candidates.size()));
                 List<Member> parts = candidate.poolings().stream()
                         .map(text -> members.computeIfAbsent(text, _ -> describe(text, table, labels)))
                         .toList();
                 Entry entry = entry(candidate.name(), parts, labels, groups);
                 entries.add(entry);
-                context.preparing(new TrainEvent.PoolingCompared(entry));
+                context.preparing(entry.compared());
             }
             // ties: the shorter descriptor first
             entries.sort(Comparator.comparingDouble(Entry::accuracy).reversed().thenComparingLong(Entry::size));
@@ -318,7 +320,7 @@ public final class PoolingSelection {
                         pooling.initialize(backbone.channels(), new SplittableRandom(seed), DType.F32, device)) {
             if (Fitting.isNeeded(pooling)) {
                 int[] fitted = IntStream.range(0, table.count())
-                        .filter(place -> place % Math.ceilDiv(table.count(), Fitting.images(pooling)) == 0)
+                        .filter(index -> index % Math.ceilDiv(table.count(), Fitting.images(pooling)) == 0)
                         .toArray();
                 Fitting.fit(pooling, table.rows(fitted), parameters, new SplittableRandom(seed));
             }
@@ -326,14 +328,14 @@ public final class PoolingSelection {
             Layer layer = Acceleration.rewrite(pooling);
             for (int start = 0; start < table.count(); start += BATCH) {
                 context.throwIfInterrupted();
-                int[] places = IntStream.range(start, Math.min(table.count(), start + BATCH))
+                int[] indices = IntStream.range(start, Math.min(table.count(), start + BATCH))
                         .toArray();
                 try (Scope _ = Scope.open();
                         Tape tape = Tape.inference()) {
                     Tensor made = layer.apply(
-                                    tape.constant(table.rows(places)), Bindings.of(parameters.variables(tape)))
+                                    tape.constant(table.rows(indices)), Bindings.of(parameters.variables(tape)))
                             .value();
-                    rows.slice(0, start, start + places.length).copyFrom(made);
+                    rows.slice(0, start, start + indices.length).copyFrom(made);
                 }
             }
             int[] groups = IntStream.range(0, labels.length).toArray();

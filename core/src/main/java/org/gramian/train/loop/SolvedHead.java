@@ -3,6 +3,7 @@ package org.gramian.train.loop;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
@@ -15,7 +16,10 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.loop.Fit.StageOutcome;
 import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param context receives progress; an interruption leaves no model
  * @param data with the near-duplicates among the training images
  */
-record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData data) {
+record SolvedHead(Model model, TrainingContext context, TrainingData data) {
     private static final String WEIGHT = Head.CLASSIFIER + ".weight";
     private static final int MOST_HALVINGS = 10;
     private static final String BIAS = Head.CLASSIFIER + ".bias";
@@ -39,12 +43,14 @@ record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData
      * @param targets with the weight of each class
      * @param batch size of the descriptor computation
      */
-    void solve(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
+    Solved solve(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
         solver.requireRoom(table.count(), descriptorSize());
         try (Scope _ = Scope.open()) {
             LinearModel found = solved(solver, table, targets, batch);
             assign(found.weight(), found.bias());
-            context.listener().accept(new TrainEvent.Solved(solver.text(), found.found()));
+            Solved solution = new Solved(solver.text(), found.found());
+            context.listener().accept(solution);
+            return solution;
         }
     }
 
@@ -57,16 +63,16 @@ record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData
      * for other images. They are halved while that lowers the validation loss, which changes no prediction.
      *
      * @param validator null without a validation set
-     * @param trained score of the trained classifier
-     * @return score of the classifier that is kept
+     * @param trained end of the stage with the trained classifier
+     * @return end of the stage with the classifier that is kept
      */
-    ValidationScore refit(
+    StageOutcome refit(
             LinearSolver solver,
             FeatureTable table,
             Targets targets,
             int batch,
             @Nullable Validator validator,
-            ValidationScore trained) {
+            StageOutcome trained) {
         try {
             solver.requireRoom(table.count(), descriptorSize());
         } catch (IllegalArgumentException tooMany) {
@@ -81,22 +87,29 @@ record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData
             if (validator == null) {
                 assign(found.weight(), found.bias());
             }
-            boolean kept = solved.map(one -> one.error() <= trained.error())
+            boolean kept = solved.map(one -> one.error() <= trained.score().error())
                     .orElse(found.crossValidation().isPresent());
             if (!kept) {
                 assign(weight, bias);
             }
-            context.listener()
-                    .accept(new TrainEvent.Refitted(
-                            new TrainEvent.Solved(solver.text(), found.found()),
-                            kept,
-                            solved.map(_ -> trained),
-                            solved));
-            return kept ? solved.orElse(trained) : trained;
+            Solved solution = new Solved(solver.text(), found.found());
+            Optional<ValidationScore> before = solved.map(_ -> trained.score());
+            context.listener().accept(new TrainEvent.Refitted(solution, kept, accuracy(before), accuracy(solved)));
+            StageResult.Refit refit = new StageResult.Refit(solution.text(), kept, before, solved);
+            return new StageOutcome(
+                    trained.stage(),
+                    trained.early(),
+                    kept ? solved.orElse(trained.score()) : trained.score(),
+                    trained.result().map(result -> result.with(refit)),
+                    kept ? Optional.of(solution) : Optional.empty());
         } catch (UnsolvableException none) {
             context.listener().accept(new TrainEvent.RefitSkipped(String.valueOf(none.getMessage())));
             return trained;
         }
+    }
+
+    private static OptionalDouble accuracy(Optional<ValidationScore> score) {
+        return score.map(one -> OptionalDouble.of(1 - one.error())).orElse(OptionalDouble.empty());
     }
 
     /** Assigns a solved classifier, scaled to the lowest validation loss. */
@@ -130,20 +143,20 @@ record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData
     private LinearModel solved(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
         Tensor rows = Tensors.empty(Shape.of(table.count(), descriptorSize()), DType.F32, model.device());
         for (int start = 0; start < table.count(); start += batch) {
-            context.preparing(new TrainEvent.Solving("descriptors", start, table.count()));
+            context.preparing(new TrainEvent.Task("descriptors", start, table.count()));
             describe(table, rows, start, Math.min(table.count(), start + batch));
         }
         return solver.solve(labelled(rows, table, targets), this::watch);
     }
 
     private void watch(String task, int done, int all) {
-        context.preparing(new TrainEvent.Solving(task, done, all));
+        context.preparing(new TrainEvent.Task(task, done, all));
     }
 
     private void describe(FeatureTable table, Tensor rows, int start, int end) {
-        int[] places = IntStream.range(start, end).toArray();
+        int[] indices = IntStream.range(start, end).toArray();
         Tensor part = rows.slice(0, start, end);
-        new HeadInference(model, table::rows).descriptors(places, descriptors -> {
+        new HeadInference(model, table::rows).descriptors(indices, descriptors -> {
             part.copyFrom(descriptors);
             return part;
         });
@@ -152,7 +165,7 @@ record SolvedHead(Model model, TrainingContext<TrainEvent> context, TrainingData
     /** Labels the rows; the crops of an image are a group. */
     private LabelledRows labelled(Tensor rows, FeatureTable table, Targets targets) {
         int[] images = new int[table.count()];
-        Arrays.setAll(images, place -> place / table.crops());
+        Arrays.setAll(images, index -> index / table.crops());
         int[] labels = Arrays.stream(images)
                 .map(image -> table.samples().get(image).label())
                 .toArray();

@@ -8,10 +8,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.Tape;
 import org.gramian.model.Model;
 import org.gramian.tensor.Scope;
 import org.gramian.train.loop.Examples.Minibatch;
-import org.gramian.train.recipe.Recipe.Precision;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param loss sum over the crops
  * @param correct crops that were classified correctly
  * @param crops number of crops
- * @param nonFinite why the step cannot be taken; null if it can
+ * @param nonFinite where the loss or a gradient is NaN or infinite; null if all are finite
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
 public record StepPart(
@@ -31,8 +33,7 @@ public record StepPart(
         double loss,
         int correct,
         int crops,
-        NonFinite.@Nullable InStep nonFinite)
-        implements Serializable {
+        @Nullable String nonFinite) implements Serializable {
     /**
      * The step that parts belong to.
      *
@@ -42,37 +43,45 @@ public record StepPart(
     public record Step(int crops, Dropout dropout) {}
 
     /**
-     * Computes the part of a batch by the code of training on one machine.
+     * Computes the part of a batch.
      *
      * @param model whose head is trained
      * @param batch crops of the part
      * @param targets of the loss
      * @param step that the batch is part of
-     * @param places of the crops in the training set
+     * @param indices of the crops in the training set
      */
-    public static StepPart of(Model model, Minibatch batch, Targets targets, Step step, int[] places) {
-        TrainableModel trained = new TrainableModel(model, 1, 1, Precision.F32);
+    public static StepPart of(Model model, Minibatch batch, Targets targets, Step step, int[] indices) {
+        TrainableModel trained = TrainableModel.head(model, false);
+        int crops = batch.labels().length;
         try (Scope _ = Scope.open();
-                GradientSum sum = new GradientSum()) {
-            int crops = batch.labels().length;
-            GradientSum.Batch added = sum.add(
-                    trained,
-                    batch,
+                GradientSum sum = new GradientSum();
+                Tape tape = Tape.recording()) {
+            Trainable.Loss loss = trained.loss(
+                    tape,
+                    batch.input(),
                     targets.rows(batch.labels(), model.device()),
-                    (double) crops / step.crops(),
-                    step.dropout().of(places));
+                    step.dropout().of(indices));
+            double mean = loss.mean();
+            if (!Double.isFinite(mean)) {
+                return failed(crops, NonFiniteLossException.loss(trained.nonFiniteLayer(batch.input())));
+            }
+            int correct = loss.correct(batch.labels());
+            try (Gradients gradients = loss.backward((double) crops / step.crops())) {
+                sum.add(loss, gradients);
+            }
+            Optional<Parameter> nonFinite = sum.nonFinite();
+            if (nonFinite.isPresent()) {
+                return failed(crops, NonFiniteLossException.gradient(nonFinite.get()));
+            }
             SequencedMap<String, float[]> gradients = new LinkedHashMap<>();
-            model.headParameters()
-                    .all()
-                    .forEach(parameter -> Optional.ofNullable(sum.sums().get(parameter))
-                            .ifPresent(gradient -> gradients.put(parameter.name(), gradient.toFloats())));
-            return new StepPart(
-                    gradients,
-                    added.loss() * crops,
-                    added.correct(),
-                    crops,
-                    added.nonFinite().orElse(null));
+            sum.sums().forEach((parameter, gradient) -> gradients.put(parameter.name(), gradient.toFloats()));
+            return new StepPart(gradients, mean * crops, correct, crops, null);
         }
+    }
+
+    private static StepPart failed(int crops, String nonFinite) {
+        return new StepPart(new LinkedHashMap<>(), Double.NaN, 0, crops, nonFinite);
     }
 
     /**

@@ -19,6 +19,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.LoadedExamples.LoadedPass;
 import org.gramian.train.recipe.Recipe;
 import org.jspecify.annotations.Nullable;
@@ -44,11 +45,7 @@ final class StoredExamples implements LoadedExamples {
     private long current = -1;
 
     private StoredExamples(
-            TrainingData data,
-            Recipe recipe,
-            TrainingContext<TrainEvent> context,
-            ImageStore store,
-            CropRenderer renderer) {
+            TrainingData data, Recipe recipe, TrainingContext context, ImageStore store, CropRenderer renderer) {
         this.samples = data.parts().training();
         this.store = store;
         this.renderer = renderer;
@@ -68,7 +65,7 @@ final class StoredExamples implements LoadedExamples {
      *
      * @throws InterruptedTrainingException if training is interrupted meanwhile
      */
-    static StoredExamples open(TrainingData data, Recipe recipe, TrainingContext<TrainEvent> context) {
+    static StoredExamples open(TrainingData data, Recipe recipe, TrainingContext context) {
         Crops crops = data.trainingCrops();
         int size = recipe.augmenting().imageSize();
         Rendering rendering = data.rendering(crops);
@@ -83,8 +80,7 @@ final class StoredExamples implements LoadedExamples {
                 crops,
                 ImageStore.Options.of(size, context.threads(), folder),
                 LoadedExamples::missing,
-                done -> context.preparing(
-                        new TrainEvent.Collecting("decoding training images", done, training.size())));
+                done -> context.preparing(new TrainEvent.Task("decoding training images", done, training.size())));
         try {
             return new StoredExamples(data, recipe, context, store, new CropRenderer(size, rendering.preprocessing()));
         } catch (RuntimeException | Error failed) {
@@ -99,8 +95,8 @@ final class StoredExamples implements LoadedExamples {
     }
 
     @Override
-    public int label(int place) {
-        return samples.get(place).label();
+    public int label(int index) {
+        return samples.get(index).label();
     }
 
     @Override
@@ -129,13 +125,13 @@ final class StoredExamples implements LoadedExamples {
             return loaded(order, batch, epoch);
         }
         seek(epoch);
-        return Pass.over(order, batch, places -> {
-            long[] wide = Arrays.stream(places).asLongStream().toArray();
+        return Pass.over(order, batch, examples -> {
+            long[] wide = Arrays.stream(examples).asLongStream().toArray();
             try (Scope scope = Scope.open()) {
                 Tensor indices = Tensors.ofLongs(wide, Shape.of(wide.length)).to(device);
                 return new Minibatch(
                         scope.keep(render(indices)),
-                        Arrays.stream(places).map(this::label).toArray());
+                        Arrays.stream(examples).map(this::label).toArray());
             }
         });
     }
@@ -163,13 +159,13 @@ final class StoredExamples implements LoadedExamples {
     /**
      * Renders crops of the current epoch on the GPU.
      *
-     * @param places I64 {@code [n]} on the GPU
+     * @param indices I64 {@code [n]} on the GPU
      */
-    Tensor render(Tensor places) {
+    Tensor render(Tensor indices) {
         if (resident == null) {
             throw new IllegalStateException("the images are not in GPU memory");
         }
-        return resident.render(places);
+        return resident.render(indices);
     }
 
     @Override

@@ -4,9 +4,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.Set;
+import org.gramian.accelerate.FusedLoss;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -19,10 +22,12 @@ import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.spd.layer.Stiefel;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.ParameterGroup;
+import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.StageRecipe;
 
@@ -30,32 +35,53 @@ import org.gramian.train.recipe.StageRecipe;
  * The part of a model that a stage trains: in stage 1 the head on features, in stage 2 all layers on images. Layers of the head
  * that come from the backbone, its tail, are frozen and fine-tuned like the backbone.
  *
+ * <p>The loss of a batch of n crops with scores z and targets q, both {@code [n, k]}, is {@code ℓ = −1/n Σᵢ Σⱼ qᵢⱼ log softmax(zᵢ)ⱼ}.
+ *
  * @param model the model
  * @param stage 1 or 2
  * @param backboneRate factor on the learning rate of the backbone and its tail
  * @param layerDecay factor on that for each stage of the backbone between a parameter and the cut; 1 for none
+ * @param poolingRate factor on the learning rate of the head's layers before the classifier
  * @param precision of the backbone's convolutions if it is BF16; {@link TrainingStage#math} sets TF32
  */
-record TrainableModel(Model model, int stage, double backboneRate, double layerDecay, Precision precision) {
-    static final String BACKBONE = "backbone";
-    static final String TAIL = "tail";
-    static final String HEAD = "head";
-
-    /** Trains all of the backbone at one learning rate. */
-    TrainableModel(Model model, int stage, double backboneRate, Precision precision) {
-        this(model, stage, backboneRate, 1, precision);
-    }
+record TrainableModel(
+        Model model, int stage, double backboneRate, double layerDecay, double poolingRate, Precision precision)
+        implements Trainable {
+    private static final String BACKBONE = "backbone";
+    private static final String TAIL = "tail";
+    private static final String HEAD = "head";
 
     /**
-     * Result of a forward pass.
-     *
-     * @param scores {@code [n, k]}
-     * @param variables of each part, by the names of the parameters; head and tail share theirs
+     * Factor of layers before a classifier whose rate follows from long descriptors, see {@link HeadInference#unitRate}. For descriptors s
+     * times as long, a classifier 1/s times as large gives the same scores, so that gradients of the layers before it do not depend on
+     * s. But these layers need a lower rate than a pooling that ends in l2, which bounds the scores. This value was best for iSQRT-COV on
+     * validation images (docs/adr/0011), against the classifier's own rate and 1.
      */
-    record Forward(Var scores, Map<String, Map<String, Var>> variables) {}
+    private static final double BEFORE_LONG = 0.01;
+
+    /**
+     * Returns the head, which stage 1 trains on features.
+     *
+     * @param perLength see {@link StageRecipe#perLength}
+     */
+    static TrainableModel head(Model model, boolean perLength) {
+        return new TrainableModel(model, 1, 1, 1, perLength ? BEFORE_LONG : 1, Precision.F32);
+    }
+
+    /** Returns all layers, which stage 2 trains on images. */
+    static TrainableModel allLayers(Model model, Recipe recipe) {
+        StageRecipe stage = recipe.stage2();
+        return new TrainableModel(
+                model,
+                2,
+                stage.backboneRate(),
+                stage.layerDecay(),
+                stage.perLength() ? BEFORE_LONG : 1,
+                recipe.precision());
+    }
 
     /** Returns the trained parameters by part. */
-    SequencedMap<String, ParameterGroup> groups() {
+    private SequencedMap<String, ParameterGroup> parts() {
         SequencedMap<String, ParameterGroup> groups = new LinkedHashMap<>();
         if (stage == 2) {
             groups.put(BACKBONE, new ParameterGroup(model.backboneParameters(), backboneRate, 1));
@@ -68,18 +94,14 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
         return groups;
     }
 
-    /**
-     * Returns the parameter groups of the optimizer, each with one learning rate.
-     *
-     * @param rates factors on the learning rates of the head
-     */
-    List<ParameterGroup> optimizedGroups(HeadRates rates) {
+    @Override
+    public List<ParameterGroup> groups(double scale) {
         List<ParameterGroup> optimized = new ArrayList<>();
-        groups().forEach((part, group) -> {
+        parts().forEach((part, group) -> {
             if (part.equals(HEAD)) {
                 ParameterSet head = group.parameters();
-                optimized.add(new ParameterGroup(head.only(name -> !isClassifier(name)), rates.pooling(), 1));
-                optimized.add(new ParameterGroup(head.only(TrainableModel::isClassifier), rates.classifier(), 1));
+                optimized.add(new ParameterGroup(head.only(name -> !isClassifier(name)), poolingRate, 1));
+                optimized.add(new ParameterGroup(head.only(TrainableModel::isClassifier), scale, 1));
             } else if (part.equals(BACKBONE) && layerDecay != 1) {
                 optimized.addAll(byDepth(group));
             } else {
@@ -109,56 +131,102 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
     }
 
     /** Returns all trained parameters, fitted ones included, named {@code part.name}. */
-    SequencedMap<String, Parameter> parameters() {
+    @Override
+    public SequencedMap<String, Parameter> parameters() {
         SequencedMap<String, Parameter> all = new LinkedHashMap<>();
-        groups().forEach((part, group) ->
+        parts().forEach((part, group) ->
                 group.parameters().all().forEach(parameter -> all.put(part + "." + parameter.name(), parameter)));
         return all;
     }
 
-    /** Returns the largest {@code max |WᵀW − I|} of the parameters on a Stiefel manifold; empty if there are none. */
-    OptionalDouble orthogonality() {
+    @Override
+    public OptionalDouble orthogonality() {
         return parameters().values().stream()
                 .filter(parameter -> parameter.spec().role() == ParameterSpec.Role.STIEFEL)
                 .mapToDouble(parameter -> Stiefel.orthogonalityError(parameter.value()))
                 .max();
     }
 
-    /**
-     * Computes class scores of features or images.
-     *
-     * @param input features {@code [n, c, h, w]} in stage 1, images {@code [n, 3, h, w]} in stage 2
-     * @param dropout of descriptors {@code [n, d]} and of stages of the pooling
-     */
-    Forward forward(Tape tape, Tensor input, Dropout.OfBatch dropout) {
-        Map<String, Map<String, Var>> variables = new LinkedHashMap<>();
+    @Override
+    public Loss loss(Tape tape, Tensor input, Tensor targets, Dropout.BatchDropout dropout) {
+        Map<String, Map<String, Var>> variables = new LinkedHashMap<>(); // by part; head and tail share theirs
         Var features = tape.constant(input);
         if (stage == 2) {
             Map<String, Var> backbone = model.backboneParameters().variables(tape);
             variables.put(BACKBONE, backbone);
-            Var images = precision == Precision.BF16 ? features.to(DType.BF16) : features;
-            Var maps = model.features(images, Bindings.of(backbone));
+            Var maps = model.features(images(features), Bindings.of(backbone));
             features = maps.to(DType.F32);
         }
-        Set<String> tail = stage == 1 ? model.head().pretrained().keySet() : Set.of();
-        Map<String, Var> head = model.headParameters().variables(tape, tail::contains);
+        Set<String> frozen = stage == 1 ? model.head().pretrained().keySet() : Set.of();
+        Map<String, Var> head = model.headParameters().variables(tape, frozen::contains);
         variables.put(TAIL, head);
         variables.put(HEAD, head);
         Map<String, Var> bindings = new LinkedHashMap<>(head);
-        bindings.putAll(draws(model, features, dropout));
+        bindings.putAll(randomInputs(model, features, dropout));
         Bindings bound = Bindings.of(bindings);
         Var descriptors = dropout.apply(model.describe(features, bound));
         Var scores = model.head().classify(descriptors, bound, Head.Mode.TRAINING);
-        return new Forward(scores, variables);
+        SequencedMap<Parameter, Var> trained = new LinkedHashMap<>();
+        parts().forEach((part, group) -> trained.putAll(group.variables(Objects.requireNonNull(variables.get(part)))));
+        return new Loss(FusedLoss.crossEntropy(scores, targets), scores.value(), trained);
     }
 
-    /** Returns whether stages of the pooling drop channels by themselves. */
-    boolean drawsAtRandom() {
-        return !model.head().pooling().draws(model.backbone().channels()).isEmpty();
+    private Var images(Var input) {
+        return precision == Precision.BF16 ? input.to(DType.BF16) : input;
+    }
+
+    @Override
+    public Optional<String> nonFiniteLayer(Tensor input) {
+        List<String> found = new ArrayList<>();
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.inference()) {
+            Var features = tape.constant(input);
+            check(found, stage == 1 ? "the input features" : "the images", features);
+            if (stage == 2) {
+                Bindings backbone = Bindings.of(model.backboneParameters().variables(tape));
+                Var maps = model.backbone()
+                        .trace(
+                                images(features),
+                                backbone,
+                                (layer, value) -> check(
+                                        found,
+                                        "the layer " + layer + " of "
+                                                + model.backbone().name(),
+                                        value));
+                features = maps.to(DType.F32);
+            }
+            Map<String, Var> head = model.headParameters().variables(tape);
+            Bindings bound = Bindings.of(head);
+            Var descriptors = model.head()
+                    .pooling()
+                    .trace(
+                            features,
+                            bound.under("pooling"),
+                            (layer, value) -> check(found, "the " + layer + " of the pooling", value));
+            check(found, "the class scores", model.head().classify(descriptors, bound, Head.Mode.PREDICTING));
+        } catch (RuntimeException failed) {
+            if (found.isEmpty()) { // a decomposition may fail because of the value that was found
+                throw failed;
+            }
+        }
+        return found.stream().findFirst();
+    }
+
+    private static void check(List<String> found, String layer, Var value) {
+        if (found.isEmpty() && !value.value().allFinite()) {
+            found.add(layer);
+        }
+    }
+
+    /** Returns whether the step draws no random numbers on the host and does not normalize scores. */
+    @Override
+    public boolean isCapturable() {
+        return !model.head().normalized()
+                && model.head().pooling().draws(model.backbone().channels()).isEmpty();
     }
 
     /** Returns the random draws of the pooling's stages for a batch, by the names of their variables. */
-    static Map<String, Var> draws(Model model, Var features, Dropout.OfBatch dropout) {
+    static Map<String, Var> randomInputs(Model model, Var features, Dropout.BatchDropout dropout) {
         Map<String, Long> wanted = model.head().pooling().draws(features.shape().at(1));
         int columns = Math.toIntExact(
                 wanted.values().stream().mapToLong(Long::longValue).sum());
@@ -169,7 +237,10 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
                     .apply(
                             List.of(),
                             () -> Result.of(
-                                    Tensors.of(dropout.draws(columns), Shape.of(like.size(0), columns), like.type())
+                                    Tensors.of(
+                                                    dropout.randomInputs(columns),
+                                                    Shape.of(like.size(0), columns),
+                                                    like.type())
                                             .to(like.device()),
                                     (_, _) -> Adjoint.list()));
             long start = 0;
@@ -180,34 +251,5 @@ record TrainableModel(Model model, int stage, double backboneRate, double layerD
             }
         }
         return draws;
-    }
-
-    /** Finds the first non-finite value of a step. */
-    NonFinite origin(Tensor input, Tensor targets) {
-        if (stage == 1) {
-            return NonFiniteSearch.find(model, NonFiniteSearch.Batch.FEATURES, input, targets);
-        }
-        Tensor images = precision == Precision.BF16 ? input.to(DType.BF16) : input;
-        return NonFiniteSearch.find(model, NonFiniteSearch.Batch.IMAGES, images, targets);
-    }
-
-    /**
-     * Factors on the learning rates of a head, which differ from 1 for long descriptors.
-     *
-     * <p>That of the classifier follows from their length, see {@link HeadInference#unitRate}. For descriptors s times as long, a classifier
-     * 1/s times as large gives the same scores, so that gradients of the layers before it do not depend on s. But these layers need a
-     * lower rate than a pooling that ends in l2, which bounds the scores. {@value #BEFORE_LONG} was best for iSQRT-COV on validation
-     * images (docs/adr/0011), against the classifier's own rate and 1.
-     *
-     * @param pooling factor of the layers before the classifier
-     * @param classifier factor of the classifier
-     */
-    record HeadRates(double pooling, double classifier) {
-        private static final double BEFORE_LONG = 0.01;
-
-        /** Returns the factors of a stage. */
-        static HeadRates of(StageRecipe stage, TrainingProgress progress) {
-            return new HeadRates(stage.perLength() ? BEFORE_LONG : 1, progress.scale());
-        }
     }
 }

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.ObjIntConsumer;
+import java.util.stream.IntStream;
 import org.gramian.basis.EvenSample;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ImageSource;
@@ -18,11 +19,12 @@ import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
 import org.gramian.model.InferencePipeline;
 import org.gramian.model.Model;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureSurvey;
 import org.gramian.train.feature.FeatureTable;
-import org.gramian.train.loop.TrainEvent.Collecting;
 
 /**
  * The dataset of one training run: readable images, their split and crops.
@@ -81,7 +83,7 @@ public record TrainingData(
      * @param threads decode images
      * @param progress receives one event at a time, from any thread; may throw to stop
      */
-    FeatureTable features(String task, List<Sample> samples, Crops crops, int threads, Consumer<Collecting> progress)
+    FeatureTable features(String task, List<Sample> samples, Crops crops, int threads, Consumer<TrainEvent> progress)
             throws IOException {
         FeatureSurvey survey = extraction.survey(samples, crops, looking(samples.size(), progress));
         if (extraction.cache().isPresent()) {
@@ -90,17 +92,17 @@ public record TrainingData(
                     survey.missingCount(), extraction.extractor().bytes(crops)));
         }
         return FeatureTable.collect(
-                extraction.with(threads), survey, done -> progress.accept(new Collecting(task, done, samples.size())));
+                extraction.with(threads), survey, done -> progress.accept(new Task(task, done, samples.size())));
     }
 
     /** Counts calls: numbers of several threads may arrive out of order. */
-    private static LongConsumer looking(int all, Consumer<Collecting> progress) {
+    private static LongConsumer looking(int all, Consumer<TrainEvent> progress) {
         return new LongConsumer() {
             private long seen;
 
             @Override
             public synchronized void accept(long done) {
-                progress.accept(new Collecting("hashing files", ++seen, all));
+                progress.accept(new Task("hashing files", ++seen, all));
             }
         };
     }
@@ -143,16 +145,60 @@ public record TrainingData(
                 });
     }
 
+    /** Receives the descriptors of images in their order. */
+    @FunctionalInterface
+    public interface DescriptorSink {
+        /**
+         * Receives the descriptors of one image.
+         *
+         * @param sample index of the image
+         * @param crops {@code [crops][d]}
+         */
+        void accept(int sample, float[][] crops);
+    }
+
+    /**
+     * Computes descriptors of images with a trained model: one for each test crop.
+     *
+     * <p>Without fine-tuning they come from the features of stage 1, most of which are in the cache: the test crops of every plan are
+     * among its training crops. Else the whole model computes them. The recipe alone decides, so that a run gives the same bits with
+     * and without a cache.
+     *
+     * @param fineTuned whether the recipe trains the backbone
+     * @throws IOException if an image cannot be read any more
+     * @throws InterruptedTrainingException if the run is cancelled
+     */
+    public void describe(
+            Model model, boolean fineTuned, List<Sample> samples, TrainingContext context, DescriptorSink sink)
+            throws IOException {
+        String task = "descriptors of images";
+        if (fineTuned) {
+            compute(model, samples, Engine.Rows.DESCRIPTORS, context.threads(), (computed, index) -> {
+                sink.accept(index, computed.of(Engine.Rows.DESCRIPTORS));
+                context.measuring(new Task(task, index + 1L, samples.size()));
+            });
+            return;
+        }
+        try (FeatureTable table = features(task, samples, testCrops, context.threads(), context::measuring)) {
+            int crops = table.crops();
+            for (int i = 0; i < samples.size(); i++) {
+                int[] indices = IntStream.range(i * crops, (i + 1) * crops).toArray();
+                sink.accept(i, new HeadInference(model, table::rows).descriptors(indices, Engine::toRows));
+                context.measuring(new Task(task, i + 1L, samples.size()));
+            }
+        }
+    }
+
     /** Returns for each sample its index, or that of the first of its near-duplicates. */
     int[] firstDuplicates(List<Sample> samples) {
         Map<Integer, Integer> first = new HashMap<>();
-        int[] places = new int[samples.size()];
-        for (int i = 0; i < places.length; i++) {
+        int[] indices = new int[samples.size()];
+        for (int i = 0; i < indices.length; i++) {
             Integer group = duplicates.get(samples.get(i).name());
             Integer before = group == null ? null : first.putIfAbsent(group, i);
-            places[i] = before == null ? i : before;
+            indices[i] = before == null ? i : before;
         }
-        return places;
+        return indices;
     }
 
     /** Returns at most {@code most} training images, evenly spread. */

@@ -1,11 +1,11 @@
 package org.gramian.train.loop;
 
+import java.util.Arrays;
 import java.util.List;
 import org.gramian.image.batch.Shuffle;
 import org.gramian.model.Logits;
 import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
-import org.gramian.train.loop.TrainableModel.HeadRates;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.StageRecipe;
@@ -15,29 +15,26 @@ import org.jspecify.annotations.Nullable;
 /**
  * One stage of Algorithm 1: the model, the recipe, the training set and its order, which follow from the seed alone.
  *
- * @param model the part of a model that the stage trains
+ * @param number 1 for the frozen backbone, 2 for fine-tuning
+ * @param model what the stage trains
  * @param recipe of the whole training
  * @param context of the run
  * @param crops of an epoch
  * @param validator computes the score on the validation set; null without one
  * @param steps creates the steps of the stage
  */
-record TrainingStage(
-        TrainableModel model,
+public record TrainingStage(
+        int number,
+        Trainable model,
         Recipe recipe,
-        TrainingContext<TrainEvent> context,
+        TrainingContext context,
         int crops,
         @Nullable Validator validator,
         Steps.Factory steps) {
     private static final int LEAST_STEPS_WITH_TRIALS = 2000;
 
-    /** Returns 1 for the frozen backbone, 2 for fine-tuning. */
-    int number() {
-        return model.stage();
-    }
-
     StageRecipe stageRecipe() {
-        return number() == 1 ? recipe.stage1() : recipe.stage2();
+        return number == 1 ? recipe.stage1() : recipe.stage2();
     }
 
     /**
@@ -46,11 +43,11 @@ record TrainingStage(
      * GoogLeNet in bf16). Nor do trials pay in a short stage: those of EfficientNet-Lite4 in bf16 take 35 s.
      */
     GpuMath math(int step) {
-        boolean tf32 = recipe.precision() == Precision.TF32 || (recipe.precision() == Precision.BF16 && number() == 2);
+        boolean tf32 = recipe.precision() == Precision.TF32 || (recipe.precision() == Precision.BF16 && number == 2);
         GpuMath math = Libtorch.load().math().withTf32(tf32);
         boolean full = (step + 1L) * stepSize() <= crops;
         boolean pays = (long) stageRecipe().epochs() * stepsPerEpoch() >= LEAST_STEPS_WITH_TRIALS;
-        return number() == 2 && full && pays ? math.withTrials() : math;
+        return number == 2 && full && pays ? math.withTrials() : math;
     }
 
     /** Returns the crops of a step: batch size × gradient accumulation. */
@@ -62,49 +59,43 @@ record TrainingStage(
         return Math.ceilDiv(crops, stepSize());
     }
 
-    /** Returns the order of an epoch, which follows from (seed, stage, epoch). */
-    int[] order(int epoch) {
-        return Shuffle.epoch(crops, recipe.seed(), epochNumber(epoch));
+    /** Returns the rest of the order of the current epoch, which follows from (seed, stage, epoch). */
+    int[] order(StageProgress progress) {
+        int[] all = Shuffle.epoch(crops, recipe.seed(), epochNumber(progress.epoch()));
+        return Arrays.copyOfRange(all, (int) Math.min(crops, (long) progress.step() * stepSize()), crops);
     }
 
     /** Returns the unique number of (stage, epoch), from which order and augmentation follow. */
     long epochNumber(int epoch) {
-        return number() * 1_000_000L + epoch;
+        return number * 1_000_000L + epoch;
     }
 
     /** Returns the dropout on descriptors in an epoch. */
     Dropout dropout(int epoch) {
-        return Dropout.of(recipe.dropout(), recipe.seed(), number(), epoch);
+        return Dropout.of(recipe.dropout(), recipe.seed(), number, epoch);
     }
 
     /**
-     * Returns the learning rate at a step of the current epoch: base rate × warm-up × schedule. That of the classifier is a
-     * multiple of it, see {@link HeadRates}.
+     * Returns the learning rate at a step of the current epoch: base rate × warm-up × schedule. That of the classifier is
+     * {@link StageProgress#scale} times as large.
      */
-    double learningRate(TrainingProgress progress, int step) {
+    double learningRate(StageProgress progress, int step) {
         StageRecipe stage = stageRecipe();
         double epochs = progress.epoch() + (double) step / stepsPerEpoch();
         double warmup = stage.warmup() == 0 ? 1 : Math.min(1, (epochs + 1.0 / stepsPerEpoch()) / stage.warmup());
-        return progress.found().orElse(stage.rate())
-                * warmup
-                * stage.schedule().factor(progress.validations(), epochs, stage.epochs());
-    }
-
-    /** Sends an event to the listener. */
-    void send(TrainEvent event) {
-        context.listener().accept(event);
+        return stage.rate() * warmup * stage.schedule().factor(progress.validations(), epochs, stage.epochs());
     }
 
     /** Computes the score of the current model on the validation set. */
     @FunctionalInterface
-    interface Validator {
+    public interface Validator {
         ValidationScore validate();
 
         /** Returns a validator by the scores of the validation images. */
         static Validator of(ImageScores scores, int[] labels) {
             return () -> {
                 List<Logits> all = scores.compute();
-                ValidationCounts counts = ValidationCounts.NONE;
+                ImageScores.Counts counts = ImageScores.Counts.NONE;
                 for (int i = 0; i < labels.length; i++) {
                     counts = counts.plus(all.get(i), labels[i]);
                 }

@@ -5,7 +5,6 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
@@ -15,9 +14,11 @@ import org.gramian.model.Model;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Scope;
-import org.gramian.tensor.Tensor;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Solved;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.Checkpointing.Checkpoint;
+import org.gramian.train.loop.Fit.StageOutcome;
 import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.ValidationScore;
@@ -33,10 +34,10 @@ import org.jspecify.annotations.Nullable;
  * without interruptions; the number of decoding threads does not matter.
  */
 public final class TwoStageTraining {
-    /** Called at the end of a stage; scores are computed on demand by the model of that stage. */
+    /** Called at the end of a stage that was not cancelled; scores are computed on demand by the model of that stage. */
     @FunctionalInterface
-    public interface StageEnd {
-        void stageDone(int stage, Scores scores) throws IOException;
+    public interface StageCallback {
+        void stageDone(StageOutcome outcome, Scores scores) throws IOException;
     }
 
     /**
@@ -47,13 +48,10 @@ public final class TwoStageTraining {
      */
     public record Scores(ImageScores validation, ImageScores test) {}
 
-    /** End of a stage: interrupted, or with a model of that validation score. */
-    private record Ended(Optional<Cancellation.Reason> early, ValidationScore score) {}
-
     private final Model model;
     private final Recipe recipe;
     private final TrainingData data;
-    private final TrainingContext<TrainEvent> context;
+    private final TrainingContext context;
     private final Targets targets;
 
     /**
@@ -62,7 +60,7 @@ public final class TwoStageTraining {
      * @param model with random new layers; its backbone has the weights that compute the features of the data
      * @throws IllegalArgumentException if the recipe both solves and trains a classifier
      */
-    public TwoStageTraining(Model model, Recipe recipe, TrainingData data, TrainingContext<TrainEvent> context) {
+    public TwoStageTraining(Model model, Recipe recipe, TrainingData data, TrainingContext context) {
         if (recipe.solver().isPresent()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() > 0) {
             throw new IllegalArgumentException(
@@ -86,26 +84,26 @@ public final class TwoStageTraining {
      *     is no model
      * @throws NonFiniteLossException if the loss or a gradient is NaN or infinite
      */
-    public Optional<Cancellation.Reason> run(StageEnd ends) throws IOException {
+    public Optional<Cancellation.Reason> run(StageCallback callback) throws IOException {
         try (Checkpoint checkpoint = context.checkpointing().find().orElse(null)) {
             if (checkpoint == null) {
                 fitPooling();
             }
             if (recipe.solver().isPresent()) {
-                solve(recipe.solver().get(), ends);
+                solve(recipe.solver().get(), callback);
                 return Optional.empty();
             }
             boolean fineTuning = checkpoint != null && checkpoint.progress().stage() == 2;
             ValidationScore score = ValidationScore.NONE;
             if (!fineTuning && recipe.stage1().epochs() > 0) {
-                Ended head = trainHead(checkpoint, ends);
-                if (head.early.isPresent()) {
-                    return head.early;
+                StageOutcome head = trainHead(checkpoint, callback);
+                if (head.early().isPresent()) {
+                    return head.early();
                 }
-                score = head.score;
+                score = head.score();
             }
             return recipe.stage2().epochs() > 0
-                    ? fineTune(fineTuning ? checkpoint : null, score, ends).early
+                    ? fineTune(fineTuning ? checkpoint : null, score, callback).early()
                     : Optional.empty();
         }
     }
@@ -122,7 +120,7 @@ public final class TwoStageTraining {
                         features("features for fitting", some, data.testCrops().first())) {
             int[] all = IntStream.range(0, table.count()).toArray();
             String stages = String.join(", ", Fitting.stages(pooling));
-            context.preparing(new TrainEvent.Collecting("fitting " + stages, 0, some.size()));
+            context.preparing(new TrainEvent.Task("fitting " + stages, 0, some.size()));
             Fitting.fit(
                     pooling,
                     table.rows(all),
@@ -132,120 +130,90 @@ public final class TwoStageTraining {
     }
 
     /** Solves the classifier in place of stage 1. No checkpoint is written: a resumed run solves it again. */
-    private void solve(LinearSolver solver, StageEnd ends) throws IOException {
+    private void solve(LinearSolver solver, StageCallback callback) throws IOException {
         try (FeatureTable training = features("training features", data.parts().training(), data.trainingCrops());
                 FeatureTable validation =
                         features("validation features", data.parts().validation(), data.testCrops())) {
-            new SolvedHead(model, context, data)
+            Solved solved = new SolvedHead(model, context, data)
                     .solve(solver, training, targets, recipe.batching().batch());
-            ends.stageDone(1, new Scores(featureScores(validation), this::testScores));
+            callback.stageDone(
+                    new StageOutcome(1, Optional.empty(), ValidationScore.NONE, Optional.empty(), Optional.of(solved)),
+                    new Scores(featureScores(validation), this::testScores));
         }
     }
 
     /** Trains the head on the features of the frozen backbone (stage 1). */
-    private Ended trainHead(@Nullable Checkpoint checkpoint, StageEnd ends) throws IOException {
+    private StageOutcome trainHead(@Nullable Checkpoint checkpoint, StageCallback callback) throws IOException {
         try (FeatureTable training = features("training features", data.parts().training(), data.trainingCrops());
                 FeatureTable validation =
                         features("validation features", data.parts().validation(), data.testCrops())) {
             ImageScores scores = featureScores(validation);
             TrainingStage stage = new TrainingStage(
-                    new TrainableModel(model, 1, 1, Recipe.Precision.F32),
+                    1,
+                    TrainableModel.head(model, recipe.stage1().perLength()),
                     recipe,
                     context,
                     training.count(),
                     validator(scores),
-                    Steps.over(new Steps.Source(new FeatureExamples(training), this::targets)));
+                    Steps.over(new Examples.Features(training), targets));
             boolean scaled = checkpoint == null && recipe.stage1().perLength(); // a checkpoint holds the scale
             double scale = scaled
                     ? new HeadInference(model, training::rows)
                             .unitRate(
                                     training.count(), recipe.optimizer().rule().momentum())
                     : 1;
-            return train(
-                    stage,
-                    checkpoint,
-                    TrainingProgress.startOf(1, ValidationScore.NONE, scale),
-                    score -> refit(training, stage.validator(), score),
-                    () -> ends.stageDone(1, new Scores(scores, this::testScores)));
+            StageOutcome outcome = Fit.run(stage, StageProgress.startOf(1, ValidationScore.NONE, scale), checkpoint);
+            if (outcome.early().isEmpty()) {
+                outcome = refit(training, stage.validator(), outcome);
+            }
+            return report(outcome, new Scores(scores, this::testScores), callback);
         }
     }
 
     /** Solves the classifier again on the trained descriptors; after a checkpoint of the last epoch it gives the same bits. */
-    private ValidationScore refit(FeatureTable training, @Nullable Validator validator, ValidationScore trained) {
+    private StageOutcome refit(FeatureTable training, @Nullable Validator validator, StageOutcome trained) {
         if (recipe.refit().isEmpty() || model.head().normalized()) {
             return trained;
         }
-        return new SolvedHead(model, context, data)
-                .refit(
-                        recipe.refit().get(),
-                        training,
-                        targets,
-                        recipe.batching().batch(),
-                        validator,
-                        trained);
+        try {
+            return new SolvedHead(model, context, data)
+                    .refit(
+                            recipe.refit().get(),
+                            training,
+                            targets,
+                            recipe.batching().batch(),
+                            validator,
+                            trained);
+        } catch (InterruptedTrainingException interrupted) { // the model is that of the epochs
+            return new StageOutcome(
+                    1, Optional.of(interrupted.reason()), trained.score(), trained.result(), Optional.empty());
+        }
     }
 
     /** Fine-tunes all layers on images (stage 2). */
-    private Ended fineTune(@Nullable Checkpoint checkpoint, ValidationScore initial, StageEnd ends) throws IOException {
+    private StageOutcome fineTune(@Nullable Checkpoint checkpoint, ValidationScore initial, StageCallback callback)
+            throws IOException {
         ImageScores scores = imageScores("validation", data.parts().validation());
         try (LoadedExamples examples = LoadedExamples.open(data, recipe, context)) {
             TrainingStage stage = new TrainingStage(
-                    new TrainableModel(
-                            model,
-                            2,
-                            recipe.stage2().backboneRate(),
-                            recipe.stage2().layerDecay(),
-                            recipe.precision()),
+                    2,
+                    TrainableModel.allLayers(model, recipe),
                     recipe,
                     context,
                     examples.count(),
                     validator(scores),
-                    Steps.over(new Steps.Source(examples, this::targets)));
-            return train(
-                    stage,
-                    checkpoint,
-                    TrainingProgress.startOf(2, initial, 1),
-                    score -> score,
-                    () -> ends.stageDone(
-                            2,
-                            new Scores(scores, imageScores("test", data.parts().test()))));
+                    Steps.over(examples, targets));
+            StageOutcome outcome = Fit.run(stage, StageProgress.startOf(2, initial, 1), checkpoint);
+            return report(
+                    outcome, new Scores(scores, imageScores("test", data.parts().test())), callback);
         }
     }
 
-    /** Ends a stage. */
-    private interface Ending {
-        void run() throws IOException;
-    }
-
-    /**
-     * Trains a stage.
-     *
-     * @param refit follows the last epoch; maps the score of its model to that of the model it leaves
-     * @param ending follows unless training is cancelled
-     */
-    private Ended train(
-            TrainingStage stage,
-            @Nullable Checkpoint checkpoint,
-            TrainingProgress start,
-            UnaryOperator<ValidationScore> refit,
-            Ending ending)
-            throws IOException {
-        Ended ended;
-        try (StageLoop loop = new StageLoop(stage, start)) {
-            Optional<Cancellation.Reason> early = loop.train(checkpoint);
-            ended = new Ended(early, loop.progress().best());
+    private static StageOutcome report(StageOutcome outcome, Scores scores, StageCallback callback) throws IOException {
+        if (outcome.early().isEmpty() || outcome.early().get() == Cancellation.Reason.OUT_OF_TIME) {
+            callback.stageDone(outcome, scores);
         }
-        if (ended.early.isEmpty()) {
-            try {
-                ended = new Ended(Optional.empty(), refit.apply(ended.score));
-            } catch (InterruptedTrainingException interrupted) {
-                ended = new Ended(Optional.of(interrupted.reason()), ended.score); // the model is that of the epochs
-            }
-        }
-        if (ended.early.isEmpty() || ended.early.get() == Cancellation.Reason.OUT_OF_TIME) {
-            ending.run();
-        }
-        return ended;
+        return outcome;
     }
 
     private FeatureTable features(String task, List<Sample> samples, Crops crops) throws IOException {
@@ -271,7 +239,7 @@ public final class TwoStageTraining {
                 data,
                 context.threads(),
                 samples,
-                done -> context.measuring(new TrainEvent.Collecting(task, done, samples.size())));
+                done -> context.measuring(new TrainEvent.Task(task, done, samples.size())));
     }
 
     private @Nullable Validator validator(ImageScores scores) {
@@ -280,9 +248,5 @@ public final class TwoStageTraining {
                 ? null
                 : Validator.of(
                         scores, validation.stream().mapToInt(Sample::label).toArray());
-    }
-
-    private Tensor targets(int[] labels) {
-        return targets.rows(labels, model.device());
     }
 }

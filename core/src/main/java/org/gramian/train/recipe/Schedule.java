@@ -35,11 +35,6 @@ public sealed interface Schedule {
         return false;
     }
 
-    /** Whether the learning rate depends on the number of epochs, so that a stage cannot be extended. */
-    default boolean hasFixedLength() {
-        return false;
-    }
-
     /** Reads a schedule. */
     static Schedule parse(String text) {
         String[] parts = text.strip().toLowerCase(Locale.ROOT).split(":", 2);
@@ -107,11 +102,6 @@ public sealed interface Schedule {
         public double factor(List<ValidationScore> past, double position, int epochs) {
             return (1 + StrictMath.cos(Math.PI * Math.min(1, position / epochs))) / 2;
         }
-
-        @Override
-        public boolean hasFixedLength() {
-            return true;
-        }
     }
 
     /**
@@ -141,11 +131,6 @@ public sealed interface Schedule {
         public double factor(List<ValidationScore> past, double position, int epochs) {
             long drops = after.stream().filter(epoch -> past.size() >= epoch).count();
             return StrictMath.pow(0.1, (double) drops);
-        }
-
-        @Override
-        public boolean hasFixedLength() {
-            return true;
         }
     }
 

@@ -42,14 +42,14 @@ class BatchLoaderTest {
         return new Rendering(reader, CROPS, Preprocessing.TORCHVISION);
     }
 
-    /** What a loader gave: places and bytes of every batch. */
-    private record Given(List<List<Place>> places, List<byte[]> bytes) {
-        static Given by(Rendering rendering, List<Work> list, Prefetch prefetch) {
+    /** What a loader gave: slots and bytes of every batch. */
+    private record Given(List<List<BatchSlot>> slots, List<byte[]> bytes) {
+        static Given by(Rendering rendering, List<LoadRequest> list, Prefetch prefetch) {
             Given given = new Given(new ArrayList<>(), new ArrayList<>());
             try (BatchLoader loader = new BatchLoader(rendering, list, prefetch)) {
                 while (loader.hasNext()) {
                     try (Batch batch = loader.next()) {
-                        given.places.add(batch.places());
+                        given.slots.add(batch.slots());
                         given.bytes.add(batch.memory().toArray(JAVA_BYTE));
                     }
                 }
@@ -74,8 +74,8 @@ class BatchLoaderTest {
     @RandomTest(times = 6)
     void batchesAreTheSameForAnyNumberOfThreads(Seed seed) {
         SplittableRandom random = seed.random();
-        List<Work> list = Images.samples(random.nextInt(1, 60)).stream()
-                .map(sample -> new Work(
+        List<LoadRequest> list = Images.samples(random.nextInt(1, 60)).stream()
+                .map(sample -> new LoadRequest(
                         sample,
                         IntStream.range(0, random.nextInt(1, 16)).boxed().toList()))
                 .toList();
@@ -84,7 +84,7 @@ class BatchLoaderTest {
         for (int threads : new int[] {1, 2, 7}) {
             Given found = Given.by(
                     rendering(BatchLoaderTest::dawdling), list, new Prefetch(batch, threads, random.nextInt(1, 5)));
-            assertThat(found.places()).isEqualTo(alone.places());
+            assertThat(found.slots()).isEqualTo(alone.slots());
             assertThat(found.bytes()).usingElementComparator(Arrays::compare).isEqualTo(alone.bytes());
         }
     }
@@ -92,13 +92,13 @@ class BatchLoaderTest {
     @Test
     void everyCropComesOnceInTheOrderOfTheListWithItsNumbers() {
         List<Sample> samples = Images.samples(20);
-        List<Work> list = Work.all(samples, CROPS);
+        List<LoadRequest> list = LoadRequest.all(samples, CROPS);
         Given given = Given.by(rendering(Images::read), list, new Prefetch(16, 2, 2));
-        List<Place> places = given.places().stream().flatMap(List::stream).toList();
-        assertThat(places).hasSize(20 * 15);
-        for (int i = 0; i < places.size(); i++) {
-            assertThat(places.get(i).work()).isEqualTo(i / 15);
-            assertThat(places.get(i).crop()).isEqualTo(i % 15);
+        List<BatchSlot> slots = given.slots().stream().flatMap(List::stream).toList();
+        assertThat(slots).hasSize(20 * 15);
+        for (int i = 0; i < slots.size(); i++) {
+            assertThat(slots.get(i).request()).isEqualTo(i / 15);
+            assertThat(slots.get(i).crop()).isEqualTo(i % 15);
             byte[] batch = given.bytes().get(i / 16);
             int bytes = batch.length / 16;
             byte[] found = Arrays.copyOfRange(batch, i % 16 * bytes, (i % 16 + 1) * bytes);
@@ -119,12 +119,12 @@ class BatchLoaderTest {
 
     @Test
     void anUnreadableImageKeepsItsPlaceWithItsReason() {
-        List<Work> list = Work.all(Images.samples(5), CROPS);
+        List<LoadRequest> list = LoadRequest.all(Images.samples(5), CROPS);
         Given given = Given.by(rendering(Images::read), list, new Prefetch(15, 2, 2));
         for (int image = 0; image < 5; image++) {
             Optional<String> reason = image == 3 ? Optional.of("bad3 is made up to be bad") : Optional.empty();
-            assertThat(given.places().get(image))
-                    .allSatisfy(place -> assertThat(place.problem().map(ReadResult.Unreadable::reason))
+            assertThat(given.slots().get(image))
+                    .allSatisfy(slot -> assertThat(slot.problem().map(ReadResult.Unreadable::reason))
                             .isEqualTo(reason));
         }
         assertThat(given.bytes().get(3)).containsOnly(0);
@@ -136,17 +136,17 @@ class BatchLoaderTest {
             case Readable(Image _, var origin) -> new Readable(new Image(100, 1, new byte[300]), origin);
             case ReadResult.Unreadable unreadable -> unreadable;
         };
-        Given given = Given.by(rendering(thin), Work.all(Images.samples(1), CROPS), new Prefetch(15, 1, 1));
-        assertThat(given.places().getFirst())
-                .allSatisfy(place ->
-                        assertThat(place.problem().orElseThrow().problem()).isEqualTo(Problem.TOO_THIN));
+        Given given = Given.by(rendering(thin), LoadRequest.all(Images.samples(1), CROPS), new Prefetch(15, 1, 1));
+        assertThat(given.slots().getFirst())
+                .allSatisfy(slot ->
+                        assertThat(slot.problem().orElseThrow().problem()).isEqualTo(Problem.TOO_THIN));
     }
 
     @Test
     void batchesTooLargeForTheMemoryAreRefusedWithTheirSize() {
         Crops large = CropPlan.parse("resize:4096").testing();
         Rendering rendering = new Rendering(Images::read, large, Preprocessing.TORCHVISION);
-        List<Work> list = Work.all(Images.samples(1), large);
+        List<LoadRequest> list = LoadRequest.all(Images.samples(1), large);
         assertThatThrownBy(() -> new BatchLoader(rendering, list, new Prefetch(1 << 20, 1, 1)))
                 .isInstanceOf(IllegalStateException.class)
                 .has(facts("1", "201326592 MiB"));
@@ -162,22 +162,22 @@ class BatchLoaderTest {
         };
         Crops whole = CropPlan.parse("paper:7").training(1);
         Crops boxes = CropPlan.parse("paper:7+box").training(1);
-        Given expected = Given.by(rendering(cut), Work.all(List.of(plain), whole), new Prefetch(15, 1, 1));
+        Given expected = Given.by(rendering(cut), LoadRequest.all(List.of(plain), whole), new Prefetch(15, 1, 1));
         Rendering ofBoxes = new Rendering(Images::read, boxes, Preprocessing.TORCHVISION);
-        Given found = Given.by(ofBoxes, Work.all(List.of(boxed), boxes), new Prefetch(15, 1, 1));
+        Given found = Given.by(ofBoxes, LoadRequest.all(List.of(boxed), boxes), new Prefetch(15, 1, 1));
         assertThat(found.bytes().getFirst()).isEqualTo(expected.bytes().getFirst());
-        Given without = Given.by(ofBoxes, Work.all(List.of(plain), boxes), new Prefetch(15, 1, 1));
-        assertThat(without.places().getFirst()).allSatisfy(place -> {
-            assertThat(place.problem().orElseThrow().problem()).isEqualTo(Problem.NO_BOX);
-            assertThat(place.problem().orElseThrow().reason()).has(facts("+box"));
+        Given without = Given.by(ofBoxes, LoadRequest.all(List.of(plain), boxes), new Prefetch(15, 1, 1));
+        assertThat(without.slots().getFirst()).allSatisfy(slot -> {
+            assertThat(slot.problem().orElseThrow().problem()).isEqualTo(Problem.NO_BOX);
+            assertThat(slot.problem().orElseThrow().reason()).has(facts("+box"));
         });
     }
 
     @Test
     void theLastBatchIsPaddedWithZerosEvenInAUsedBuffer() {
-        List<Work> list = Work.all(Images.samples(2), CROPS);
+        List<LoadRequest> list = LoadRequest.all(Images.samples(2), CROPS);
         Given given = Given.by(rendering(Images::read), list, new Prefetch(28, 2, 1));
-        assertThat(given.places().get(1)).hasSize(2);
+        assertThat(given.slots().get(1)).hasSize(2);
         byte[] last = given.bytes().get(1);
         assertThat(Arrays.copyOfRange(last, last.length / 28 * 2, last.length)).containsOnly(0);
     }
@@ -186,7 +186,7 @@ class BatchLoaderTest {
     void aBatchIsATensorWithoutACopy() {
         try (Scope _ = Scope.open();
                 BatchLoader loader = new BatchLoader(
-                        rendering(Images::read), Work.all(Images.samples(1), CROPS), new Prefetch(4, 1, 1));
+                        rendering(Images::read), LoadRequest.all(Images.samples(1), CROPS), new Prefetch(4, 1, 1));
                 Batch batch = loader.next()) {
             assertThat(batch.tensor().shape()).isEqualTo(Shape.of(4, 3, 7, 7));
             assertThat(batch.tensor().data().address()).isEqualTo(batch.memory().address());
@@ -212,7 +212,9 @@ class BatchLoaderTest {
         };
         for (int threads : new int[] {1, 4}) {
             assertThatThrownBy(() -> Given.by(
-                            rendering(failing), Work.all(Images.samples(500), CROPS), new Prefetch(8, threads, 2)))
+                            rendering(failing),
+                            LoadRequest.all(Images.samples(500), CROPS),
+                            new Prefetch(8, threads, 2)))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("a fault of ours")
                     .hasCauseInstanceOf(UnsupportedOperationException.class);
@@ -223,7 +225,7 @@ class BatchLoaderTest {
     @Test
     void closingMidwayLeavesNoThread() {
         try (BatchLoader loader = new BatchLoader(
-                rendering(Images::read), Work.all(Images.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
+                rendering(Images::read), LoadRequest.all(Images.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
             loader.next().close();
             assertThat(loaderThreads()).isNotEmpty();
         }
@@ -238,8 +240,8 @@ class BatchLoaderTest {
             LockSupport.parkNanos(50_000_000_000L); // an interrupt ends it
             return Images.read(file);
         };
-        try (BatchLoader _ =
-                new BatchLoader(rendering(stuck), Work.all(Images.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
+        try (BatchLoader _ = new BatchLoader(
+                rendering(stuck), LoadRequest.all(Images.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
             reading.await();
         }
         assertThat(loaderThreads()).isEmpty();
@@ -247,8 +249,8 @@ class BatchLoaderTest {
 
     @Test
     void closingTwiceDoesNoHarmAndNothingIsReadAfterwards() {
-        BatchLoader loader =
-                new BatchLoader(rendering(Images::read), Work.all(Images.samples(5), CROPS), new Prefetch(8, 2, 2));
+        BatchLoader loader = new BatchLoader(
+                rendering(Images::read), LoadRequest.all(Images.samples(5), CROPS), new Prefetch(8, 2, 2));
         Batch batch = loader.next();
         batch.close();
         assertThatThrownBy(batch::memory).isInstanceOf(IllegalStateException.class);
@@ -259,8 +261,8 @@ class BatchLoaderTest {
 
     @Test
     void keepingAllBatchesIsSaidInsteadOfWaitingForEver() {
-        try (BatchLoader loader =
-                new BatchLoader(rendering(Images::read), Work.all(Images.samples(50), CROPS), new Prefetch(8, 2, 2))) {
+        try (BatchLoader loader = new BatchLoader(
+                rendering(Images::read), LoadRequest.all(Images.samples(50), CROPS), new Prefetch(8, 2, 2))) {
             loader.next();
             loader.next();
             assertThatThrownBy(loader::next)
@@ -274,7 +276,7 @@ class BatchLoaderTest {
         assertThatThrownBy(() -> new Prefetch(0, 1, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new Prefetch(1, 0, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new Prefetch(1, 1, 0)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new Work(Images.samples(1).getFirst(), List.of()))
+        assertThatThrownBy(() -> new LoadRequest(Images.samples(1).getFirst(), List.of()))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -28,7 +28,7 @@ class LongFolderTest {
     @Test
     void memoryIsBoundedByTheBatchesAheadWhateverTheLength() {
         Crops crops = CropPlan.parse("paper:7").testing();
-        List<Work> list = Work.all(Images.samples(IMAGES), crops);
+        List<LoadRequest> list = LoadRequest.all(Images.samples(IMAGES), crops);
         AtomicLong read = new AtomicLong();
         AtomicLong used = new AtomicLong();
         AtomicLong lead = new AtomicLong();
@@ -41,7 +41,7 @@ class LongFolderTest {
         try (BatchLoader loader = new BatchLoader(new Rendering(reader, crops, Preprocessing.CAFFE), list, PREFETCH)) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
-                    long done = used.addAndGet(batch.places().size());
+                    long done = used.addAndGet(batch.slots().size());
                     if (done % (1000L * PREFETCH.batch()) == 0) {
                         most = Math.max(most, heap());
                     }

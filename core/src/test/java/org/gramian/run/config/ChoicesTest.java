@@ -32,7 +32,6 @@ import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 final class ChoicesTest {
@@ -91,32 +90,6 @@ final class ChoicesTest {
         assertThat(all.get(Keys.LAYER)).isEqualTo("block20+block28");
         assertThat(all.get(Keys.CROPS).text()).isEqualTo("resize:320");
         assertThat(all.get(Keys.STAGE2_EPOCHS)).isZero();
-    }
-
-    @Test
-    void givenEpochsOrFixedSchedulesAreNotExtended() {
-        Settings trained = Settings.NONE.with(Keys.CLASSIFIER, Optional.empty());
-        DefaultsContext images = many(Device.Kind.CPU, 3000);
-        Settings open = Choices.complete(trained, images);
-        assertThat(open.get(Keys.STAGE1_SCHEDULE)).isEqualTo(new Schedule.Plateau(2, 2));
-        assertThat(open.get(Keys.STAGE1_EXTEND)).isTrue();
-        assertThat(open.get(Keys.STAGE2_EXTEND)).as("no epochs").isFalse();
-        assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15), images)
-                        .get(Keys.STAGE1_EXTEND))
-                .as("given epochs")
-                .isFalse();
-        assertThat(Choices.complete(trained.with(Keys.STAGE1_SCHEDULE, new Schedule.Cosine()), images)
-                        .get(Keys.STAGE1_EXTEND))
-                .as("cosine")
-                .isFalse();
-        assertThat(Choices.complete(trained.with(Keys.FIDELITY, Fidelity.PAPER), images)
-                        .get(Keys.STAGE1_EXTEND))
-                .as("the paper's recipe")
-                .isFalse();
-        assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15).with(Keys.STAGE1_EXTEND, true), images)
-                        .get(Keys.STAGE1_EXTEND))
-                .as("given")
-                .isTrue();
     }
 
     @Test
@@ -257,40 +230,8 @@ final class ChoicesTest {
         return Choices.complete(requested(pairs), at(Device.Kind.CPU)).get(Keys.PER_LENGTH);
     }
 
-    @Test
-    void autoForLearningRatesChangesNothingElse() {
-        Settings plain = Choices.complete(Settings.NONE, at(Device.Kind.CUDA));
-        Settings auto = Choices.complete(requested("stage1.rate=auto", "stage2.rate=AUTO"), at(Device.Kind.CUDA));
-        assertThat(auto.without(Keys.STAGE1_RATE).without(Keys.STAGE2_RATE))
-                .isEqualTo(plain.without(Keys.STAGE1_RATE).without(Keys.STAGE2_RATE));
-        assertThat(auto.values())
-                .hasEntrySatisfying(
-                        "stage2.rate", rate -> assertThat(rate.text()).isEqualTo("auto"));
-        Recipe recipe = RunConfig.of(auto).recipe();
-        assertThat(recipe.stage1().autoRate()).isTrue();
-        assertThat(recipe.stage2().autoRate()).isTrue();
-        assertThat(recipe.stage1().rate())
-                .isEqualTo(RunConfig.of(plain).recipe().stage1().rate());
-        assertThat(recipe.stage2().rate())
-                .isEqualTo(RunConfig.of(plain).recipe().stage2().rate());
-    }
-
-    @ParameterizedTest
-    @CsvSource({"fidelity=paper, 0.1, 0.001", "fidelity=authors, 1e-5, 1e-5", "network.pooling=netvlad, 0.1, 0.001"})
-    void autoFallsBackToTheDefaultRate(String pair, double first, double second) {
-        Recipe recipe = RunConfig.of(Choices.complete(
-                        requested(pair, "stage1.rate=auto", "stage2.rate=auto", "network.classifier=softmax"),
-                        at(Device.Kind.CPU)))
-                .recipe();
-        assertThat(recipe.stage1().rate()).isEqualTo(first);
-        assertThat(recipe.stage2().rate()).isEqualTo(second);
-        assertThat(perLength("network.pooling=average", "stage1.rate=auto")).isTrue();
-    }
-
     private static double rate(String... pairs) {
-        return Choices.complete(requested(pairs), at(Device.Kind.CPU))
-                .get(Keys.STAGE1_RATE)
-                .orElseThrow();
+        return Choices.complete(requested(pairs), at(Device.Kind.CPU)).get(Keys.STAGE1_RATE);
     }
 
     @Test

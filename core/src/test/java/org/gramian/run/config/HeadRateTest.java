@@ -2,7 +2,6 @@ package org.gramian.run.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.OptionalDouble;
 import org.gramian.pooling.Pooling;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,15 +24,14 @@ class HeadRateTest {
     })
     void rateDependsOnNormAndTrainedCodewords(String pooling, double rate, boolean perLength) {
         Settings settings = HeadRate.choose(Settings.NONE, Pooling.parse(pooling));
-        assertThat(settings.get(Keys.STAGE1_RATE)).hasValue(rate);
+        assertThat(settings.get(Keys.STAGE1_RATE)).isEqualTo(rate);
         assertThat(settings.get(Keys.PER_LENGTH)).isEqualTo(perLength);
     }
 
     @Test
     void givenRateIsNotDividedByTheNorm() {
-        Settings settings = HeadRate.choose(
-                Settings.NONE.with(Keys.STAGE1_RATE, OptionalDouble.of(0.01)), Pooling.parse("average"));
-        assertThat(settings.get(Keys.STAGE1_RATE)).hasValue(0.01);
+        Settings settings = HeadRate.choose(Settings.NONE.with(Keys.STAGE1_RATE, 0.01), Pooling.parse("average"));
+        assertThat(settings.get(Keys.STAGE1_RATE)).isEqualTo(0.01);
         assertThat(settings.get(Keys.PER_LENGTH)).isFalse();
     }
 }

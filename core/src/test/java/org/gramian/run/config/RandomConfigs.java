@@ -48,7 +48,7 @@ final class RandomConfigs {
             case "network.pooling" ->
                 pick("paper", "bcnn", "average", "isqrt", "rbf:sigma=2.5,jitter=0/triu/root:eps=0/l2");
             case "network.classifier" -> "softmax"; // the others allow no epochs
-            case "stage1.rate", "stage2.rate" -> pick("auto", number());
+            case "stage1.rate", "stage2.rate" -> number();
             case "stage1.refit" -> pick("none", "svm", "logistic:C=10");
             case "stiefel.constant-rate" -> pick("none", number());
             case "network.layer" -> "conv5_3";

@@ -9,14 +9,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
-import org.gramian.image.dataset.Sample;
-import org.gramian.run.FoldPlan;
-import org.gramian.run.RunEvent;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.StageStarted;
-import org.gramian.train.loop.TrainEvent.Stepped;
-import org.gramian.train.loop.TrainingData.Parts;
-import org.gramian.train.recipe.ValidationScore;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.StageStarted;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,23 +28,20 @@ class EpochTimesTest {
     }
 
     private static void fold(EpochTimes times, int number) {
-        Sample image = new Sample("a.png", 0, Path.of("a.png"));
-        FoldPlan plan = new FoldPlan("", "fold", new Parts(List.of(image), List.of(), List.of(image)));
-        times.accept(new RunEvent.FoldStarted(number, 2, plan));
+        times.accept(new TrainEvent.FoldStarted(number, 2, "fold", 1, 0, 1));
     }
 
     private static void stage(EpochTimes times, int stage) {
-        times.accept(new RunEvent.Training(new StageStarted(stage, 9, 4, 32)));
+        times.accept(new StageStarted(stage, 9, 4, 32));
     }
 
     /** An epoch whose first steps are missing. */
     private void epoch(EpochTimes times, int stage, int epoch, int firstStep, int took) {
         for (int step = firstStep; step <= 4; step++) {
-            times.accept(new RunEvent.Training(new Stepped(stage, epoch, step, 8 * step, 1, 0.5)));
+            times.accept(new Stepped(stage, epoch, step, 8 * step, 1, 0.5));
         }
         seconds.addAndGet(took);
-        times.accept(new RunEvent.Training(
-                new EpochDone(stage, epoch, 1, 1, 0.5, new ValidationScore(0.5, 1), true, OptionalDouble.empty())));
+        times.accept(new EpochDone(stage, epoch, 1, 1, 0.5, 0.5, 1, true, OptionalDouble.empty()));
     }
 
     @Test

@@ -25,16 +25,16 @@ import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
-import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
 import org.gramian.run.UnfitDataException;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
-import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,7 +62,7 @@ class TableRunTest {
     private Path root = Path.of("");
 
     private List<TableData> data = List.of();
-    private final List<RunEvent> events = new ArrayList<>();
+    private final List<TrainEvent> events = new ArrayList<>();
 
     @BeforeEach
     void paint() throws IOException {
@@ -92,8 +92,12 @@ class TableRunTest {
         return run;
     }
 
-    private static TrainingContext<RunEvent> context(Consumer<RunEvent> listener, Cancellation breaks) {
-        return new TrainingContext<>(Device.CPU, 2, listener, breaks, Checkpointing.every(Duration.ofDays(1)));
+    private static TrainingContext context(Consumer<TrainEvent> listener, Cancellation breaks) {
+        return TrainingContext.of(Device.CPU)
+                .withThreads(2)
+                .withListener(listener)
+                .withCancellation(breaks)
+                .withCheckpointing(Checkpointing.every(Duration.ofDays(1)));
     }
 
     private static List<Class<? extends RowOutcome>> outcomes(TableRun run) {
@@ -105,7 +109,7 @@ class TableRunTest {
     private boolean steppedWhile(TablePlan plan) throws IOException, InterruptedException {
         events.clear();
         trained(plan);
-        return events.stream().anyMatch(event -> event instanceof RunEvent.Training(Stepped _));
+        return events.stream().anyMatch(event -> event instanceof Stepped _);
     }
 
     @Test
@@ -188,7 +192,7 @@ class TableRunTest {
         Optional<Cancellation.Reason> early = broken.train(
                 context(
                         event -> {
-                            if (event instanceof RunEvent.Training(Stepped _) && ++steps[0] == 3) {
+                            if (event instanceof Stepped _ && ++steps[0] == 3) {
                                 breaks.cancel();
                             }
                         },

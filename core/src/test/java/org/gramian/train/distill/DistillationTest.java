@@ -119,8 +119,10 @@ class DistillationTest {
             Backbone student,
             Teacher teacher)
             throws IOException {
-        TrainingContext<DistillEvent> context =
-                new TrainingContext<>(device, 2, listener, cancellation, Checkpointing.every(Duration.ofMinutes(5)));
+        TrainingContext context = TrainingContext.of(device)
+                .withThreads(2)
+                .withCancellation(cancellation)
+                .withCheckpointing(Checkpointing.every(Duration.ofMinutes(5)));
         return new Distillation(
                         student,
                         Optional.empty(),
@@ -129,7 +131,8 @@ class DistillationTest {
                         probe,
                         options,
                         folder.resolve(out),
-                        context)
+                        context,
+                        listener)
                 .run();
     }
 

@@ -18,7 +18,7 @@ import org.gramian.testing.Gpu;
 import org.gramian.train.loop.BatchMixing.Draw;
 import org.gramian.train.loop.BatchMixing.Mixed;
 import org.gramian.train.loop.LoadedExamples.LoadedPass;
-import org.gramian.train.loop.TrainingProgress.EpochSums;
+import org.gramian.train.loop.StageProgress.EpochSums;
 import org.gramian.train.recipe.Recipe.Augmenting;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
@@ -29,7 +29,7 @@ class BatchMixingTest {
     private static final int SIZE = 6;
     private static final int DRAWS = 20_000;
     private static final int[] LABELS = {2, 0, 1};
-    private static final TrainingProgress START = TrainingProgress.startOf(2, ValidationScore.NONE, 1);
+    private static final StageProgress START = StageProgress.startOf(2, ValidationScore.NONE, 1);
 
     private static BatchMixing mixing(double mixup, double cutmix) {
         return new BatchMixing(new Augmenting(Augmentation.NONE, 16, mixup, cutmix), 7);
@@ -100,7 +100,7 @@ class BatchMixingTest {
         BatchMixing mixing = mixing(mixup, cutmix);
         for (int step = 0; step < 50; step++) {
             try (Scope _ = Scope.open()) {
-                TrainingProgress position = START.stepped(EpochSums.NONE, step);
+                StageProgress position = START.stepped(new Steps.StepResult(step, EpochSums.NONE));
                 Draw draw = mixing.draw(position, step, 0, SIZE);
                 Mixed mixed = mixing.apply(new Mixed(new Examples.Minibatch(images(), LABELS), targets()), position, 0);
                 float[] plain = images().toFloats();
@@ -162,7 +162,7 @@ class BatchMixingTest {
         try (Scope _ = Scope.open();
                 BatchMixing.OnDevice onDevice = mixing.on(gpu, new Sized(SIZE, gpu))) {
             for (int step = 0; step < 20; step++) {
-                TrainingProgress position = START.stepped(EpochSums.NONE, step);
+                StageProgress position = START.stepped(new Steps.StepResult(step, EpochSums.NONE));
                 Mixed expected =
                         mixing.apply(new Mixed(new Examples.Minibatch(images(), LABELS), targets()), position, 0);
                 onDevice.set(position, step);

@@ -16,9 +16,10 @@ import org.assertj.core.data.Offset;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
-import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
@@ -144,8 +145,8 @@ class DeterminismTest {
         // In stage 1: stage 2 begins with the best parameters.
         assertThat(ofFirst(misjudged).map(EpochDone::loss).toList())
                 .isEqualTo(ofFirst(epochs).map(EpochDone::loss).toList());
-        assertThat(ofFirst(misjudged).map(EpochDone::validation).toList())
-                .isNotEqualTo(ofFirst(epochs).map(EpochDone::validation).toList());
+        assertThat(ofFirst(misjudged).map(EpochDone::validationLoss).toList())
+                .isNotEqualTo(ofFirst(epochs).map(EpochDone::validationLoss).toList());
     }
 
     private static Stream<EpochDone> ofFirst(List<EpochDone> epochs) {

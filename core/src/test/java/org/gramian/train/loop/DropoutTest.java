@@ -26,12 +26,12 @@ class DropoutTest {
     @Test
     void drawsOfABatchAreThoseOfItsExamples() {
         Dropout dropout = Dropout.of(0, 9, 1, 3);
-        double[] both = dropout.of(new int[] {5, 2}).draws(4);
-        double[] one = dropout.of(new int[] {2}).draws(4);
+        double[] both = dropout.of(new int[] {5, 2}).randomInputs(4);
+        double[] one = dropout.of(new int[] {2}).randomInputs(4);
         assertThat(Arrays.copyOfRange(both, 4, 8)).isEqualTo(one);
         assertThat(both).doesNotHaveDuplicates();
         assertThat(Arrays.stream(both)).allMatch(draw -> draw >= 0 && draw < 1);
-        assertThat(Dropout.of(0, 9, 1, 4).of(new int[] {2}).draws(4)).isNotEqualTo(one);
+        assertThat(Dropout.of(0, 9, 1, 4).of(new int[] {2}).randomInputs(4)).isNotEqualTo(one);
     }
 
     private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;

@@ -45,7 +45,7 @@ class FittedTrainingTest {
                         FIVE.training(1),
                         FIVE.testing(),
                         new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)));
-                TrainingContext<TrainEvent> context = TrainingContext.of(Device.CPU);
+                TrainingContext context = TrainingContext.of(Device.CPU);
                 new TwoStageTraining(model, Recipes.first(0, 1), material, context).run((_, _) -> {});
                 assertThat(cache.size()).isEqualTo(parts.training().size());
             }

@@ -15,10 +15,10 @@ import org.gramian.tensor.library.GpuMath;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.recipe.Recipe;
-import org.gramian.train.recipe.StageRecipe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -88,24 +88,6 @@ class GpuTrainingTest {
         Outcome first = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu));
         Outcome again = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu));
         assertThat(again.model()).isEqualTo(first.model());
-    }
-
-    /** The range test takes eager steps, the training after it CUDA graphs: from the same parameters. */
-    @Test
-    void rangeTestDoesNotChangeTheTraining() throws IOException {
-        Device gpu = Gpu.required();
-        StageRecipe first = Recipes.stage(5, 0.5, "constant", 0);
-        StageRecipe second = Recipes.stage(5, 0.05, "constant", 0);
-        Recipe auto = Recipes.of(first.withAutoRate(), second.withAutoRate());
-        Outcome found = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu, auto));
-        List<Double> rates = found.events(TrainEvent.RateFound.class).stream()
-                .map(event -> event.result().rate())
-                .toList();
-        assertThat(rates).hasSize(2);
-        Recipe given = Recipes.of(
-                Recipes.stage(5, rates.get(0), "constant", 0), Recipes.stage(5, rates.get(1), "constant", 0));
-        Outcome byHand = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu, given));
-        assertThat(found.model()).isEqualTo(byHand.model());
     }
 
     private Outcome run(Device device) {

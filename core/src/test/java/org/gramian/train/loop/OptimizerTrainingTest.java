@@ -28,10 +28,9 @@ import org.gramian.testing.PaintedImages;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.StiefelOptions;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.Stepped;
 import org.gramian.train.loop.SmallTraining.Outcome;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.loop.TrainEvent.Stepped;
-import org.gramian.train.loop.TrainableModel.HeadRates;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.OptimizerRecipe;
@@ -151,8 +150,7 @@ class OptimizerTrainingTest {
                 .with("bilinear/triu/root/l2")
                 .run((model, material, context) -> {
                     List<float[]> rows = new ArrayList<>();
-                    new ImageDescriptors(model, recipe, material, context)
-                            .run(parts.training(), (_, crops) -> rows.add(crops[0]));
+                    material.describe(model, false, parts.training(), context, (_, crops) -> rows.add(crops[0]));
                     found.add(new Fixed(
                             model.headParameters()
                                     .get("classifier.weight")
@@ -217,10 +215,10 @@ class OptimizerTrainingTest {
         ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
         Head head = new Head(Pooling.parse("average"), 3, false);
         try (Model model = Model.begin(backbone, parameters, head, random, Device.CPU)) {
-            TrainableModel trainee = new TrainableModel(model, 2, 0.5, 0.1, Recipe.Precision.F32);
+            TrainableModel trainee = new TrainableModel(model, 2, 0.5, 0.1, 1, Recipe.Precision.F32);
             Map<String, Double> rates = new HashMap<>();
             List<Parameter> moved = new ArrayList<>();
-            for (ParameterGroup group : trainee.optimizedGroups(new HeadRates(1, 1))) {
+            for (ParameterGroup group : trainee.groups(1)) {
                 assertThat(group.decay()).isEqualTo(1);
                 group.parameters().all().forEach(parameter -> {
                     rates.put(parameter.name(), group.rate());
@@ -243,7 +241,7 @@ class OptimizerTrainingTest {
                             within(1e-12)));
             assertThat(backbone.parameterNames()).hasSize(3); // conv1, fire2, fire3
             assertThat(rates.values()).contains(0.5, 1.0);
-            assertThat(new TrainableModel(model, 2, 0.5, Recipe.Precision.F32).optimizedGroups(new HeadRates(1, 1)))
+            assertThat(new TrainableModel(model, 2, 0.5, 1, 1, Recipe.Precision.F32).groups(1))
                     .hasSize(3);
         }
     }

@@ -11,11 +11,12 @@ import java.util.List;
 import java.util.Optional;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.loop.Cancellation.Stopwatch;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
-import org.gramian.train.loop.TrainEvent.Collecting;
-import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe.Batching;
 import org.junit.jupiter.api.BeforeEach;
@@ -85,7 +86,7 @@ class OutOfTimeTest {
         // images
         // are.
         for (int minutes : List.of(0, 1, images, images + 1, 2 * images, 2 * images + 1)) {
-            assertThatThrownBy(() -> until(minutes, Collecting.class, checkpointing))
+            assertThatThrownBy(() -> until(minutes, Task.class, checkpointing))
                     .as("%d minutes", minutes)
                     .isInstanceOfSatisfying(
                             InterruptedTrainingException.class,

@@ -16,11 +16,6 @@ final class Recipes {
         return new StageRecipe(epochs, rate, 0.5, Schedule.parse(schedule), warmup);
     }
 
-    /** A stage that goes on past its epochs while the loss still falls. */
-    static StageRecipe extending(int epochs, double rate, String schedule) {
-        return new StageRecipe(epochs, rate, false, 0.5, Schedule.parse(schedule), 0, 1, false, true);
-    }
-
     /** A stage whose rate is that of descriptors of length 1. */
     static StageRecipe perLength(int epochs, double rate) {
         return new StageRecipe(epochs, rate, 0.5, Schedule.parse("constant"), 0, true);

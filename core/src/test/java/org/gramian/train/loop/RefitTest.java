@@ -19,18 +19,19 @@ import org.gramian.linear.LinearModel;
 import org.gramian.linear.LinearSolver;
 import org.gramian.linear.SolverListener;
 import org.gramian.linear.Svm;
+import org.gramian.model.Model;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent.RefitSkipped;
+import org.gramian.train.event.TrainEvent.Refitted;
+import org.gramian.train.event.TrainEvent.Stepped;
+import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.SmallTraining.Outcome;
-import org.gramian.train.loop.TrainEvent.RefitSkipped;
-import org.gramian.train.loop.TrainEvent.Refitted;
-import org.gramian.train.loop.TrainEvent.Solving;
-import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.loop.TrainingStage.Validator;
 import org.gramian.train.recipe.Recipe;
@@ -79,10 +80,9 @@ class RefitTest {
     private Accuracies accuracies(SmallTraining training) throws IOException {
         List<Accuracies> found = new ArrayList<>();
         training.run((model, material, context) -> {
-            ImageDescriptors descriptors = new ImageDescriptors(model, training.recipe(), material, context);
             try (Scope _ = Scope.open()) {
-                Tensor learned = rows(descriptors, parts.training());
-                Tensor tested = rows(descriptors, parts.test());
+                Tensor learned = rows(model, material, context, parts.training());
+                Tensor tested = rows(model, material, context, parts.test());
                 int[] labels = labels(parts.training());
                 int[] groups = new int[labels.length];
                 Arrays.setAll(groups, i -> i);
@@ -103,9 +103,10 @@ class RefitTest {
         return samples.stream().mapToInt(Sample::label).toArray();
     }
 
-    private static Tensor rows(ImageDescriptors descriptors, List<Sample> samples) throws IOException {
+    private static Tensor rows(Model model, TrainingData material, TrainingContext context, List<Sample> samples)
+            throws IOException {
         List<float[]> all = new ArrayList<>();
-        descriptors.run(samples, (_, crops) -> all.add(crops[0]));
+        material.describe(model, false, samples, context, (_, crops) -> all.add(crops[0]));
         int size = all.getFirst().length;
         double[] flat = new double[all.size() * size];
         for (int i = 0; i < flat.length; i++) {
@@ -166,9 +167,9 @@ class RefitTest {
     void refitIsKeptWithoutMoreValidationErrors() throws IOException {
         Refitted refit = training("svm", 2, 0.01).run().events(Refitted.class).getFirst();
         assertThat(refit.kept()).isTrue();
-        assertThat(refit.solved().orElseThrow().error())
-                .isLessThanOrEqualTo(refit.trained().orElseThrow().error());
-        assertThat(refit.text()).contains("validation", "svm, C ");
+        assertThat(refit.solvedAccuracy().orElseThrow())
+                .isGreaterThanOrEqualTo(refit.trainedAccuracy().orElseThrow());
+        assertThat(refit.solution().text()).contains("svm, C ");
     }
 
     /** On wrong validation labels what predicts one class throughout is better than what is right. */
@@ -183,8 +184,8 @@ class RefitTest {
         assertThat(trained.events(Refitted.class)).isEmpty();
         Outcome refit = training("svm", 2, 0.01).with(mislabelled).run();
         Refitted found = refit.events(Refitted.class).getFirst();
-        assertThat(found.solved().orElseThrow().error())
-                .isGreaterThan(found.trained().orElseThrow().error());
+        assertThat(found.solvedAccuracy().orElseThrow())
+                .isLessThan(found.trainedAccuracy().orElseThrow());
         assertThat(found.kept()).isFalse();
         assertThat(refit.model()).isEqualTo(trained.model());
     }
@@ -195,7 +196,7 @@ class RefitTest {
         Refitted refit =
                 training("svm", 2, 0.01).with(all).run().events(Refitted.class).getFirst();
         assertThat(refit.kept()).isTrue();
-        assertThat(refit.text()).contains("cross-validation accuracy");
+        assertThat(refit.solution().values()).containsKey("cv_accuracy");
         Parts single =
                 new Parts(parts.training().subList(0, 1 + 2 * parts.training().size() / 3), List.of(), parts.test());
         assertThat(training("svm", 2, 0.01)
@@ -243,7 +244,7 @@ class RefitTest {
         Cancellation breaks = Cancellation.onRequest();
         Outcome stopped = training.run(
                 event -> {
-                    if (event instanceof Solving solving && solving.task().equals(task)) {
+                    if (event instanceof Task now && now.name().equals(task)) {
                         breaks.cancel();
                     }
                 },
@@ -260,7 +261,7 @@ class RefitTest {
         Outcome outcome = training("svm", 2, 0.1)
                 .run(
                         event -> {
-                            if (event instanceof Solving) {
+                            if (event instanceof Task task && task.name().equals("descriptors")) {
                                 now[0] = Duration.ofHours(1).toNanos();
                             }
                         },

@@ -31,6 +31,7 @@ import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensor;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
@@ -154,7 +155,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     /** Receives the model at the end of each stage and the images it was trained on. */
     @FunctionalInterface
     interface StageModel {
-        void at(Model model, TrainingData material, TrainingContext<TrainEvent> context) throws IOException;
+        void at(Model model, TrainingData material, TrainingContext context) throws IOException;
     }
 
     /** Until its end, with a look at the model after each stage. */
@@ -162,7 +163,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         try (FrozenBackbone network =
                 FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
             TrainingData material = material(new FeatureExtractor(network, 4, DType.F32), Optional.empty());
-            TrainingContext<TrainEvent> context = context(_ -> {}, Cancellation.onRequest(), Optional.empty());
+            TrainingContext context = context(_ -> {}, Cancellation.onRequest(), Optional.empty());
             try (Model model = begin(network)) {
                 new TwoStageTraining(model, recipe, material, context).run((_, _) -> look.at(model, material, context));
             }
@@ -177,20 +178,19 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
                 new FeatureExtraction(extractor, ImageLimits.DEFAULT, cache));
     }
 
-    private TrainingContext<TrainEvent> context(
+    private TrainingContext context(
             Consumer<TrainEvent> listener, Cancellation breaks, Optional<Checkpointing> checkpointing) {
-        return new TrainingContext<>(
-                means.device(),
-                means.threads(),
-                listener,
-                breaks,
-                checkpointing.orElseGet(() -> Checkpointing.every(Checkpointing.DEFAULT_INTERVAL)));
+        return TrainingContext.of(means.device())
+                .withThreads(means.threads())
+                .withListener(listener)
+                .withCancellation(breaks)
+                .withCheckpointing(checkpointing.orElseGet(() -> Checkpointing.every(Checkpointing.DEFAULT_INTERVAL)));
     }
 
-    private Outcome run(FeatureExtractor extractor, Optional<FeatureCache> cache, TrainingContext<TrainEvent> plain)
+    private Outcome run(FeatureExtractor extractor, Optional<FeatureCache> cache, TrainingContext plain)
             throws IOException {
         List<TrainEvent> events = new ArrayList<>();
-        TrainingContext<TrainEvent> context = plain.withListener(event -> {
+        TrainingContext context = plain.withListener(event -> {
             events.add(event);
             plain.listener().accept(event);
         });
@@ -199,8 +199,8 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         List<Logits> test = new ArrayList<>();
         try (Model model = begin(extractor.network())) {
             Optional<Cancellation.Reason> early = new TwoStageTraining(model, recipe, material, context)
-                    .run((stage, scores) -> {
-                        stages.put(stage, bytes(model));
+                    .run((outcome, scores) -> {
+                        stages.put(outcome.stage(), bytes(model));
                         test.clear();
                         test.addAll(scores.test().compute());
                     });

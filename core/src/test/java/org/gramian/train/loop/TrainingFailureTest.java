@@ -23,10 +23,11 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.testing.PaintedImages;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
-import org.gramian.train.loop.TrainEvent.Collecting;
-import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,21 +62,21 @@ class TrainingFailureTest {
                         breaks,
                         Optional.empty()))
                 .isInstanceOf(InterruptedTrainingException.class);
-        assertThat(reported).singleElement().isInstanceOfSatisfying(Collecting.class, first -> {
+        assertThat(reported).singleElement().isInstanceOfSatisfying(Task.class, first -> {
             assertThat(first.done()).isEqualTo(1);
-            assertThat(first.all()).isEqualTo(training.parts().training().size());
+            assertThat(first.total()).isEqualTo(training.parts().training().size());
         });
-        String task = ((Collecting) reported.getFirst()).task();
-        List<Collecting> looks = training.run().events(Collecting.class).stream()
-                .filter(event -> event.task().equals(task))
+        String task = ((Task) reported.getFirst()).name();
+        List<Task> looks = training.run().events(Task.class).stream()
+                .filter(event -> event.name().equals(task))
                 .toList();
-        List<Collecting> wanted = new ArrayList<>();
+        List<Task> wanted = new ArrayList<>();
         for (List<Sample> part : List.of(
                 training.parts().training(),
                 training.parts().validation(),
                 training.parts().test())) {
             for (int i = 1; i <= part.size(); i++) {
-                wanted.add(new Collecting(task, i, part.size()));
+                wanted.add(new Task(task, i, part.size()));
             }
         }
         assertThat(looks).isEqualTo(wanted);

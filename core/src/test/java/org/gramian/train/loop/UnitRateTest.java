@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.PaintedImages;
-import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.StageRecipe;

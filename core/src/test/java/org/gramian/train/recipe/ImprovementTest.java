@@ -18,10 +18,6 @@ class ImprovementTest {
         return Improvement.of(losses(losses)).isRelevant();
     }
 
-    private static StageRecipe stage(int epochs, String schedule, boolean extend) {
-        return new StageRecipe(epochs, 1, false, 0, Schedule.parse(schedule), 0, 1, false, extend);
-    }
-
     @Test
     void lastTwoEpochsAreComparedWithTheBestBefore() {
         Improvement found = Improvement.of(losses(3, 1, 2, 0.9, 0.95));
@@ -39,37 +35,5 @@ class ImprovementTest {
         assertThat(isRelevant(1, 1.1, 1.2)).as("a loss that rises").isFalse();
         assertThat(isRelevant()).isFalse();
         assertThat(isRelevant(1)).isFalse();
-    }
-
-    @Test
-    void improvingStageIsExtendedByQuartersUpToTwiceItsEpochs() {
-        StageRecipe stage = stage(8, "plateau", true);
-        double[] falling = new double[16];
-        for (int epochs = 0; epochs <= falling.length; epochs++) {
-            int expected = epochs < 8 ? 8 : Math.min(16, 8 + 2 * ((epochs - 8) / 2 + 1));
-            assertThat(stage.epochs(losses(Arrays.copyOf(falling, epochs))))
-                    .as("%d epochs", epochs)
-                    .isEqualTo(expected);
-            if (epochs < falling.length) {
-                falling[epochs] = Math.pow(0.9, epochs);
-            }
-        }
-        assertThat(stage(1, "constant", true).epochs(losses(1))).isEqualTo(1);
-        assertThat(stage(3, "constant", true).epochs(losses(4, 3, 2))).isEqualTo(4);
-    }
-
-    @Test
-    void stageWithoutImprovementIsNotExtended() {
-        assertThat(stage(4, "plateau", true).epochs(losses(4, 3, 3, 3))).isEqualTo(4);
-        assertThat(stage(4, "plateau", false).epochs(losses(4, 3, 2, 1))).isEqualTo(4);
-        // it improved at epoch 4 and no longer at epoch 5
-        assertThat(stage(4, "plateau", true).epochs(losses(4, 3, 2, 1, 1, 1))).isEqualTo(6);
-    }
-
-    @Test
-    void aScheduleOfFixedLengthIsNotExtended() {
-        for (String schedule : List.of("cosine", "steps:6,7")) {
-            assertThat(stage(3, schedule, true).epochs(losses(4, 3, 2))).isEqualTo(3);
-        }
     }
 }

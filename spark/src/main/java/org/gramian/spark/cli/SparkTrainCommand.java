@@ -15,7 +15,6 @@ import org.gramian.spark.train.TrainingJob;
 import org.gramian.spark.train.TrainingOutcome;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -104,7 +103,7 @@ final class SparkTrainCommand implements Callable<Integer> {
         Cancellation cancellation = Cancellation.onRequest();
         try (TrainingProgressLog progress = TrainingProgressLog.start(session, application);
                 JobCancellation _ = JobCancellation.onSignal(() -> progress.cancel(cancellation))) {
-            TrainingContext<TrainEvent> context = TrainingContext.<TrainEvent>of(Device.CPU)
+            TrainingContext context = TrainingContext.of(Device.CPU)
                     .withListener(progress::accept)
                     .withCancellation(cancellation);
             return report(SparkTrainer.create()

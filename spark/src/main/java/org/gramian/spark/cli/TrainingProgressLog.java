@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.TrainEvent;
 
 /** Prints the progress of a training on Spark, and cancels it. */
 final class TrainingProgressLog implements AutoCloseable {
@@ -33,13 +33,13 @@ final class TrainingProgressLog implements AutoCloseable {
     /** Prints an event. */
     void accept(TrainEvent event) {
         switch (event) {
-            case TrainEvent.Collecting collecting -> collect(collecting);
+            case TrainEvent.Task task -> show(task);
+            case TrainEvent.Warning warning -> print(warning.text());
             case TrainEvent.StageStarted started -> {
                 jobs.close();
                 steps = started.steps();
                 stepping = true;
             }
-            case TrainEvent.RateFound found -> print(found.text());
             case TrainEvent.Stepped stepped -> step(stepped);
             case TrainEvent.EpochDone done ->
                 print(String.format(
@@ -49,28 +49,18 @@ final class TrainingProgressLog implements AutoCloseable {
                         done.loss(),
                         100 * done.accuracy(),
                         done.best() ? ", best" : ""));
-            case TrainEvent.StageExtended extended ->
-                print("the loss is still falling: training continues to epoch " + extended.epochs());
             case TrainEvent.StageDone done -> print("trained for " + done.epochs() + " epochs: " + done.reason());
-            case TrainEvent.Solving _,
-                    TrainEvent.Solved _,
-                    TrainEvent.Refitted _,
-                    TrainEvent.RefitSkipped _,
-                    TrainEvent.PoolingCompared _ -> {} // Spark trains by steps alone
+            default -> {} // Spark trains one head by steps alone
         }
     }
 
-    private void collect(TrainEvent.Collecting collecting) {
+    private void show(TrainEvent.Task task) {
         jobs.close();
-        boolean all = collecting.done() == collecting.all();
+        boolean all = task.done() == task.total();
         String work = all
                 ? "reading features"
                 : String.format(
-                        Locale.ROOT,
-                        "%s, %,d of %,d images already done",
-                        collecting.task(),
-                        collecting.done(),
-                        collecting.all());
+                        Locale.ROOT, "%s, %,d of %,d images already done", task.name(), task.done(), task.total());
         jobs = JobProgress.of(session, application, work, all ? "" : "crops");
     }
 

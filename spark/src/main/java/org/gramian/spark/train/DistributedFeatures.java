@@ -13,9 +13,9 @@ import org.gramian.run.config.RunConfig;
 import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.ModelContent.SharedModel;
 import org.gramian.tensor.library.Libtorch;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureRecipe;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.TrainEvent;
 
 /**
  * Features of a run: training crops of the training set and test crops of the validation set.
@@ -70,15 +70,14 @@ record DistributedFeatures(
     }
 
     /** Computes missing features. */
-    void complete(SharedModel model, String device, Consumer<TrainEvent.Collecting> progress) throws IOException {
+    void complete(SharedModel model, String device, Consumer<TrainEvent.Task> progress) throws IOException {
         complete(training, model, device, progress);
         if (hasValidation()) {
             complete(validation, model, device, progress);
         }
     }
 
-    private void complete(
-            FeatureStore store, SharedModel model, String device, Consumer<TrainEvent.Collecting> progress)
+    private void complete(FeatureStore store, SharedModel model, String device, Consumer<TrainEvent.Task> progress)
             throws IOException {
         boolean forTraining = store.equals(training);
         ImageColumn column = ImageColumn.of(IMAGE, catalog.numbered().sparkSession());

@@ -1,7 +1,6 @@
 package org.gramian.spark.train;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.SparkSession;
@@ -26,7 +24,6 @@ import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
-import org.gramian.run.History;
 import org.gramian.run.InitialModel;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
@@ -34,12 +31,13 @@ import org.gramian.run.config.Settings;
 import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.ModelContent.SharedModel;
 import org.gramian.tensor.DType;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.Checkpointing;
 import org.gramian.train.loop.DistributedStage;
+import org.gramian.train.loop.History;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.recipe.Recipe;
 
@@ -124,7 +122,7 @@ final class DistributedRun {
                 features.path());
     }
 
-    private void collecting(TrainEvent.Collecting event) {
+    private void collecting(TrainEvent.Task event) {
         trainer.context().cancellation().reason().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
@@ -154,8 +152,9 @@ final class DistributedRun {
                     identity,
                     trainer.context().checkpointing().interval(),
                     folder::put);
-            TrainingContext<TrainEvent> context =
-                    trainer.context().withListener(listener(folder)).withCheckpointing(checkpointing);
+            History history = History.open(folder.fetch(RemoteRunFolder.HISTORY), folder::put);
+            TrainingContext context =
+                    trainer.context().withCheckpointing(checkpointing).withHistory(history);
             Optional<Cancellation.Reason> interruption =
                     new DistributedStage(model, config.recipe(), workers, context).run();
             if (interruption.filter(Cancellation.Reason.CANCELLED::equals).isEmpty()) {
@@ -170,23 +169,6 @@ final class DistributedRun {
             }
             return interruption;
         }
-    }
-
-    /** Returns a listener that also writes the history, so that it is never behind the checkpoint. */
-    private Consumer<TrainEvent> listener(RemoteRunFolder folder) throws IOException {
-        Path file = folder.fetch(RemoteRunFolder.HISTORY);
-        History history = History.open(file);
-        return event -> {
-            if (event instanceof TrainEvent.EpochDone done) {
-                try {
-                    history.add(done);
-                    folder.put(file);
-                } catch (IOException failed) {
-                    throw new UncheckedIOException(failed);
-                }
-            }
-            trainer.context().listener().accept(event);
-        };
     }
 
     private ModelCard card(ImageCatalog catalog, Temperature temperature, SequencedMap<String, String> provenance) {

@@ -22,7 +22,7 @@ import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.MetadataBuilder;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.event.TrainEvent;
 
 /**
  * Parquet table of features, one row per crop: {@code name STRING, label INT, number BIGINT, crop INT, feature BINARY, reason
@@ -74,7 +74,7 @@ record FeatureStore(String path, FeatureShard.Layout layout) {
             Dataset<Row> numbered,
             UnaryOperator<Dataset<Row>> withImages,
             FeatureTask task,
-            Consumer<TrainEvent.Collecting> progress)
+            Consumer<TrainEvent.Task> progress)
             throws IOException {
         SparkSession spark = numbered.sparkSession();
         long all = numbered.count();
@@ -90,7 +90,7 @@ record FeatureStore(String path, FeatureShard.Layout layout) {
         List<Long> numbers = done == all ? List.of() : bounds(missing, all - done);
         long each = Math.ceilDiv(all - done, Math.max(1, numbers.size() - 1)); // roughly
         for (int i = 0; i + 1 < numbers.size(); i++) {
-            progress.accept(new TrainEvent.Collecting("computing features", done, all));
+            progress.accept(new TrainEvent.Task("computing features", done, all));
             Dataset<Row> some = missing.where(
                     col("number").geq(numbers.get(i)).and(col("number").lt(numbers.get(i + 1))));
             remove(spark, new Path(path, UNCOMMITTED));
@@ -102,7 +102,7 @@ record FeatureStore(String path, FeatureShard.Layout layout) {
             done = Math.min(all, done + each);
         }
         requireWhole(spark, all);
-        progress.accept(new TrainEvent.Collecting("computing features", all, all));
+        progress.accept(new TrainEvent.Task("computing features", all, all));
     }
 
     private void append(Dataset<Row> rows) throws IOException {

@@ -18,10 +18,10 @@ import org.apache.spark.sql.RowFactory;
 import org.apache.spark.util.TaskCompletionListener;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
-import org.gramian.image.batch.Place;
+import org.gramian.image.batch.BatchSlot;
+import org.gramian.image.batch.LoadRequest;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
-import org.gramian.image.batch.Work;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
@@ -148,7 +148,7 @@ record FeatureTask(SharedModel model, ImageColumn input, CropText crops, DType t
                     crops,
                     extractor.network().preprocessing());
             return new BatchLoader(
-                    rendering, Work.all(samples, crops), Prefetch.of(extractor.batch(), resources.cores()));
+                    rendering, LoadRequest.all(samples, crops), Prefetch.of(extractor.batch(), resources.cores()));
         }
 
         private void compute(BatchLoader from) {
@@ -156,18 +156,18 @@ record FeatureTask(SharedModel model, ImageColumn input, CropText crops, DType t
                     Batch batch = from.next()) {
                 extractor.compute(batch.tensor(), features);
                 long bytes = extractor.bytes(crops);
-                for (int i = 0; i < batch.places().size(); i++) {
-                    add(batch.places().get(i), features.asSlice(i * bytes, bytes));
+                for (int i = 0; i < batch.slots().size(); i++) {
+                    add(batch.slots().get(i), features.asSlice(i * bytes, bytes));
                 }
             }
         }
 
-        private void add(Place place, MemorySegment feature) {
-            Row image = taken.get(place.work());
-            if (place.problem().isEmpty()) {
-                ready.add(row(image, place.crop(), feature.toArray(ValueLayout.JAVA_BYTE), null));
-            } else if (place.crop() == 0) { // one row for all crops
-                ready.add(row(image, 0, null, place.problem().get().reason()));
+        private void add(BatchSlot slot, MemorySegment feature) {
+            Row image = taken.get(slot.request());
+            if (slot.problem().isEmpty()) {
+                ready.add(row(image, slot.crop(), feature.toArray(ValueLayout.JAVA_BYTE), null));
+            } else if (slot.crop() == 0) { // one row for all crops
+                ready.add(row(image, 0, null, slot.problem().get().reason()));
             }
         }
 

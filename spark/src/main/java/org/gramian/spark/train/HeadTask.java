@@ -29,7 +29,6 @@ import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.loop.ImageScores;
 import org.gramian.train.loop.StepPart;
 import org.gramian.train.loop.Targets;
-import org.gramian.train.loop.ValidationCounts;
 import org.gramian.train.recipe.Recipe;
 
 /**
@@ -163,10 +162,10 @@ record HeadTask<T extends Serializable>(
      *
      * @param batch batch size in crops
      */
-    record ValidationWork(int batch) implements HeadWork<ValidationCounts> {
+    record ValidationWork(int batch) implements HeadWork<ImageScores.Counts> {
         @Override
-        public ValidationCounts compute(Group group) {
-            ValidationCounts counts = ValidationCounts.NONE;
+        public ImageScores.Counts compute(Group group) {
+            ImageScores.Counts counts = ImageScores.Counts.NONE;
             while (group.shards.hasNext()) {
                 FeatureShard shard = group.shards.next();
                 List<Logits> scores = group.scores(shard, batch);
@@ -178,8 +177,8 @@ record HeadTask<T extends Serializable>(
         }
 
         @Override
-        public Class<ValidationCounts> type() {
-            return ValidationCounts.class;
+        public Class<ImageScores.Counts> type() {
+            return ImageScores.Counts.class;
         }
     }
 

@@ -19,7 +19,6 @@ import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.PoolingSelection;
-import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingContext;
 
 /**
@@ -35,7 +34,7 @@ import org.gramian.train.loop.TrainingContext;
  *     interval of checkpoints
  * @param warnings receives warnings, one sentence each
  */
-public record SparkTrainer(WeightStore weights, TrainingContext<TrainEvent> context, Consumer<String> warnings) {
+public record SparkTrainer(WeightStore weights, TrainingContext context, Consumer<String> warnings) {
     /** Placeholder for the layout, which a table does not have. */
     private static final String LAYOUT = "folders";
 
@@ -45,7 +44,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext<TrainEvent> cont
     }
 
     /** Returns this trainer with another context. */
-    public SparkTrainer withContext(TrainingContext<TrainEvent> other) {
+    public SparkTrainer withContext(TrainingContext other) {
         return new SparkTrainer(weights, other, warnings);
     }
 

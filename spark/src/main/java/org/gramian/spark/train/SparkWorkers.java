@@ -15,8 +15,8 @@ import org.gramian.model.Model;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.Dropout;
+import org.gramian.train.loop.ImageScores;
 import org.gramian.train.loop.StepPart;
-import org.gramian.train.loop.ValidationCounts;
 import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
@@ -92,7 +92,7 @@ final class SparkWorkers implements DistributedStage.Workers {
                         shards.all(),
                         new HeadTask.ValidationWork(work.batch()))
                 .stream()
-                .reduce(ValidationCounts.NONE, ValidationCounts::plus)
+                .reduce(ImageScores.Counts.NONE, ImageScores.Counts::plus)
                 .score();
     }
 

@@ -14,8 +14,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.spark.testing.Await;
 import org.gramian.spark.testing.LocalSpark;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.TrainEvent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,7 +73,7 @@ class TrainingProgressLogTest {
 
     @Test
     void tasksAreCountedWhileFeaturesAreComputed() throws Exception {
-        progress.accept(new TrainEvent.Collecting("computing features", 5, 1200));
+        progress.accept(new TrainEvent.Task("computing features", 5, 1200));
 
         CompletableFuture<Long> features = job();
         Await.until("a line of progress", () -> !said.toString().isEmpty());
@@ -86,7 +86,7 @@ class TrainingProgressLogTest {
 
     @Test
     void cancelStopsFeatureJobs() throws Exception {
-        progress.accept(new TrainEvent.Collecting("computing features", 0, 12));
+        progress.accept(new TrainEvent.Task("computing features", 0, 12));
         CompletableFuture<Long> features = job();
         awaitTasks();
 

@@ -26,11 +26,11 @@ import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
 import org.gramian.tensor.Device;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingContext;
 import org.gramian.train.loop.TrainingData;
 import org.gramian.train.loop.TwoStageTraining;
@@ -74,9 +74,8 @@ final class SmallDistributedTraining {
     /** Returns a trainer with a listener and a cancellation. */
     static SparkTrainer trainer(Consumer<TrainEvent> listener, Cancellation cancellation) {
         return SparkTrainer.create()
-                .withContext(TrainingContext.<TrainEvent>of(Device.CPU)
-                        .withListener(listener)
-                        .withCancellation(cancellation));
+                .withContext(
+                        TrainingContext.of(Device.CPU).withListener(listener).withCancellation(cancellation));
     }
 
     /** Collects the loss of each step. */
@@ -141,8 +140,8 @@ final class SmallDistributedTraining {
                     config.data().crops().training(config.recipe().seed()),
                     config.data().crops().testing(),
                     new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty()));
-            TrainingContext<TrainEvent> context =
-                    TrainingContext.<TrainEvent>of(Device.CPU).withThreads(2).withListener(losses::accept);
+            TrainingContext context =
+                    TrainingContext.of(Device.CPU).withThreads(2).withListener(losses::accept);
             new TwoStageTraining(model, config.recipe(), material, context).run((_, _) -> {});
         }
         return losses.all();

@@ -23,8 +23,8 @@ import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
+import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Cancellation;
-import org.gramian.train.loop.TrainEvent;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,8 +77,8 @@ class SparkTrainerTest {
                 .containsExactly(SmallDistributedTraining.onOneMachine(whole, VALIDATION_EVERY, config), within(1e-4));
         assertThat(epochs)
                 .hasSize(3)
-                .allSatisfy(epoch ->
-                        assertThat(epoch.validation().loss()).isFinite().isNotEqualTo(epoch.loss()));
+                .allSatisfy(
+                        epoch -> assertThat(epoch.validationLoss()).isFinite().isNotEqualTo(epoch.loss()));
         ModelHeader header = ModelFile.header(folder.resolve("fitted").resolve("model.safetensors"));
         assertThat(header.card().classes()).isEqualTo(SmallModel.CLASSES);
         assertThat(header.card().origin())

@@ -7,10 +7,9 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.gallery.Gallery;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelHeader;
-import org.gramian.run.StageResult;
-import org.gramian.train.loop.LearningRateFinder;
+import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.loop.PoolingSelection;
-import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.StageResult;
 
 /**
  * Files of one fold.
@@ -23,7 +22,6 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  * @param model model file
  * @param matrices inspection of the matrices of the pooling
  * @param poolings compared on the training images, the selected one first; empty if the pooling was given
- * @param rateTests learning-rate range tests, one per stage; empty if the rates were given
  */
 public record FoldData(
         Evaluation evaluation,
@@ -33,8 +31,7 @@ public record FoldData(
         Optional<Gallery> gallery,
         Optional<ModelData> model,
         Optional<SpdInspection> matrices,
-        List<PoolingSelection.Entry> poolings,
-        List<LearningRateFinder.Result> rateTests) {
+        List<PoolingSelection.Entry> poolings) {
     /**
      * Model file without its parameters.
      *
@@ -48,7 +45,6 @@ public record FoldData(
         epochs = List.copyOf(epochs);
         stages = List.copyOf(stages);
         poolings = List.copyOf(poolings);
-        rateTests = List.copyOf(rateTests);
     }
 
     /** Returns a fold with an evaluation only. */
@@ -61,7 +57,6 @@ public record FoldData(
                 Optional.empty(),
                 model,
                 Optional.empty(),
-                List.of(),
                 List.of());
     }
 

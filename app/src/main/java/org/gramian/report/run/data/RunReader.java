@@ -18,11 +18,10 @@ import org.gramian.model.ModelFile;
 import org.gramian.report.run.data.FoldData.ModelData;
 import org.gramian.report.run.data.RunData.Missing;
 import org.gramian.report.run.data.RunData.Missing.Part;
-import org.gramian.run.History;
-import org.gramian.run.StageResult;
-import org.gramian.train.loop.LearningRateFinder;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.loop.History;
 import org.gramian.train.loop.PoolingSelection;
-import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.StageResult;
 
 /** Reads a run folder or an evaluation file; missing or damaged files become {@link Missing} parts. */
 public final class RunReader {
@@ -115,20 +114,12 @@ public final class RunReader {
                 gallery(folder),
                 model(folder),
                 part(Part.SPD, folder.resolve(SpdInspection.FILE), SpdInspection::read),
-                poolings(folder),
-                rateTests(folder));
+                poolings(folder));
     }
 
     private static List<PoolingSelection.Entry> poolings(Path folder) throws IOException {
         Path file = folder.resolve(PoolingSelection.FILE);
         return Files.exists(file) ? PoolingSelection.Result.read(file).entries() : List.of();
-    }
-
-    private List<LearningRateFinder.Result> rateTests(Path folder) {
-        Path file = folder.resolve(LearningRateFinder.FILE);
-        return Files.exists(file)
-                ? part(Part.CURVES, file, LearningRateFinder.Result::read).orElse(List.of())
-                : List.of();
     }
 
     private List<EpochDone> epochs(Path folder) {

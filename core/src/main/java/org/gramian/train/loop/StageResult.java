@@ -1,4 +1,4 @@
-package org.gramian.run;
+package org.gramian.train.loop;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
  *
  * @param stage 1 or 2
  * @param planned epochs of the recipe
- * @param epochs completed: more than planned if it was extended, fewer after early stopping
+ * @param epochs completed: fewer than planned after early stopping
  * @param kept epoch of the best parameters, from 1; 0 for the initial ones
  * @param validated whether the loss of epochs is that of the validation set, not of the training set
  * @param improving fall of that loss in the last epochs, if it still fell at the end of the stage
@@ -78,7 +78,7 @@ public record StageResult(
     }
 
     /** Adds this result to a fold's folder, in place of an earlier one of this stage and of later stages. */
-    void write(Path folder) throws IOException {
+    public void write(Path folder) throws IOException {
         Stream<StageResult> before = read(folder).stream().filter(former -> former.stage < stage);
         Content content = new Content(Stream.concat(before, Stream.of(this)).toList());
         AtomicFile.put(folder.resolve(FILE), partial -> Files.write(partial, MAPPER.writeValueAsBytes(content)));

@@ -2,8 +2,9 @@ package org.gramian.train.loop;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
-import java.util.OptionalDouble;
 import java.util.stream.Stream;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.loop.Steps.StepResult;
 import org.gramian.train.recipe.ValidationScore;
 
 /**
@@ -17,9 +18,8 @@ import org.gramian.train.recipe.ValidationScore;
  * @param initial validation score of the model that the stage began with
  * @param kept epoch of the best parameters so far, from 0; -1 for the initial parameters
  * @param scale factor on the learning rate of the classifier, computed at the start of the stage
- * @param found learning rate from a {@link LearningRateFinder}; empty before its test, and where the recipe has one
  */
-record TrainingProgress(
+public record StageProgress(
         int stage,
         int epoch,
         int step,
@@ -27,9 +27,8 @@ record TrainingProgress(
         List<EpochRecord> past,
         ValidationScore initial,
         int kept,
-        double scale,
-        OptionalDouble found) {
-    TrainingProgress {
+        double scale) {
+    public StageProgress {
         past = List.copyOf(past);
         if (stage < 1 || stage > 2 || step < 0 || epoch != past.size() || kept < -1 || kept >= epoch) {
             throw new IllegalArgumentException("stage " + stage + ", epoch " + epoch + ", step " + step + " after "
@@ -45,33 +44,33 @@ record TrainingProgress(
      * @param accuracy on the training crops
      * @param validation score of the model after it
      */
-    record EpochRecord(
+    public record EpochRecord(
             @JsonProperty("rate") double learningRate,
             double loss,
             double accuracy,
             @JsonProperty("judgement") ValidationScore validation) {}
 
     /** Returns the start of a stage. */
-    static TrainingProgress startOf(int stage, ValidationScore initial, double scale) {
-        return new TrainingProgress(stage, 0, 0, EpochSums.NONE, List.of(), initial, -1, scale, OptionalDouble.empty());
+    public static StageProgress startOf(int stage, ValidationScore initial, double scale) {
+        return new StageProgress(stage, 0, 0, EpochSums.NONE, List.of(), initial, -1, scale);
     }
 
     /** Returns the progress after more steps of the epoch. */
-    TrainingProgress stepped(EpochSums after, int steps) {
-        return new TrainingProgress(stage, epoch, step + steps, after, past, initial, kept, scale, found);
+    StageProgress stepped(StepResult result) {
+        return new StageProgress(stage, epoch, step + result.steps(), result.sums(), past, initial, kept, scale);
     }
 
-    /** Returns the same progress with the learning rate that the range test found. */
-    TrainingProgress withLearningRate(double rate) {
-        return new TrainingProgress(stage, epoch, step, sums, past, initial, kept, scale, OptionalDouble.of(rate));
-    }
-
-    /** Returns the progress after the last step of an epoch. */
-    TrainingProgress epochDone(EpochRecord record, boolean best) {
+    /** Returns the progress after the validation of an epoch. */
+    StageProgress epochDone(EpochDone done) {
+        EpochRecord record = new EpochRecord(
+                done.learningRate(),
+                done.loss(),
+                done.accuracy(),
+                new ValidationScore(done.validationError(), done.validationLoss()));
         List<EpochRecord> longer =
                 Stream.concat(past.stream(), Stream.of(record)).toList();
-        return new TrainingProgress(
-                stage, epoch + 1, 0, EpochSums.NONE, longer, initial, best ? epoch : kept, scale, found);
+        return new StageProgress(
+                stage, epoch + 1, 0, EpochSums.NONE, longer, initial, done.best() ? epoch : kept, scale);
     }
 
     /** Returns the validation score of the best parameters so far. */
@@ -91,13 +90,9 @@ record TrainingProgress(
      * @param correct crops that were classified correctly
      * @param seen crops
      */
-    record EpochSums(double loss, @JsonProperty("right") int correct, int seen) {
+    public record EpochSums(
+            double loss, @JsonProperty("right") int correct, int seen) {
         static final EpochSums NONE = new EpochSums(0, 0, 0);
-
-        /** Returns the sums after a batch with a mean loss. */
-        EpochSums plus(double meanLoss, int batchCorrect, int crops) {
-            return plusSum(meanLoss * crops, batchCorrect, crops);
-        }
 
         /** Returns the sums after crops with a summed loss. */
         EpochSums plusSum(double losses, int batchCorrect, int crops) {

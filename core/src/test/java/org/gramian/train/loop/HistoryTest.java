@@ -1,4 +1,4 @@
-package org.gramian.run;
+package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,8 +12,7 @@ import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.recipe.ValidationScore;
+import org.gramian.train.event.TrainEvent.EpochDone;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,7 +31,8 @@ class HistoryTest {
                 random.nextDouble() * Math.pow(10, random.nextInt(-9, 1)),
                 random.nextDouble(100),
                 random.nextDouble(),
-                new ValidationScore(random.nextInt(7) / 7.0, random.nextDouble(5)),
+                random.nextInt(7) / 7.0,
+                random.nextDouble(5),
                 random.nextBoolean(),
                 random.nextBoolean() ? OptionalDouble.of(random.nextDouble() * 1e-6) : OptionalDouble.empty());
     }

@@ -1,4 +1,4 @@
-package org.gramian.run;
+package org.gramian.train.loop;
 
 import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.NamedCsvRecord;
@@ -11,24 +11,40 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 import org.gramian.basis.AtomicTextFile;
-import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.recipe.ValidationScore;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.jspecify.annotations.Nullable;
 
 /** History of a training as a CSV file with one line per epoch, rewritten atomically after each. */
 public final class History {
     private static final List<String> HEADER = List.of(
             "stage", "epoch", "rate", "loss", "accuracy", "judged_error", "judged_loss", "best", "orthogonality");
 
-    private final Path file;
+    private final @Nullable Path file;
+    private final Checkpointing.Copy copy;
     private final List<EpochDone> epochs;
 
-    private History(Path file, List<EpochDone> epochs) {
+    private History(@Nullable Path file, Checkpointing.Copy copy, List<EpochDone> epochs) {
         this.file = file;
+        this.copy = copy;
         this.epochs = epochs;
+    }
+
+    /** Returns a history without a file. */
+    static History inMemory() {
+        return new History(null, _ -> {}, new ArrayList<>());
     }
 
     /** Reads the history of a file; empty if there is none. */
     public static History open(Path file) throws IOException {
+        return open(file, _ -> {});
+    }
+
+    /**
+     * Reads the history of a file; empty if there is none.
+     *
+     * @param copy called after each write
+     */
+    public static History open(Path file, Checkpointing.Copy copy) throws IOException {
         List<EpochDone> epochs = new ArrayList<>();
         if (Files.exists(file)) {
             try (CsvReader<NamedCsvRecord> rows = CsvReader.builder().ofNamedCsvRecord(file)) {
@@ -39,7 +55,7 @@ public final class History {
                         damaged);
             }
         }
-        return new History(file, epochs);
+        return new History(file, copy, epochs);
     }
 
     private static EpochDone epoch(NamedCsvRecord row) {
@@ -49,7 +65,8 @@ public final class History {
                 number(row, "rate"),
                 number(row, "loss"),
                 number(row, "accuracy"),
-                new ValidationScore(number(row, "judged_error"), number(row, "judged_loss")),
+                number(row, "judged_error"),
+                number(row, "judged_loss"),
                 Boolean.parseBoolean(row.getField("best")),
                 orthogonality(row));
     }
@@ -73,12 +90,16 @@ public final class History {
         epochs.removeIf(former ->
                 former.stage() > done.stage() || (former.stage() == done.stage() && former.epoch() >= done.epoch()));
         epochs.add(done);
+        if (file == null) {
+            return;
+        }
         AtomicTextFile.write(file, text -> {
             CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
             csv.writeRecord(HEADER);
             epochs.forEach(epoch -> csv.writeRecord(row(epoch)));
             csv.flush();
         });
+        copy.written(file);
     }
 
     private static List<String> row(EpochDone epoch) {
@@ -88,8 +109,8 @@ public final class History {
                 Double.toString(epoch.learningRate()),
                 Double.toString(epoch.loss()),
                 Double.toString(epoch.accuracy()),
-                Double.toString(epoch.validation().error()),
-                Double.toString(epoch.validation().loss()),
+                Double.toString(epoch.validationError()),
+                Double.toString(epoch.validationLoss()),
                 Boolean.toString(epoch.best()),
                 epoch.orthogonality().isPresent()
                         ? Double.toString(epoch.orthogonality().getAsDouble())

@@ -10,8 +10,8 @@ import org.gramian.image.dataset.Sample;
  *
  * @param crops indexes of its crops, in order; at least one
  */
-public record Work(Sample sample, List<Integer> crops) {
-    public Work {
+public record LoadRequest(Sample sample, List<Integer> crops) {
+    public LoadRequest {
         crops = List.copyOf(crops);
         if (crops.isEmpty()) {
             throw new IllegalArgumentException(sample.name() + ": expected at least one crop");
@@ -19,8 +19,8 @@ public record Work(Sample sample, List<Integer> crops) {
     }
 
     /** Returns all crops of all images, in order. */
-    public static List<Work> all(List<Sample> samples, Crops crops) {
+    public static List<LoadRequest> all(List<Sample> samples, Crops crops) {
         List<Integer> every = IntStream.range(0, crops.count()).boxed().toList();
-        return samples.stream().map(sample -> new Work(sample, every)).toList();
+        return samples.stream().map(sample -> new LoadRequest(sample, every)).toList();
     }
 }

@@ -1,4 +1,4 @@
-package org.gramian.run;
+package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

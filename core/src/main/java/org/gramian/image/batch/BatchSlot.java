@@ -6,8 +6,8 @@ import org.gramian.image.ReadResult.Unreadable;
 /**
  * A crop in a batch.
  *
- * @param work index into the list of work
+ * @param request index into the list of requests
  * @param crop index into the crops of the image
  * @param problem why the image could not be read; the crop is zero then
  */
-public record Place(int work, int crop, Optional<Unreadable> problem) {}
+public record BatchSlot(int request, int crop, Optional<Unreadable> problem) {}

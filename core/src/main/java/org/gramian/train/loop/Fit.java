@@ -1,0 +1,217 @@
+package org.gramian.train.loop;
+
+import java.io.IOException;
+import java.util.Optional;
+import org.gramian.tensor.library.Libtorch;
+import org.gramian.train.AveragedWeights;
+import org.gramian.train.event.TrainEvent;
+import org.gramian.train.event.TrainEvent.EpochDone;
+import org.gramian.train.event.TrainEvent.Solved;
+import org.gramian.train.loop.StageProgress.EpochSums;
+import org.gramian.train.loop.Steps.StepResult;
+import org.gramian.train.recipe.Improvement;
+import org.gramian.train.recipe.Schedule;
+import org.gramian.train.recipe.StageRecipe;
+import org.gramian.train.recipe.ValidationScore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The training loop of one stage.
+ *
+ * <p>A resumed loop ends with bit-identical parameters to an uninterrupted one: order, augmentation and dropout follow from the seed and
+ * the {@link StageProgress}.
+ */
+public final class Fit {
+    private final TrainingStage stage;
+    private final TrainingContext context;
+    private final StageState state;
+    private final Steps steps;
+    private StageProgress progress;
+
+    private Fit(TrainingStage stage, StageState state, Steps steps, StageProgress progress) {
+        this.stage = stage;
+        this.context = stage.context();
+        this.state = state;
+        this.steps = steps;
+        this.progress = progress;
+    }
+
+    /**
+     * End of a stage.
+     *
+     * @param stage 1 or 2
+     * @param early why it was interrupted; empty if it came to its end
+     * @param score validation score of the parameters it left
+     * @param result of its epochs; empty if they were interrupted, or the classifier was solved without any
+     * @param classifier that was solved and is kept; empty if it is a trained one
+     */
+    public record StageOutcome(
+            int stage,
+            Optional<Cancellation.Reason> early,
+            ValidationScore score,
+            Optional<StageResult> result,
+            Optional<Solved> classifier) {}
+
+    /**
+     * Trains one stage. Restores the best parameters at the end, also when out of time, but not when cancelled.
+     *
+     * @param start of the stage, if there is no checkpoint
+     * @param checkpoint of the stage to resume from; null for none
+     * @throws InterruptedTrainingException if interrupted before the first step of the run
+     * @throws NonFiniteLossException if the loss or a gradient is NaN or infinite
+     */
+    public static StageOutcome run(
+            TrainingStage stage, StageProgress start, Checkpointing.@Nullable Checkpoint checkpoint)
+            throws IOException {
+        stage.context().checkpointing().start();
+        StageProgress progress = checkpoint == null ? start : checkpoint.progress();
+        try (StageState state =
+                new StageState(stage.model(), stage.recipe().optimizer().create())) {
+            if (checkpoint != null) {
+                checkpoint.restore(state);
+            }
+            if (progress.epoch() == 0 && progress.step() == 0) {
+                state.keepBest();
+            }
+            try (Steps steps =
+                    stage.steps().create(stage, state.optimizer(), stage.model().groups(progress.scale()))) {
+                return new Fit(stage, state, steps, progress).epochs();
+            }
+        }
+    }
+
+    private StageOutcome epochs() throws IOException {
+        StageRecipe recipe = stage.stageRecipe();
+        send(new TrainEvent.StageStarted(stage.number(), recipe.epochs(), stage.stepsPerEpoch(), stage.crops()));
+        while (progress.epoch() < recipe.epochs() && !isStopped()) {
+            steps.startEpoch(stage.order(progress), stage.epochNumber(progress.epoch()));
+            while (progress.step() < stage.stepsPerEpoch()) {
+                Optional<Cancellation.Reason> reason = context.cancellation().reason();
+                if (reason.isPresent()) {
+                    return interrupted(reason.get());
+                }
+                StepResult result = step();
+                progress = progress.stepped(result);
+                EpochSums sums = result.sums();
+                send(new TrainEvent.Stepped(
+                        stage.number(),
+                        progress.epoch(),
+                        progress.step(),
+                        sums.seen(),
+                        sums.meanLoss(),
+                        sums.accuracy()));
+                context.checkpointing().saveIfDue(progress, state);
+            }
+            EpochDone done;
+            try {
+                done = validate();
+            } catch (InterruptedTrainingException interrupted) {
+                return interrupted(interrupted.reason()); // a resumed run validates again
+            }
+            context.history().add(done); // before the checkpoint: a resumed run has all epochs that it does not repeat
+            send(done);
+            progress = progress.epochDone(done);
+            context.checkpointing().saveAfterEpoch(progress, state);
+        }
+        return ended();
+    }
+
+    /** Takes the next batch: forward, loss, backward and update are in {@link EagerSteps#step}; a CUDA graph replays several. */
+    private StepResult step() {
+        return Libtorch.load()
+                .with(
+                        stage.math(progress.step()),
+                        () -> steps.step(progress, step -> stage.learningRate(progress, step)));
+    }
+
+    /** Validates by the averaged weights (EMA) if the recipe has some, and keeps the parameters if they are the best. */
+    private EpochDone validate() {
+        EpochSums sums = progress.sums();
+        try (AveragedWeights _ = state.averagedWeights()) {
+            TrainingStage.Validator validator = stage.validator();
+            ValidationScore score = validator == null ? new ValidationScore(0, sums.meanLoss()) : validator.validate();
+            boolean best = isBest(score);
+            if (best) {
+                state.keepBest();
+            }
+            return new EpochDone(
+                    stage.number(),
+                    progress.epoch(),
+                    stage.learningRate(progress, stage.stepsPerEpoch() - 1) * progress.scale(),
+                    sums.meanLoss(),
+                    sums.accuracy(),
+                    score.error(),
+                    score.loss(),
+                    best,
+                    stage.model().orthogonality());
+        }
+    }
+
+    /**
+     * Returns whether the parameters after an epoch are kept as the best. Without a validation set the latest epoch is
+     * kept. Fine-tuning with cosine decay is expected to end at its best, so the latest epoch is kept there, unless its
+     * validation error exceeds that of the model at the start of the stage. Otherwise the validation loss decides.
+     */
+    private boolean isBest(ValidationScore score) {
+        if (stage.validator() == null) {
+            return true;
+        }
+        boolean decays = stage.number() == 2 && stage.stageRecipe().schedule() instanceof Schedule.Cosine;
+        return decays ? score.error() <= progress.initial().error() : score.isBetterThan(progress.best());
+    }
+
+    /** Returns whether the schedule stops the stage early (early stopping). */
+    private boolean isStopped() {
+        return stage.stageRecipe().schedule().ended(progress.validations());
+    }
+
+    private StageOutcome ended() {
+        restoreBest();
+        boolean stopped = isStopped();
+        Improvement improvement = Improvement.of(progress.validations());
+        send(new TrainEvent.StageDone(
+                stage.number(), progress.epoch(), progress.kept(), stopped ? "early stopping" : "all epochs done"));
+        StageResult result = new StageResult(
+                stage.number(),
+                stage.stageRecipe().epochs(),
+                progress.epoch(),
+                progress.kept() + 1,
+                stage.validator() != null,
+                Optional.of(improvement).filter(fall -> fall.isRelevant() && !stopped),
+                Optional.empty());
+        return new StageOutcome(
+                stage.number(), Optional.empty(), progress.best(), Optional.of(result), Optional.empty());
+    }
+
+    private StageOutcome interrupted(Cancellation.Reason reason) throws IOException {
+        context.checkpointing().save(progress, state);
+        if (progress.step() == 0 && !hasBest()) {
+            throw new InterruptedTrainingException(reason);
+        }
+        if (reason == Cancellation.Reason.OUT_OF_TIME) {
+            restoreBest();
+        }
+        return new StageOutcome(
+                stage.number(), Optional.of(reason), progress.best(), Optional.empty(), Optional.empty());
+    }
+
+    /** Restores the best parameters; during the very first epoch of a run, sets the averaged weights (EMA) instead. */
+    private void restoreBest() {
+        if (hasBest()) {
+            state.restoreBest();
+        } else {
+            try (AveragedWeights averages = state.averagedWeights()) {
+                averages.keep();
+            }
+        }
+    }
+
+    /** Returns whether the best parameters are trained ones: false during the very first epoch of a run. */
+    private boolean hasBest() {
+        return progress.epoch() > 0 || !progress.initial().equals(ValidationScore.NONE);
+    }
+
+    private void send(TrainEvent event) {
+        context.listener().accept(event);
+    }
+}

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  * top-level types that it loaded is printed too.
  */
 final class CodeMetrics {
-    private static final List<String> MODULES = List.of("core", "app", "spark", "benchmarks");
+    private static final List<String> MODULES = List.of("core", "app", "spark", "benchmarks", "research");
     private static final List<String> WORDS = List.of(
             "picture", "image", "held back", "validation", "nobody", "somebody", "those who", "whoever", "asked", "told");
     private static final Pattern TOKEN = Pattern.compile(

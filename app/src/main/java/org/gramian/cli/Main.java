@@ -34,7 +34,6 @@ import org.gramian.cli.predict.NearestCommand;
 import org.gramian.cli.predict.PredictCommand;
 import org.gramian.cli.train.CompareCommand;
 import org.gramian.cli.train.DemoCommand;
-import org.gramian.cli.train.DistillCommand;
 import org.gramian.cli.train.TrainCommand;
 import org.gramian.cli.train.TrainOptions;
 import picocli.CommandLine;
@@ -70,7 +69,6 @@ import picocli.CommandLine.Spec;
             TrainCommand.class,
             EvaluateCommand.class,
             CompareCommand.class,
-            DistillCommand.class,
             ReportCommand.class,
             PredictCommand.class,
             NearestCommand.class,
@@ -158,8 +156,7 @@ public final class Main implements Runnable {
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::report);
         HelpLayout.groupCommands(line);
-        LogOptions.install(
-                line, "train", "compare", "distill", "demo", "audit", "features", "evaluate", "embed", "predict");
+        LogOptions.install(line, "train", "compare", "demo", "audit", "features", "evaluate", "embed", "predict");
         footer(line, PoolCommand.stages(), "pool", "doctor");
         footer(line, Listings.layouts(), "audit", "embed");
         footer(line, Listings.crops() + Listings.layouts(), "features");

@@ -7,7 +7,6 @@ import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.gramian.accelerate.Acceleration;
-import org.gramian.accelerate.FusedLoss;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Layer;
@@ -122,7 +121,7 @@ final class BenchModel implements AutoCloseable {
     }
 
     Var loss(Var output) {
-        return head.isPresent() ? FusedLoss.crossEntropy(output, targets) : output.mean();
+        return head.isPresent() ? Classification.crossEntropy(output, targets) : output.mean();
     }
 
     /** Returns the labels of the batch, I64 {@code [n]}. */

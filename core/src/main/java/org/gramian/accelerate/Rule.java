@@ -35,9 +35,6 @@ public enum Rule {
     /** Self-attention by libtorch's flash kernels. */
     ATTENTION("softmax(QKᵀ)V", "GPU with bfloat16 tensor cores, bfloat16"),
 
-    /** Cross-entropy with its gradient in one kernel: {@link FusedLoss}. */
-    LOSS("log softmax, cross-entropy", "GPU, float32, at most 65536 scores"),
-
     /** Update of all parameters in one kernel, and the step on the Stiefel manifold beside the backward pass. */
     OPTIMIZER("SGD or AdamW, Stiefel step with QR", "GPU, captured steps"),
 

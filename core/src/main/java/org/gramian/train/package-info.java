@@ -4,7 +4,7 @@
  * <p>An {@link org.gramian.train.Optimizer} moves every {@link org.gramian.autodiff.Parameter} by its role: weights with weight decay,
  * biases without, matrices with orthonormal columns along the Stiefel manifold. {@link org.gramian.train.CudaGraphOptimizer} takes the
  * same steps on a GPU without host synchronization. Recipes are in {@code train.recipe}, cached features in {@code train.feature}, the
- * training loop in {@code train.loop}, distillation in {@code train.distill}; start with {@code run}.
+ * training loop in {@code train.loop}; start with {@code run}.
  *
  * <pre>{@code
  * try (Optimizer optimizer = new Optimizer(SgdOptions.defaults(0.1))) {

@@ -56,7 +56,7 @@ final class ContextOptions {
     }
 
     /** Returns the number of threads that decode images. */
-    int threads() {
+    private int threads() {
         return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
     }
 

@@ -26,13 +26,11 @@ interface LoadedExamples extends Examples, AutoCloseable {
      * @throws InterruptedTrainingException if training is interrupted while they are decoded
      */
     static LoadedExamples open(TrainingData data, Recipe recipe, TrainingContext context) {
+        List<Sample> training = data.parts().training();
+        Rendering rendering = data.rendering(data.trainingCrops());
         return recipe.augmenting().policy().isNone()
-                ? new ImageExamples(
-                        data.parts().training(),
-                        data.rendering(data.trainingCrops()),
-                        context.threads(),
-                        context.device())
-                : StoredExamples.open(data, recipe, context);
+                ? new ImageExamples(training, rendering, context.threads(), context.device())
+                : StoredExamples.open(training, rendering, recipe, context);
     }
 
     /** Returns the exception for an image that was readable when the run was planned and no longer is. */

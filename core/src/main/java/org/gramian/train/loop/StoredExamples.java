@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If GPU memory suffices it holds the decoded images and renders them; else host threads render them ahead.
  */
-final class StoredExamples implements LoadedExamples {
+public final class StoredExamples implements LoadedExamples {
     private static final int AHEAD = 4;
 
     private final List<Sample> samples;
@@ -45,13 +45,18 @@ final class StoredExamples implements LoadedExamples {
     private long current = -1;
 
     private StoredExamples(
-            TrainingData data, Recipe recipe, TrainingContext context, ImageStore store, CropRenderer renderer) {
-        this.samples = data.parts().training();
+            List<Sample> samples,
+            Crops crops,
+            Recipe recipe,
+            TrainingContext context,
+            ImageStore store,
+            CropRenderer renderer) {
+        this.samples = List.copyOf(samples);
         this.store = store;
         this.renderer = renderer;
         this.resident = ResidentImages.of(store, renderer, context.device()).orElse(null);
         this.policy = recipe.augmenting().policy();
-        this.squeezed = !data.trainingCrops().aspectKept();
+        this.squeezed = !crops.aspectKept();
         this.seed = recipe.seed();
         this.threads = context.threads();
         this.device = context.device();
@@ -61,28 +66,29 @@ final class StoredExamples implements LoadedExamples {
     }
 
     /**
-     * Decodes the training images.
+     * Decodes training images.
      *
+     * @param rendering from files to crops
+     * @param recipe with the augmentation and the seed
      * @throws InterruptedTrainingException if training is interrupted meanwhile
      */
-    static StoredExamples open(TrainingData data, Recipe recipe, TrainingContext context) {
-        Crops crops = data.trainingCrops();
+    public static StoredExamples open(
+            List<Sample> samples, Rendering rendering, Recipe recipe, TrainingContext context) {
         int size = recipe.augmenting().imageSize();
-        Rendering rendering = data.rendering(crops);
-        List<Sample> training = data.parts().training();
         Path folder = context.checkpointing()
                 .file()
                 .map(file -> file.toAbsolutePath().getParent())
                 .orElseGet(() -> Path.of(System.getProperty("java.io.tmpdir")));
         ImageStore store = ImageStore.read(
-                training,
+                samples,
                 rendering.reader(),
-                crops,
+                rendering.crops(),
                 ImageStore.Options.of(size, context.threads(), folder),
                 LoadedExamples::missing,
-                done -> context.preparing(new TrainEvent.Task("decoding training images", done, training.size())));
+                done -> context.preparing(new TrainEvent.Task("decoding training images", done, samples.size())));
         try {
-            return new StoredExamples(data, recipe, context, store, new CropRenderer(size, rendering.preprocessing()));
+            CropRenderer renderer = new CropRenderer(size, rendering.preprocessing());
+            return new StoredExamples(samples, rendering.crops(), recipe, context, store, renderer);
         } catch (RuntimeException | Error failed) {
             store.close();
             throw failed;

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.Set;
-import org.gramian.accelerate.FusedLoss;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
@@ -168,7 +168,7 @@ record TrainableModel(
         Var scores = model.head().classify(descriptors, bound, Head.Mode.TRAINING);
         SequencedMap<Parameter, Var> trained = new LinkedHashMap<>();
         parts().forEach((part, group) -> trained.putAll(group.variables(Objects.requireNonNull(variables.get(part)))));
-        return new Loss(FusedLoss.crossEntropy(scores, targets), scores.value(), trained);
+        return new Loss(Classification.crossEntropy(scores, targets), scores.value(), trained);
     }
 
     private Var images(Var input) {

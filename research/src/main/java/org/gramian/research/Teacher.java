@@ -1,11 +1,9 @@
-package org.gramian.train.distill;
+package org.gramian.research;
 
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
@@ -29,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param preprocessing of its images
  * @param fingerprint of its weights
  */
-public record Teacher(
+record Teacher(
         Backbone backbone,
         Optional<Backbone> scores,
         ParameterSet parameters,
@@ -41,10 +39,9 @@ public record Teacher(
      *
      * @param backbone cut at the layers to match
      * @param weights of the whole network; without those of a classifier there are no scores
-     * @param classifier whether class scores are wanted
      */
-    public static Teacher of(Backbone backbone, Weights weights, boolean classifier, Device device) {
-        Optional<Backbone> whole = classifier ? scores(backbone, weights) : Optional.empty();
+    static Teacher of(Backbone backbone, Weights weights, Device device) {
+        Optional<Backbone> whole = scores(backbone, weights);
         ParameterSet parameters = weights.load(whole.orElse(backbone), DType.F32, device);
         return new Teacher(
                 backbone,
@@ -66,12 +63,12 @@ public record Teacher(
     }
 
     /** Returns name and layer, such as {@code efficientnet-lite4:block21}. */
-    public String name() {
+    String name() {
         return backbone.toString();
     }
 
     /** Returns the number of classes; 0 without class scores. */
-    public int classes() {
+    int classes() {
         return scores.map(whole -> Math.toIntExact(whole.channels())).orElse(0);
     }
 
@@ -82,21 +79,12 @@ public record Teacher(
      * @param scores {@code [n, k]}, float32; null without a classifier
      */
     record Output(List<Tensor> maps, @Nullable Tensor scores) {
-        /** Returns maps and scores. */
-        List<Tensor> tensors() {
-            return scores == null
-                    ? maps
-                    : Stream.concat(maps.stream(), Stream.of(scores)).toList();
-        }
-
-        /** Applies a function to each tensor. */
-        Output map(UnaryOperator<Tensor> function) {
-            return new Output(maps.stream().map(function).toList(), scores == null ? null : function.apply(scores));
-        }
-
         /** Moves all tensors to the enclosing scope. */
         Output keptBy(Scope scope) {
-            tensors().forEach(scope::keep);
+            maps.forEach(scope::keep);
+            if (scores != null) {
+                scope.keep(scores);
+            }
             return this;
         }
     }

@@ -1,4 +1,4 @@
-package org.gramian.train.distill;
+package org.gramian.research;
 
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.network.Interpolation;

@@ -1,4 +1,4 @@
-package org.gramian.train.distill;
+package org.gramian.research;
 
 import static org.gramian.autodiff.Result.Adjoint.list;
 
@@ -15,7 +15,7 @@ import org.gramian.tensor.Tensor;
  * <p>References: feature matching after a learned projection is that of Romero et al., "FitNets: Hints for Thin Deep Nets", ICLR
  * 2015; logit matching that of Hinton, Vinyals and Dean, "Distilling the Knowledge in a Neural Network", 2015.
  */
-public final class MatchingLosses {
+final class MatchingLosses {
     /** Added to the relative squared distance before its root, whose derivative at 0 does not exist. */
     private static final double ROOT_EPSILON = 1e-6;
 
@@ -25,21 +25,20 @@ public final class MatchingLosses {
     private MatchingLosses() {}
 
     /**
-     * Compares feature maps by the mean over all elements d of student − teacher: of {@code ½d²}, or of the smooth L1 distance,
-     * {@code ½d²} where {@code |d| ≤ 1} and {@code |d| − ½} elsewhere.
+     * Compares feature maps by the mean smooth L1 distance over all elements d of student − teacher: {@code ½d²} where {@code |d| ≤ 1}
+     * and {@code |d| − ½} elsewhere.
      *
      * @param student s {@code [n, c, h, w]}
      * @param teacher t {@code [n, c, h, w]}, standardized channels
-     * @param squared whether every element counts by its square
      * @return one element
      */
-    public static Var features(Var student, Tensor teacher, boolean squared) {
+    static Var features(Var student, Tensor teacher) {
         requireSameShape("feature matching", student, teacher);
         double share = 1.0 / student.shape().elements();
         return student.tape().apply(List.of(student), () -> {
             Tensor difference = student.value().sub(teacher);
             // With c = clip(d, −1, 1) the smooth L1 distance is c·(d − c/2), and c is its derivative.
-            Tensor slope = squared ? difference : difference.clip(-1, 1);
+            Tensor slope = difference.clip(-1, 1);
             Tensor parts = slope.mul(difference.addScaled(slope, -0.5));
             return Result.of(
                     parts.sum().mul(share), (g, wanted) -> list(slope.mul(share).mul(g)), slope);
@@ -58,7 +57,7 @@ public final class MatchingLosses {
      * @param teacher t {@code [n, c, h, w]}
      * @return one element
      */
-    public static Var grams(Var student, Tensor teacher) {
+    static Var grams(Var student, Tensor teacher) {
         return ofGrams(student, teacher, grams -> {
             Tensor norm = squares(grams.target).atLeast(SMALLEST_NORM); // [n, 1, 1]
             Tensor distance =
@@ -83,7 +82,7 @@ public final class MatchingLosses {
      * @param teacher t {@code [n, c, h, w]}
      * @return one element
      */
-    public static Var gramCosines(Var student, Tensor teacher) {
+    static Var gramCosines(Var student, Tensor teacher) {
         return ofGrams(student, teacher, grams -> {
             Tensor a = squares(grams.own).atLeast(SMALLEST_NORM); // [n, 1, 1]
             Tensor b = squares(grams.cross);
@@ -146,7 +145,7 @@ public final class MatchingLosses {
      * @param temperature τ
      * @return one element
      */
-    public static Var logits(Var student, Tensor teacher, double temperature) {
+    static Var logits(Var student, Tensor teacher, double temperature) {
         requireSameShape("logit matching", student, teacher);
         double images = student.shape().at(0);
         Tensor softened = teacher.mul(1 / temperature);

@@ -1,7 +1,6 @@
-package org.gramian.train.distill;
+package org.gramian.research;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +21,8 @@ import org.gramian.autodiff.Var;
 import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
+import org.gramian.research.Distillation.Options;
+import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -29,7 +30,10 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.jspecify.annotations.Nullable;
+import org.gramian.train.ParameterGroup;
+import org.gramian.train.loop.Dropout;
+import org.gramian.train.loop.Trainable;
+import org.gramian.train.recipe.Recipe.Precision;
 
 /**
  * The backbone that is trained, with the parameters that only distillation needs: for each match i of a layer with one of a teacher
@@ -37,7 +41,16 @@ import org.jspecify.annotations.Nullable;
  * teacher's channels ({@code target.i}), and for each teacher j a linear classifier of the averaged last maps ({@code
  * classifier.j}).
  */
-final class Student implements AutoCloseable {
+final class Student implements Trainable, AutoCloseable {
+    /** Weights of the losses, each averaged over matches or teachers. */
+    private static final double FEATURES = 1;
+
+    private static final double GRAMS = 0.5;
+    private static final double LOGITS = 0.25;
+
+    /** Temperature τ of class scores. */
+    private static final double TEMPERATURE = 2;
+
     /**
      * Share of the mean variance that is added to that of each channel: a channel that is constant in the measured batches and not
      * in others would have values of any size.
@@ -45,9 +58,6 @@ final class Student implements AutoCloseable {
     private static final double VARIANCE_SHARE = 0.01;
 
     private static final double SMALLEST_VARIANCE = 1e-12;
-
-    /** Positions of maps up to which one product resizes them faster than two, which are many small ones on a GPU. */
-    private static final int MOST_POSITIONS = 400;
 
     /**
      * Layers whose maps are compared.
@@ -59,15 +69,14 @@ final class Student implements AutoCloseable {
 
     private final Backbone matched;
     private final Backbone whole;
-    private final boolean scored;
     private final Backbone computed;
     private final ParameterSet backbone;
     private final ParameterSet matching;
     private final List<Teacher> teachers;
     private final List<Match> matches;
-    private final DistillOptions.Losses losses;
-    private final SequencedMap<Parameter, Tensor> averages = new LinkedHashMap<>();
-    private final Map<List<Long>, Tensor> resizing = new HashMap<>();
+    private final Options options;
+    private final NetworkInput ownInput;
+    private final List<NetworkInput> teacherInputs;
 
     /**
      * Creates a student.
@@ -76,35 +85,28 @@ final class Student implements AutoCloseable {
      * @param start weights to start from; empty for random ones
      * @throws IllegalArgumentException if the weights are those of another network or incomplete
      */
-    Student(Backbone matched, Optional<Weights> start, List<Teacher> teachers, DistillOptions options, Device device) {
+    Student(Backbone matched, Optional<Weights> start, List<Teacher> teachers, Options options, Device device) {
         this.matched = matched;
         this.whole = withoutClassifier(matched);
         this.teachers = List.copyOf(teachers);
-        this.losses = options.losses();
-        this.scored = losses.logits() > 0 && teachers.stream().anyMatch(teacher -> teacher.classes() > 0);
+        this.options = options;
+        boolean scored = teachers.stream().anyMatch(teacher -> teacher.classes() > 0);
         this.computed = scored ? whole : matched.cutAt(matched.cutLayers().getLast());
-        this.matches = losses.maps()
-                ? IntStream.range(0, teachers.size())
-                        .boxed()
-                        .flatMap(teacher -> IntStream.range(
-                                        0, matched.cutLayers().size())
-                                .mapToObj(layer -> new Match(teacher, layer)))
-                        .toList()
-                : List.of();
+        this.matches = IntStream.range(0, teachers.size())
+                .boxed()
+                .flatMap(teacher ->
+                        IntStream.range(0, matched.cutLayers().size()).mapToObj(layer -> new Match(teacher, layer)))
+                .toList();
         SplittableRandom random = new SplittableRandom(options.seed());
         SplittableRandom own = random.split();
         this.backbone = start.map(weights -> weights.load(whole, DType.F32, device))
                 .orElseGet(() -> ParameterSet.initialize(whole.parameters(), own, DType.F32, device));
         this.matching = ParameterSet.initialize(matchingParameters(), random.split(), DType.F32, device);
-        try (Scope scope = Scope.open()) {
-            for (Parameter parameter : backbone.all()) {
-                if (options.ema() > 0 && parameter.spec().role() == Role.FITTED) {
-                    Tensor average = parameter.value().copy();
-                    scope.release(average);
-                    averages.put(parameter, average);
-                }
-            }
-        }
+        DType type = options.precision() == Precision.BF16 ? DType.BF16 : DType.F32;
+        this.ownInput = new NetworkInput(options.imageSize(), whole.preprocessing(), type, device);
+        this.teacherInputs = teachers.stream()
+                .map(teacher -> new NetworkInput(options.teacherSize(), teacher.preprocessing(), type, device))
+                .toList();
     }
 
     /** Returns the network up to the last layer whose parameters a weight file needs for features. */
@@ -134,7 +136,7 @@ final class Student implements AutoCloseable {
         }
         for (int i = 0; i < teachers.size(); i++) {
             Teacher teacher = teachers.get(i);
-            if (losses.logits() > 0 && teacher.classes() > 0) {
+            if (teacher.classes() > 0) {
                 Shape weight = Shape.of(teacher.classes(), whole.channels());
                 specs.add(new ParameterSpec(
                         "classifier." + i + ".weight", weight, Role.WEIGHT, Initializer.gaussian(0.01)));
@@ -150,152 +152,107 @@ final class Student implements AutoCloseable {
         return whole;
     }
 
-    /** Returns the network cut at the matched layers. */
-    Backbone matched() {
-        return matched;
-    }
-
     ParameterSet backbone() {
         return backbone;
     }
 
-    ParameterSet matching() {
-        return matching;
-    }
-
-    /** Returns all parameters by unique names. */
-    SequencedMap<String, Parameter> parameters() {
+    @Override
+    public SequencedMap<String, Parameter> parameters() {
         SequencedMap<String, Parameter> all = new LinkedHashMap<>();
         backbone.all().forEach(parameter -> all.put("student." + parameter.name(), parameter));
         matching.all().forEach(parameter -> all.put("matching." + parameter.name(), parameter));
         return all;
     }
 
-    /** Returns the moving averages of batch-norm statistics, by parameter; the optimizer averages weights alone. */
-    SequencedMap<Parameter, Tensor> averages() {
-        return averages;
+    @Override
+    public List<ParameterGroup> groups(double scale) {
+        return List.of(ParameterGroup.of(backbone), ParameterGroup.of(matching));
     }
 
-    /** Moves the averaged statistics towards the present ones: {@code a ← d·a + (1 − d)·v}. */
-    void average(double decay) {
-        averages.forEach((parameter, average) -> {
-            try (Scope _ = Scope.open()) {
-                average.copyFrom(average.mul(decay).addScaled(parameter.value(), 1 - decay));
-            }
-        });
+    /** Returns whether a step can be captured: nothing in it needs the host. */
+    @Override
+    public boolean isCapturable() {
+        return true;
     }
 
-    /** Time during which the averages of the statistics take their place. */
-    @FunctionalInterface
-    interface Averages extends AutoCloseable {
-        @Override
-        void close();
-    }
-
-    /** Puts the averages of the statistics in their place until the result is closed. */
-    Averages withAverages() {
-        exchangeAverages();
-        return this::exchangeAverages;
-    }
-
-    /** Exchanges statistics and their averages; a second call restores both. */
-    private void exchangeAverages() {
-        averages.forEach((parameter, average) -> {
-            try (Scope _ = Scope.open()) {
-                Tensor present = parameter.value().copy();
-                parameter.value().copyFrom(average);
-                average.copyFrom(present);
-            }
-        });
+    @Override
+    public Optional<String> nonFiniteLayer(Tensor crops) {
+        List<String> found = new ArrayList<>();
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.inference()) {
+            computed.trace(tape.constant(ownInput.of(crops)), Bindings.of(backbone.variables(tape)), (layer, value) -> {
+                if (found.isEmpty() && !value.value().allFinite()) {
+                    found.add("the layer " + layer + " of " + whole.name());
+                }
+            });
+        }
+        return found.stream().findFirst();
     }
 
     /**
-     * Losses of a batch.
+     * Computes the loss of a batch by the statistics of the batch. There are no classes: all scores are 0.
      *
-     * @param total weighted sum, on the tape
-     * @param parts total, feature, Gram and logit loss {@code [4]}, unweighted, in the current scope
-     * @param variables by parameter
+     * @param crops RGB bytes {@code [n, 3, side, side]} as float32
      */
-    record Forward(Var total, Tensor parts, Map<Parameter, Var> variables) {}
-
-    /**
-     * Computes the losses of a batch by the statistics of the batch.
-     *
-     * @param images preprocessed {@code [n, 3, side, side]}
-     * @param targets of each teacher
-     */
-    Forward forward(Tape tape, Tensor images, List<Teacher.Output> targets) {
+    @Override
+    public Loss loss(Tape tape, Tensor crops, Tensor targets, Dropout.BatchDropout dropout) {
+        List<Teacher.Output> outputs = outputs(crops);
         Map<String, Var> bound = backbone.variables(tape);
-        Bindings bindings = Bindings.ofTraining(bound);
         Map<String, Var> own = matching.variables(tape);
         Map<String, Var> maps = new LinkedHashMap<>();
-        Var last = computed.trace(tape.constant(images), bindings, (layer, value) -> {
+        Var last = computed.trace(tape.constant(ownInput.of(crops)), Bindings.ofTraining(bound), (layer, value) -> {
             if (matched.cutLayers().contains(layer)) {
                 maps.put(layer, value);
             }
         });
         List<Var> features = new ArrayList<>();
         List<Var> grams = new ArrayList<>();
-        List<Var> logits = new ArrayList<>();
         for (int i = 0; i < matches.size(); i++) {
             Match match = matches.get(i);
             Var projected = projected(get(maps, matched.cutLayers().get(match.layer)), own, i);
-            Tensor standard = standardized(targets.get(match.teacher).maps().get(match.layer), projected.shape(), i);
-            if (losses.features() > 0) {
-                features.add(MatchingLosses.features(projected, standard, losses.squared()));
-            }
-            if (losses.grams() > 0) {
-                grams.add(
-                        losses.cosine()
-                                ? MatchingLosses.gramCosines(projected, standard)
-                                : MatchingLosses.grams(projected, standard));
-            }
+            Tensor standard = standardized(outputs.get(match.teacher).maps().get(match.layer), projected.shape(), i);
+            features.add(MatchingLosses.features(projected, standard));
+            grams.add(
+                    options.cosine()
+                            ? MatchingLosses.gramCosines(projected, standard)
+                            : MatchingLosses.grams(projected, standard));
         }
-        Optional<Var> pooled = scored ? Optional.of(pooled(last)) : Optional.empty();
-        for (int i = 0; i < targets.size(); i++) {
-            Tensor scores = targets.get(i).scores();
-            if (pooled.isPresent() && scores != null) {
-                Var predicted = pooled.get()
+        Var total = mean(features).mul(FEATURES).add(mean(grams).mul(GRAMS));
+        List<Var> logits = new ArrayList<>();
+        for (int i = 0; i < outputs.size(); i++) {
+            Tensor scores = outputs.get(i).scores();
+            if (scores != null) {
+                Var predicted = pooled(last)
                         .linear(get(own, "classifier." + i + ".weight"), get(own, "classifier." + i + ".bias"));
-                logits.add(MatchingLosses.logits(predicted, scores, losses.temperature()));
+                logits.add(MatchingLosses.logits(predicted, scores, TEMPERATURE));
             }
         }
-        Tensor zero = Tensors.zeros(Shape.of(), DType.F32, images.device());
-        List<@Nullable Var> means = new ArrayList<>();
-        means.add(mean(features));
-        means.add(mean(grams));
-        means.add(mean(logits));
-        double[] weights = {losses.features(), losses.grams(), losses.logits()};
-        Var total = null;
-        for (int i = 0; i < weights.length; i++) {
-            Var part = means.get(i);
-            if (part != null) {
-                Var weighted = part.mul(weights[i]);
-                total = total == null ? weighted : total.add(weighted);
-            }
+        if (!logits.isEmpty()) {
+            total = total.add(mean(logits).mul(LOGITS));
         }
-        if (total == null) {
-            throw new IllegalArgumentException(
-                    "no teacher has class scores, and no other loss has a weight above 0: set --feature-weight");
-        }
-        List<Tensor> parts = new ArrayList<>();
-        parts.add(total.value().reshape(1));
-        means.forEach(part -> parts.add((part == null ? zero : part.value()).reshape(1)));
-        Map<Parameter, Var> variables = new LinkedHashMap<>();
+        SequencedMap<Parameter, Var> variables = new LinkedHashMap<>();
         backbone.all().forEach(parameter -> variables.put(parameter, get(bound, parameter.name())));
         matching.all().forEach(parameter -> variables.put(parameter, get(own, parameter.name())));
-        return new Forward(total, Tensors.concat(parts, 0), variables);
+        return new Loss(total, Tensors.zeros(Shape.of(crops.size(0), 1), DType.F32, crops.device()), variables);
+    }
+
+    private List<Teacher.Output> outputs(Tensor crops) {
+        List<Teacher.Output> outputs = new ArrayList<>();
+        for (int i = 0; i < teachers.size(); i++) {
+            try (Scope scope = Scope.open()) {
+                outputs.add(
+                        teachers.get(i).apply(teacherInputs.get(i).of(crops)).keptBy(scope));
+            }
+        }
+        return outputs;
     }
 
     private static Var get(Map<String, Var> variables, String name) {
         return Objects.requireNonNull(variables.get(name), name);
     }
 
-    private static @Nullable Var mean(List<Var> parts) {
-        return parts.stream()
-                .reduce(Var::add)
-                .map(sum -> sum.mul(1.0 / parts.size()))
-                .orElse(null);
+    private static Var mean(List<Var> parts) {
+        return parts.stream().reduce(Var::add).orElseThrow().mul(1.0 / parts.size());
     }
 
     /** Averages the last maps, {@code [n, c]} in float32. */
@@ -319,20 +276,9 @@ final class Student implements AutoCloseable {
         return resized(maps, grid.at(2), grid.at(3)).sub(mean).div(deviation);
     }
 
-    /** Resizes maps bilinearly; small ones by one product with the Kronecker product of the matrices of both sides. */
-    private Tensor resized(Tensor maps, long height, long width) {
-        long positions = maps.size(2) * maps.size(3);
+    private static Tensor resized(Tensor maps, long height, long width) {
         if (maps.size(2) == height && maps.size(3) == width) {
             return maps;
-        }
-        if (positions <= MOST_POSITIONS) {
-            try (Scope scope = Scope.open()) {
-                Tensor matrix = resizing.computeIfAbsent(
-                        List.of(maps.size(2), maps.size(3), height, width), sides -> matrix(sides, maps.device()));
-                Tensor rows = maps.reshape(maps.size(0) * maps.size(1), positions);
-                Tensor product = rows.matmul(matrix);
-                return scope.keep(product.reshape(maps.size(0), maps.size(1), height, width));
-            }
         }
         try (Scope scope = Scope.open();
                 Tape tape = Tape.inference()) {
@@ -342,36 +288,14 @@ final class Student implements AutoCloseable {
         }
     }
 
-    /** Returns the matrix {@code [h·w, H·W]} that resizes maps of the sides h, w to H, W; it belongs to no scope. */
-    static Tensor matrix(List<Long> sides, Device device) {
-        int h = Math.toIntExact(sides.get(0));
-        int w = Math.toIntExact(sides.get(1));
-        int newH = Math.toIntExact(sides.get(2));
-        int newW = Math.toIntExact(sides.get(3));
-        double[] down = Interpolation.weights(h, newH);
-        double[] across = Interpolation.weights(w, newW);
-        double[] values = new double[h * w * newH * newW];
-        int at = 0;
-        for (int from = 0; from < h * w; from++) {
-            for (int to = 0; to < newH * newW; to++) {
-                values[at++] = down[to / newW * h + from / w] * across[to % newW * w + from % w];
-            }
-        }
-        try (Scope scope = Scope.open()) {
-            Tensor made = Tensors.of(values, Shape.of((long) h * w, (long) newH * newW), DType.F32)
-                    .to(device);
-            scope.release(made);
-            return made;
-        }
-    }
-
     /**
      * Sets mean and standard deviation of the teachers' channels from batches: {@code √(v + 0.01·mean(v))} of the variances v.
      *
-     * @param batches outputs of the teachers for each batch
-     * @param imageSize side of the student's images
+     * @param crops of each batch, RGB bytes {@code [n, 3, side, side]} as float32
      */
-    void measureTargets(List<List<Teacher.Output>> batches, int imageSize) {
+    void measureTargets(List<Tensor> crops) {
+        List<List<Teacher.Output>> batches = crops.stream().map(this::outputs).toList();
+        int imageSize = options.imageSize();
         for (int i = 0; i < matches.size(); i++) {
             Match match = matches.get(i);
             Shape grid = matched.cutAt(matched.cutLayers().get(match.layer)).features(imageSize, imageSize);
@@ -412,9 +336,7 @@ final class Student implements AutoCloseable {
     public void close() {
         backbone.close();
         matching.close();
-        averages.values().forEach(Tensor::close);
-        averages.clear();
-        resizing.values().forEach(Tensor::close);
-        resizing.clear();
+        ownInput.close();
+        teacherInputs.forEach(NetworkInput::close);
     }
 }

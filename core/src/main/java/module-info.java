@@ -24,6 +24,7 @@ open module org.gramian.core {
     requires tools.jackson.dataformat.yaml;
 
     exports org.gramian;
+    exports org.gramian.accelerate;
     exports org.gramian.autodiff;
     exports org.gramian.backbone;
     exports org.gramian.check;

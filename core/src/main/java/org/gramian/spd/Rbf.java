@@ -239,7 +239,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
          */
         record MeanFull() implements Sigma {}
 
-        /** Mean distance over the first training batches, then frozen and stored with the model. */
+        /** Mean distance over up to 500 training images, then frozen and stored with the model. */
         record Estimate() implements Sigma {}
 
         /** A parameter: {@code log σ} is trained. */

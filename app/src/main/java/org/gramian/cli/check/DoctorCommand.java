@@ -24,6 +24,7 @@ import org.gramian.check.PoolingCheck.GradientComparison;
 import org.gramian.check.doctor.CheckResult;
 import org.gramian.check.doctor.GoldenCheck;
 import org.gramian.check.doctor.LayerCheck;
+import org.gramian.check.doctor.RuleCheck;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.TorchOptions;
@@ -106,6 +107,7 @@ public final class DoctorCommand implements Callable<Integer> {
         examination.libtorch();
         console.say("checking the gradient of every layer ...");
         examination.gradients();
+        examination.rules();
         if (golden != null) {
             console.say("comparing with " + golden + " ...");
             examination.golden(golden);
@@ -252,6 +254,10 @@ public final class DoctorCommand implements Callable<Integer> {
 
         void gradients() {
             judge("gradients", "functions against central differences", LayerCheck.run(device, 10));
+        }
+
+        void rules() {
+            judge("rules", "tensors of fused layers against plain ones", RuleCheck.run(device));
         }
 
         void golden(Path folder) throws IOException {

@@ -1,6 +1,7 @@
 package org.gramian.cli.common;
 
 import java.nio.file.Path;
+import org.gramian.accelerate.Rule;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.library.Libtorch;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,12 @@ public final class TorchOptions {
     @Option(names = "--threads", paramLabel = "N", description = "CPU threads per operator (default: all cores)")
     private @Nullable Integer threads;
 
+    @Option(
+            names = "--accelerate",
+            paramLabel = "RULES",
+            description = "on; off: compute everything by plain layers, for comparison; or rules to leave out, e.g. -stem,-tokens")
+    private @Nullable String accelerate;
+
     /** Returns the number of threads per operator, 0 if unset. */
     public int threads() {
         if (threads != null && threads < 1) {
@@ -37,6 +44,9 @@ public final class TorchOptions {
     public Device prepare() {
         if (libtorch != null) {
             System.setProperty("gramian.libtorch", libtorch.toString());
+        }
+        if (accelerate != null) {
+            Rule.use(accelerate);
         }
         if (threads != null) {
             Libtorch.load().setThreads(threads);

@@ -29,14 +29,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * CUDA C++ kernels from a resource beside the class that uses them, compiled by NVRTC on first use. A kernel fuses
  * operators: it makes one pass over memory where libtorch's operators make several.
- *
- * <p>Every kernel has a fallback of libtorch operators, used if NVRTC is missing or if the environment variable {@value
- * #SWITCH} is {@code off}.
  */
 public final class CudaProgram {
-    /** Environment variable; {@code off} disables the kernels. */
-    public static final String SWITCH = "GRAMIAN_GPU_KERNELS";
-
     /** {@code cudaDevAttrComputeCapabilityMajor}; the minor version is the next attribute. */
     private static final int COMPUTE_CAPABILITY_MAJOR = 75;
 
@@ -122,7 +116,7 @@ public final class CudaProgram {
 
     private static final class Availability {
         static final boolean PRESENT =
-                Libtorch.load().compiler().isPresent() && !"off".equalsIgnoreCase(System.getenv(SWITCH));
+                Libtorch.load().compiler().isPresent();
     }
 
     /**
@@ -271,8 +265,8 @@ public final class CudaProgram {
                             + attribute(COMPUTE_CAPABILITY_MAJOR + 1, index)));
             int code = (int) Cuda.Compiler.COMPILE.invokeExact(program, 1, options);
             if (code != 0) {
-                throw new LibtorchException(name + " cannot be compiled for this GPU; set " + SWITCH
-                        + "=off to disable these kernels. Compiler output: " + log(program));
+                throw new LibtorchException(name + " cannot be compiled for this GPU; set"
+                        + " GRAMIAN_ACCELERATE=off to do without own kernels. Compiler output: " + log(program));
             }
             MemorySegment size = arena.allocate(JAVA_LONG);
             NativeErrors.check((int) Cuda.Compiler.SIZE.invokeExact(program, size), name);

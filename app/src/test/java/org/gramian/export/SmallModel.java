@@ -49,7 +49,7 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
             int side,
             boolean normalized,
             SplittableRandom random) {
-        Pooling settled = Pooling.parse(pooling).settled(backbone, FITTED_TO);
+        Pooling settled = Pooling.parse(pooling).resolve(backbone, FITTED_TO);
         Head head = new Head(settled, 3, normalized);
         Model model = Model.begin(backbone, weights, head, random, Device.CPU);
         ParameterSet parameters = model.headParameters();

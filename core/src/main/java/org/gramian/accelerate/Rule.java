@@ -15,7 +15,8 @@ import java.util.stream.Collectors;
  */
 public enum Rule {
     /** The paper's descriptor image by image, one triangle of its symmetric products: {@link CpuDescriptor}. */
-    CPU_DESCRIPTOR("rbf/spd[/relu]/triu/root/l2", "CPU, float32 or float64, at least 256 maps in training, 384 in inference"),
+    CPU_DESCRIPTOR(
+            "rbf/spd[/relu]/triu/root/l2", "CPU, float32 or float64, at least 256 maps in training, 384 in inference"),
 
     /** The paper's descriptor with products in float16: {@link GpuDescriptor}. */
     GPU_DESCRIPTOR("[conv/]rbf/spd/relu/triu/root/l2", "GPU, TF32 allowed, C and C' multiples of 8"),

@@ -111,7 +111,7 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
                 JsonText.texts("origin", text(texts, "origin")),
                 JsonText.numbers("metrics", text(texts, "metrics")));
         Backbone backbone = backbone(texts, card.preprocessing());
-        Pooling pooling = Pooling.parse(text(texts, "pooling")).settled(backbone, Integer.MAX_VALUE);
+        Pooling pooling = Pooling.parse(text(texts, "pooling")).resolve(backbone, Integer.MAX_VALUE);
         ModelHeader header = new ModelHeader(
                 backbone, new Head(pooling, card.classes().size(), flag(text(texts, "normalized"))), card);
         Set<String> known = header.texts().sequencedKeySet();

@@ -58,7 +58,7 @@ public sealed interface Aggregation extends PoolingStage
     }
 
     @Override
-    default Aggregation settled(Context place) {
+    default Aggregation resolve(Context place) {
         return this;
     }
 }

@@ -64,7 +64,7 @@ public record Cross(OptionalInt first) implements Aggregation {
      *     the end of the first layer is unknown; or if the given number is not that of the first layer
      */
     @Override
-    public Cross settled(Context place) {
+    public Cross resolve(Context place) {
         if (place.backbone().isEmpty()) {
             return this;
         }

@@ -67,7 +67,7 @@ public record DropCov() implements Reduction {
     }
 
     @Override
-    public Map<String, Long> draws(long channels) {
+    public Map<String, Long> randomInputs(long channels) {
         return Map.of(DRAWS, channels);
     }
 

@@ -88,11 +88,11 @@ public record Join(List<Pooling> branches) implements Aggregation {
     }
 
     @Override
-    public Map<String, Long> draws(long channels) {
+    public Map<String, Long> randomInputs(long channels) {
         Map<String, Long> all = new LinkedHashMap<>();
         for (int i = 0; i < branches.size(); i++) {
             String prefix = name(i) + ".";
-            branches.get(i).draws(channels).forEach((name, columns) -> all.put(prefix + name, columns));
+            branches.get(i).randomInputs(channels).forEach((name, columns) -> all.put(prefix + name, columns));
         }
         return all;
     }
@@ -120,8 +120,8 @@ public record Join(List<Pooling> branches) implements Aggregation {
     }
 
     @Override
-    public Join settled(Context place) {
-        return new Join(branches.stream().map(branch -> branch.settled(place)).toList());
+    public Join resolve(Context place) {
+        return new Join(branches.stream().map(branch -> branch.resolve(place)).toList());
     }
 
     @Override

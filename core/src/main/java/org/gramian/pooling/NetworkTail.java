@@ -108,7 +108,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
 
     /** @throws IllegalArgumentException if the tail belongs to another network or feature layer than the backbone */
     @Override
-    public NetworkTail settled(Context place) {
+    public NetworkTail resolve(Context place) {
         if (place.backbone().isEmpty()) {
             return this;
         }

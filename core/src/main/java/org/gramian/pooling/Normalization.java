@@ -27,13 +27,18 @@ public sealed interface Normalization extends PoolingStage
         return "normalization";
     }
 
+    /** Returns whether it is a nonlinear function of single elements, which a classifier cannot undo. */
+    default boolean isNonlinear() {
+        return false;
+    }
+
     @Override
     default long outputs(long channels) {
         return channels;
     }
 
     @Override
-    default Normalization settled(Context place) {
+    default Normalization resolve(Context place) {
         return this;
     }
 
@@ -84,6 +89,11 @@ public sealed interface Normalization extends PoolingStage
         /** Creates a root whose backward pass is the derivative. */
         public Root(double epsilon) {
             this(epsilon, Slope.EXACT);
+        }
+
+        @Override
+        public boolean isNonlinear() {
+            return true;
         }
 
         @Override
@@ -221,7 +231,7 @@ public sealed interface Normalization extends PoolingStage
         }
 
         @Override
-        public Normalization settled(Context place) {
+        public Normalization resolve(Context place) {
             int images = place.images();
             if (images < 2 || axes.orElse(1) > images - 1) {
                 throw tooFew(images);

@@ -99,7 +99,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      *
      * @param channels number of channels c of the features
      */
-    public long widest(long channels) {
+    public long maxChannels(long channels) {
         long widest = channels;
         long size = channels;
         for (Reduction reduction : reductions) {
@@ -108,7 +108,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         }
         if (aggregation instanceof Join join) {
             for (Pooling branch : join.branches()) {
-                widest = Math.max(widest, branch.widest(size));
+                widest = Math.max(widest, branch.maxChannels(size));
             }
         }
         return widest;
@@ -142,17 +142,17 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /**
-     * Returns the random draws that training binds beside the parameters, see {@link PoolingStage#draws}.
+     * Returns the random inputs that training binds beside the parameters, see {@link PoolingStage#randomInputs}.
      *
      * @param channels number of channels c of the features
      */
-    public Map<String, Long> draws(long channels) {
+    public Map<String, Long> randomInputs(long channels) {
         Map<String, Long> all = new LinkedHashMap<>();
         List<PoolingStage> stages = stages();
         long size = channels;
         for (int i = 0; i < stages.size(); i++) {
             String prefix = prefix(i).map(name -> name + ".").orElse("");
-            stages.get(i).draws(size).forEach((name, columns) -> all.put(prefix + name, columns));
+            stages.get(i).randomInputs(size).forEach((name, columns) -> all.put(prefix + name, columns));
             size = stages.get(i).outputs(size);
         }
         return all;
@@ -219,24 +219,24 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param backbone backbone that computes the features
      * @param images number of training images
      */
-    public Pooling settled(Backbone backbone, int images) {
-        return settled(Context.on(backbone, images));
+    public Pooling resolve(Backbone backbone, int images) {
+        return resolve(Context.on(backbone, images));
     }
 
     /** Returns this pooling with all open choices made behind other stages, as in a branch of a {@link Join}. */
-    Pooling settled(Context start) {
+    Pooling resolve(Context start) {
         Context place = start;
         List<Reduction> before = new ArrayList<>();
         for (Reduction reduction : withLayerOfTail(start)) {
-            Reduction decided = reduction.settled(place);
+            Reduction decided = reduction.resolve(place);
             before.add(decided);
             place = place.after(decided);
         }
-        Aggregation whole = aggregation.settled(place);
+        Aggregation whole = aggregation.resolve(place);
         place = place.after(whole);
         List<Normalization> after = new ArrayList<>();
         for (Normalization normalization : normalizations) {
-            Normalization decided = normalization.settled(place);
+            Normalization decided = normalization.resolve(place);
             after.add(decided);
             place = place.after(decided);
         }
@@ -260,8 +260,8 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @param channels number of channels c of the features
      * @param images number of images to fit to
      */
-    public Pooling settled(long channels, int images) {
-        return settled(new Context(Optional.empty(), channels, false, images));
+    public Pooling resolve(long channels, int images) {
+        return resolve(new Context(Optional.empty(), channels, false, images));
     }
 
     /** Returns whether gradients reach the features; otherwise everything before the pooling stays untrained. */

@@ -64,12 +64,12 @@ public interface PoolingStage extends Layer {
     default void fit(Tensor inputs, ParameterSet parameters, RandomGenerator random) {}
 
     /**
-     * Returns the random draws that training binds beside the parameters: name to number of columns k of {@code [n, k]},
+     * Returns the random inputs that training binds beside the parameters: name to number of columns k of {@code [n, k]},
      * uniform in [0, 1). They are not bound in prediction.
      *
      * @param channels number of input channels, matrix rows or vector elements
      */
-    default Map<String, Long> draws(long channels) {
+    default Map<String, Long> randomInputs(long channels) {
         return Map.of();
     }
 
@@ -98,7 +98,7 @@ public interface PoolingStage extends Layer {
      * @param place position in the pooling
      * @throws IllegalArgumentException if the stage cannot be used there
      */
-    default PoolingStage settled(Context place) {
+    default PoolingStage resolve(Context place) {
         return this;
     }
 

@@ -29,7 +29,7 @@ public sealed interface Reduction extends PoolingStage
     }
 
     @Override
-    default Reduction settled(Context place) {
+    default Reduction resolve(Context place) {
         return this;
     }
 
@@ -78,7 +78,7 @@ public sealed interface Reduction extends PoolingStage
         }
 
         @Override
-        public Conv settled(Context place) {
+        public Conv resolve(Context place) {
             return atMost ? new Conv(Math.toIntExact(outputs(place.entering())), initialBias) : this;
         }
 
@@ -296,7 +296,7 @@ public sealed interface Reduction extends PoolingStage
 
         /** @throws IllegalArgumentException if the backbone is not cut at the layer, or channels were mixed before */
         @Override
-        public LayerChannels settled(Context place) {
+        public LayerChannels resolve(Context place) {
             if (place.backbone().isEmpty()) {
                 return this;
             }

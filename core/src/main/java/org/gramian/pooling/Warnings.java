@@ -22,7 +22,7 @@ final class Warnings {
                     + " pca instead, or remove it");
         }
         all.addAll(ofWideConvolutions(pooling, channels));
-        boolean nonlinear = rooted || pooling.normalizations().stream().anyMatch(Normalization.Root.class::isInstance);
+        boolean nonlinear = rooted || pooling.normalizations().stream().anyMatch(Normalization::isNonlinear);
         long size = pooling.reduced(channels);
         switch (pooling.aggregation()) {
             case SecondOrder secondOrder -> all.addAll(ofRotations(secondOrder, size, nonlinear));

@@ -53,7 +53,7 @@ class ArchitectureTest {
             "run");
 
     /** The self-checks stand beside the layers, above these; only the command line uses them. */
-    private static final Set<String> USED_BY_CHECK = 
+    private static final Set<String> USED_BY_CHECK =
             Set.of("basis", "tensor", "autodiff", "spd", "backbone", "pooling", "accelerate");
 
     @Test

@@ -82,7 +82,7 @@ class JointBackboneTest {
                 .contains("squeezenet.conv1.weight", "resnet18.conv1.weight");
         assertThat(JOINT.activations(SIDE, SIDE)).hasSameSizeAs(JOINT.layersUsed());
         assertThat(Pooling.parse("[layer:resnet18:layer3/average+layer:squeezenet:fire5/bilinear/triu]")
-                        .settled(JOINT, 100)
+                        .resolve(JOINT, 100)
                         .descriptorSize(JOINT.channels()))
                 .isEqualTo(256 + 256 * 257 / 2);
     }

@@ -46,18 +46,18 @@ class CrossTest {
     @Test
     void onTwoLayersItKnowsWhereTheFirstOneEnds() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
-        Pooling pooling = Pooling.parse("cross-layer").settled(backbone, 100);
+        Pooling pooling = Pooling.parse("cross-layer").resolve(backbone, 100);
         assertThat(pooling).hasToString("cross:528/root/l2");
         assertThat(pooling.descriptorSize(backbone.channels())).isEqualTo(528 * 832);
-        assertThat(pooling.settled(backbone, 100)).isEqualTo(pooling);
+        assertThat(pooling.resolve(backbone, 100)).isEqualTo(pooling);
     }
 
     @Test
     void onOneLayerItSaysHowToWriteTwo() {
-        assertThatThrownBy(() -> Pooling.parse("cross/l2").settled(Backbone.of("googlenet"), 100))
+        assertThatThrownBy(() -> Pooling.parse("cross/l2").resolve(Backbone.of("googlenet"), 100))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll("googlenet:inception_4e", "a+b", "--layer inception_4d+inception_4e");
-        assertThatThrownBy(() -> Pooling.parse("cross/l2").settled(Backbone.of("filters"), 100))
+        assertThatThrownBy(() -> Pooling.parse("cross/l2").resolve(Backbone.of("filters"), 100))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll("filters:bank", "a+b");
     }
@@ -78,25 +78,25 @@ class CrossTest {
     @Test
     void behindAReductionItMustBeToldWhereTheFirstLayerEnds() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
-        assertThatThrownBy(() -> Pooling.parse("conv:64/cross").settled(backbone, 100))
+        assertThatThrownBy(() -> Pooling.parse("conv:64/cross").resolve(backbone, 100))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("cross:256"));
-        assertThat(Pooling.parse("conv:64/cross:30").settled(backbone, 100).descriptorSize(1360))
+        assertThat(Pooling.parse("conv:64/cross:30").resolve(backbone, 100).descriptorSize(1360))
                 .isEqualTo(30 * 34);
-        assertThatThrownBy(() -> Pooling.parse("conv:same/[cross/l2+average]").settled(backbone, 100))
+        assertThatThrownBy(() -> Pooling.parse("conv:same/[cross/l2+average]").resolve(backbone, 100))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("cross:256"));
-        assertThat(Pooling.parse("[cross/l2+average]").settled(backbone, 100)).hasToString("[cross:528/l2+average]");
+        assertThat(Pooling.parse("[cross/l2+average]").resolve(backbone, 100)).hasToString("[cross:528/l2+average]");
     }
 
     @Test
     void aFirstLayerThatEndsElsewhereIsRefused() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
-        assertThatThrownBy(() -> Pooling.parse("[cross:7/l2+average]").settled(backbone, 100))
+        assertThatThrownBy(() -> Pooling.parse("[cross:7/l2+average]").resolve(backbone, 100))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("cross:7", "528", "7"));
-        assertThat(Pooling.parse("cross:528/l2").settled(backbone, 100)).hasToString("cross:528/l2");
-        assertThat(Pooling.parse("cross:7/l2").settled(Backbone.of("googlenet"), 100))
+        assertThat(Pooling.parse("cross:528/l2").resolve(backbone, 100)).hasToString("cross:528/l2");
+        assertThat(Pooling.parse("cross:7/l2").resolve(Backbone.of("googlenet"), 100))
                 .hasToString("cross:7/l2");
     }
 }

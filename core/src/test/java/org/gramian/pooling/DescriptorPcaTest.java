@@ -102,12 +102,12 @@ class DescriptorPcaTest {
     void mostIsDecidedByTheTrainingImagesAndTheLengthOfTheDescriptor() {
         Backbone backbone = Backbone.of("googlenet", "inception_4e");
         Pooling open = Pooling.parse("fisher:64,weights=true/root/l2/pca:most");
-        assertThat(open.settled(backbone, 667).text()).endsWith("/l2/pca:666");
-        assertThat(open.settled(backbone, 667).descriptorSize(832)).isEqualTo(666);
-        assertThat(open.settled(backbone, 100_000).text()).endsWith("/l2/pca:4096");
-        assertThat(Pooling.parse("average/pca:most").settled(backbone, 100_000).text())
+        assertThat(open.resolve(backbone, 667).text()).endsWith("/l2/pca:666");
+        assertThat(open.resolve(backbone, 667).descriptorSize(832)).isEqualTo(666);
+        assertThat(open.resolve(backbone, 100_000).text()).endsWith("/l2/pca:4096");
+        assertThat(Pooling.parse("average/pca:most").resolve(backbone, 100_000).text())
                 .isEqualTo("average/pca:832");
-        assertThat(open.settled(backbone, 667).settled(backbone, 667)).isEqualTo(open.settled(backbone, 667));
+        assertThat(open.resolve(backbone, 667).resolve(backbone, 667)).isEqualTo(open.resolve(backbone, 667));
     }
 
     @Test
@@ -122,12 +122,12 @@ class DescriptorPcaTest {
     @Test
     void moreAxesThanImagesAllowAreAnErrorAsEarlyAsCanBe() {
         Backbone backbone = Backbone.of("googlenet", "inception_4e");
-        assertThatThrownBy(() -> Pooling.parse("average/pca:200").settled(backbone, 200))
+        assertThatThrownBy(() -> Pooling.parse("average/pca:200").resolve(backbone, 200))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("pca:200", "200", "pca:199", "pca:most"));
-        assertThatThrownBy(() -> Pooling.parse("average/pca:900").settled(backbone, 2000))
+        assertThatThrownBy(() -> Pooling.parse("average/pca:900").resolve(backbone, 2000))
                 .has(facts("900", "832"));
-        assertThatThrownBy(() -> Pooling.parse("average/pca:most").settled(backbone, 1))
+        assertThatThrownBy(() -> Pooling.parse("average/pca:most").resolve(backbone, 1))
                 .has(facts("1"));
         Tensor rows = Tensors.gaussian(UNUSED.split(), Shape.of(5, 30), DType.F64);
         assertThatThrownBy(() -> coordinates(rows, 5)).has(facts("5"));

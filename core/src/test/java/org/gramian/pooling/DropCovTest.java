@@ -127,10 +127,10 @@ class DropCovTest {
 
     @Test
     void thePoolingNamesItsDraws() {
-        assertThat(Pooling.parse("dropcov/covariance/triu").draws(7)).isEqualTo(Map.of("dropcov.draws", 7L));
+        assertThat(Pooling.parse("dropcov/covariance/triu").randomInputs(7)).isEqualTo(Map.of("dropcov.draws", 7L));
         assertThat(Pooling.parse("conv:4/[average+pca:2/dropcov/covariance/triu]")
-                        .draws(7))
+                        .randomInputs(7))
                 .isEqualTo(Map.of("join.1.dropcov.draws", 2L));
-        assertThat(Pooling.parse("covariance/triu").draws(7)).isEmpty();
+        assertThat(Pooling.parse("covariance/triu").randomInputs(7)).isEmpty();
     }
 }

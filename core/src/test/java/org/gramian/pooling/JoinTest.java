@@ -55,8 +55,8 @@ class JoinTest {
                         "join.1.conv.bias",
                         "join.1.join.1.rbf.logSigma");
         assertThat(pooling.descriptorSize(7)).isEqualTo(4 + 5 + 15);
-        assertThat(pooling.widest(3)).isEqualTo(6);
-        assertThat(Pooling.parse("[average+conv:9/average]").widest(3)).isEqualTo(9);
+        assertThat(pooling.maxChannels(3)).isEqualTo(6);
+        assertThat(Pooling.parse("[average+conv:9/average]").maxChannels(3)).isEqualTo(9);
     }
 
     @Test
@@ -98,7 +98,7 @@ class JoinTest {
     @Test
     void itIsSettledBranchByBranch() {
         Backbone backbone = Backbone.of("googlenet");
-        Pooling pooling = Pooling.parse("[bcnn+[average+tail/l2]]/l2").settled(backbone, 100);
+        Pooling pooling = Pooling.parse("[bcnn+[average+tail/l2]]/l2").resolve(backbone, 100);
         assertThat(pooling)
                 .hasToString("[bilinear/triu/root/l2+[average+tail:network=googlenet,layer=inception_4e/l2]]/l2");
         assertThat(pooling.descriptorSize(832)).isEqualTo(832 * 833 / 2 + 832 + 1024);
@@ -113,7 +113,7 @@ class JoinTest {
         "pca:16/[[average/pca:most+average]/pca:most+average],   pca:16/[[average/pca:16+average]/pca:32+average]",
     })
     void branchesAreSettledFromTheChannelsThatEnterThem(String open, String settled) {
-        assertThat(Pooling.parse(open).settled(Backbone.of("googlenet"), 1000)).hasToString(settled);
+        assertThat(Pooling.parse(open).resolve(Backbone.of("googlenet"), 1000)).hasToString(settled);
     }
 
     @ParameterizedTest

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** How the tail of a network becomes one of a backbone. */
 class NetworkTailTest {
-    private static Pooling settled(String text, Backbone backbone) {
-        return Pooling.parse(text).settled(backbone, 100);
+    private static Pooling resolve(String text, Backbone backbone) {
+        return Pooling.parse(text).resolve(backbone, 100);
     }
 
     @ParameterizedTest
@@ -27,12 +27,12 @@ class NetworkTailTest {
     })
     void onABackboneItIsThatNetworksAndItsTextSaysSo(String network, String layer, String text, long size) {
         Backbone backbone = Backbone.of(network, layer);
-        Pooling pooling = settled("tail/l2", backbone);
+        Pooling pooling = resolve("tail/l2", backbone);
         assertThat(pooling).hasToString(text + "/l2").isEqualTo(Pooling.parse(text + "/l2"));
         assertThat(pooling.descriptorSize(backbone.channels())).isEqualTo(size);
-        assertThat(pooling.settled(backbone, 7)).isEqualTo(pooling);
+        assertThat(pooling.resolve(backbone, 7)).isEqualTo(pooling);
         assertThat(pooling.aggregation()).isEqualTo(new NetworkTail(Optional.of(backbone.tail())));
-        assertThat(settled("conv:same/tail", backbone).descriptorSize(backbone.channels()))
+        assertThat(resolve("conv:same/tail", backbone).descriptorSize(backbone.channels()))
                 .isEqualTo(size);
     }
 
@@ -49,12 +49,12 @@ class NetworkTailTest {
     @Test
     void aNumberOfChannelsThatDoesNotFitIsToldWithTheOneThatDoes() {
         Backbone backbone = Backbone.of("googlenet");
-        assertThatThrownBy(() -> settled("conv:512/tail", backbone).descriptorSize(832))
+        assertThatThrownBy(() -> resolve("conv:512/tail", backbone).descriptorSize(832))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("832", "512", "conv:832", "inception_5a"));
-        assertThat(settled("conv:832/tail", backbone).descriptorSize(832)).isEqualTo(1024);
+        assertThat(resolve("conv:832/tail", backbone).descriptorSize(832)).isEqualTo(1024);
         Backbone two = Backbone.of("googlenet", "inception_4d+inception_4e");
-        assertThat(settled("conv:832/tail", two).descriptorSize(two.channels())).isEqualTo(1024);
+        assertThat(resolve("conv:832/tail", two).descriptorSize(two.channels())).isEqualTo(1024);
     }
 
     @ParameterizedTest
@@ -76,7 +76,7 @@ class NetworkTailTest {
 
     @Test
     void theTailOfAnotherCutIsRefused() {
-        assertThatThrownBy(() -> settled("tail:network=googlenet,layer=inception_4d", Backbone.of("googlenet")))
+        assertThatThrownBy(() -> resolve("tail:network=googlenet,layer=inception_4d", Backbone.of("googlenet")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("googlenet:inception_4e", "inception_4d"));
     }
@@ -100,7 +100,7 @@ class NetworkTailTest {
 
     @Test
     void mapsOfASizeThatFullyConnectedLayersCannotTakeAreRefused() {
-        Pooling pooling = settled("[average+conv:same/tail]", Backbone.of("vgg16"));
+        Pooling pooling = resolve("[average+conv:same/tail]", Backbone.of("vgg16"));
         pooling.requireFits(Shape.of(512, 14, 14));
         assertThatThrownBy(() -> pooling.requireFits(Shape.of(512, 28, 28)))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -41,9 +41,9 @@ class SeveralLayersTest {
                 "cross/l2 | cross:160/l2"
             })
     void whatTheTextLeavesOpenIsDecidedByTheBackbone(String open, String decided) {
-        Pooling pooling = Pooling.parse(open).settled(BOTH, 100);
+        Pooling pooling = Pooling.parse(open).resolve(BOTH, 100);
         assertThat(pooling).hasToString(decided.strip()).isEqualTo(Pooling.parse(decided));
-        assertThat(pooling.settled(BOTH, 100)).isEqualTo(pooling);
+        assertThat(pooling.resolve(BOTH, 100)).isEqualTo(pooling);
         assertThat(pooling.descriptorSize(BOTH.channels())).isPositive();
         pooling.requireFits(BOTH.features(300, 300));
     }
@@ -68,7 +68,7 @@ class SeveralLayersTest {
                 "conv:256/tail | 448 256 layer:block29"
             })
     void whatDoesNotStandOnTheBackboneIsRefused(String text, String values) {
-        assertThatThrownBy(() -> Pooling.parse(text).settled(BOTH, 100).descriptorSize(BOTH.channels()))
+        assertThatThrownBy(() -> Pooling.parse(text).resolve(BOTH, 100).descriptorSize(BOTH.channels()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts((Object[]) values.split(" ")));
     }

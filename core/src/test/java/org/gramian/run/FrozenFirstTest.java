@@ -195,11 +195,11 @@ final class FrozenFirstTest {
                     .isNotEmpty()
                     .allSatisfy(candidate -> assertThat(candidate.poolings())
                             .allSatisfy(text -> assertThat(Pooling.parse(text)
-                                            .settled(cut, 1000)
+                                            .resolve(cut, 1000)
                                             .descriptorSize(cut.channels()))
                                     .isBetween(1L, 150_000L)));
             assertThat(PoolingSelection.candidates(cut).getFirst().name()).startsWith("average");
-            assertThat(PoolingSelection.fineTuned(cut).settled(cut, 1000).descriptorSize(cut.channels()))
+            assertThat(PoolingSelection.fineTuned(cut).resolve(cut, 1000).descriptorSize(cut.channels()))
                     .isPositive();
         }
     }

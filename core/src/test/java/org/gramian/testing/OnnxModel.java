@@ -56,7 +56,7 @@ public final class OnnxModel {
                             (_, _, _) -> Objects.requireNonNull(file.weights().get(spec.name()), spec.name())
                                     .toTensor()))
                     .toList();
-            Head head = new Head(Pooling.parse(pooling).settled(backbone, 100), CLASSES.size(), false);
+            Head head = new Head(Pooling.parse(pooling).resolve(backbone, 100), CLASSES.size(), false);
             Model model = Model.begin(
                     backbone, ParameterSet.initialize(stored, random, DType.F32, Device.CPU), head, random, Device.CPU);
             Parameter weight = model.headParameters().get("classifier.weight");

@@ -22,7 +22,6 @@ import org.gramian.autodiff.network.Interpolation;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.research.Distillation.Options;
-import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;

@@ -329,7 +329,7 @@ public final class MethodsCommand implements Callable<Integer> {
         }
 
         private static Size size(Pooling open, Backbone backbone, int images) {
-            Pooling pooling = open.settled(backbone, images);
+            Pooling pooling = open.resolve(backbone, images);
             requirePositions(pooling.aggregation(), backbone);
             long channels = backbone.channels();
             long descriptor = pooling.descriptorSize(channels);

@@ -144,7 +144,7 @@ public final class PoolCommand implements Callable<Integer> {
             Tensor maps = TensorInput.read(features, "features", precision.type, arena);
             requireMaps(maps);
             long channels = maps.size(1);
-            Pooling parsed = open.settled(channels, PoolParameters.images(maps));
+            Pooling parsed = open.resolve(channels, PoolParameters.images(maps));
             warn(parsed, maps);
             try (ParameterSet parameters =
                     parsed.initialize(channels, new SplittableRandom(seed), precision.type, device)) {

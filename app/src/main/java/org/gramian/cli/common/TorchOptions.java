@@ -29,7 +29,8 @@ public final class TorchOptions {
     @Option(
             names = "--accelerate",
             paramLabel = "RULES",
-            description = "on; off: compute everything by plain layers, for comparison; or rules to leave out, e.g. -stem,-tokens")
+            description =
+                    "on; off: compute everything by plain layers, for comparison; or rules to leave out, e.g. -stem,-tokens")
     private @Nullable String accelerate;
 
     /** Returns the number of threads per operator, 0 if unset. */

@@ -48,7 +48,7 @@ final class MemoryWorker {
 
     /** Measures a method; the arguments are pooling, batch, channels, side, threads and device. */
     public static void main(String[] arguments) throws IOException {
-        Pooling pooling = Pooling.parse(arguments[0]).settled(Backbone.of("vgg16"), IMAGES);
+        Pooling pooling = Pooling.parse(arguments[0]).resolve(Backbone.of("vgg16"), IMAGES);
         int batch = Integer.parseInt(arguments[1]);
         int channels = Integer.parseInt(arguments[2]);
         int side = Integer.parseInt(arguments[3]);

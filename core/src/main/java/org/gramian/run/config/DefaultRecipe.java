@@ -178,7 +178,7 @@ final class DefaultRecipe {
     /** Whether a pooling has trainable parameters. */
     private static boolean learns(String text, Backbone backbone) {
         try {
-            Pooling pooling = Pooling.parse(text).settled(backbone, Integer.MAX_VALUE);
+            Pooling pooling = Pooling.parse(text).resolve(backbone, Integer.MAX_VALUE);
             return pooling.hasTrainable(backbone.channels());
         } catch (IllegalArgumentException misfit) {
             return true; // RunConfig reports the conflict

@@ -36,7 +36,7 @@ public record NetworkConfig(
                     + ", found " + weights.map(text -> "'" + text + "'").orElse("none"));
         }
         try {
-            pooling.settled(backbone, Integer.MAX_VALUE).descriptorSize(backbone.channels());
+            pooling.resolve(backbone, Integer.MAX_VALUE).descriptorSize(backbone.channels());
         } catch (IllegalArgumentException e) {
             throw new ConfigException(
                     Keys.POOLING + ": does not fit the " + backbone.channels() + " channels of " + backbone + ": "
@@ -117,14 +117,14 @@ public record NetworkConfig(
      * @param images number of training images
      */
     public Head head(int classes, int images) {
-        return new Head(pooling.settled(backbone, images), classes, logitNorm);
+        return new Head(pooling.resolve(backbone, images), classes, logitNorm);
     }
 
     /** Returns whether the head starts from weights of the layers behind the cut. */
     public boolean usesTail() {
         return !fineTuned
                 .orElse(pooling)
-                .settled(backbone, Integer.MAX_VALUE)
+                .resolve(backbone, Integer.MAX_VALUE)
                 .pretrained()
                 .isEmpty();
     }
@@ -133,7 +133,7 @@ public record NetworkConfig(
     void requireFits(int size) {
         Shape maps = maps(size);
         try {
-            pooling.settled(backbone, Integer.MAX_VALUE).requireFits(maps);
+            pooling.resolve(backbone, Integer.MAX_VALUE).requireFits(maps);
         } catch (IllegalArgumentException e) {
             throw new ConfigException(
                     Keys.POOLING + ": does not fit crops of " + size + "×" + size + ": " + e.getMessage(), e);

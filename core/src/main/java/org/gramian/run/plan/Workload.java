@@ -163,7 +163,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
     private long headMaps() {
         Shape shape = featureShape();
         long positions = shape.elements() / shape.at(0);
-        long channels = head().pooling().widest(shape.at(0));
+        long channels = head().pooling().maxChannels(shape.at(0));
         long ofTail = tail().map(tail -> 3 * tail.mapElements(shape.at(1), shape.at(2)))
                 .orElse(0L);
         return 4 * (channels * positions + channels * channels + descriptorSize()) + ofTail;

@@ -313,7 +313,7 @@ public record ResultTable(
         private static boolean isRandom(TableEntry entry) {
             var config = entry.work().orElseThrow().plan().config();
             NetworkConfig network = config.network();
-            Pooling pooling = network.pooling().settled(network.backbone(), Integer.MAX_VALUE);
+            Pooling pooling = network.pooling().resolve(network.backbone(), Integer.MAX_VALUE);
             return config.recipe().solver().isPresent()
                     && pooling.parameters(network.backbone().channels()).stream()
                             .anyMatch(spec -> spec.role() != ParameterSpec.Role.FITTED

@@ -115,8 +115,7 @@ public final class CudaProgram {
     }
 
     private static final class Availability {
-        static final boolean PRESENT =
-                Libtorch.load().compiler().isPresent();
+        static final boolean PRESENT = Libtorch.load().compiler().isPresent();
     }
 
     /**

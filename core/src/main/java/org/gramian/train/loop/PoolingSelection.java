@@ -274,7 +274,7 @@ public final class PoolingSelection {
     private boolean fits(Candidate candidate) {
         long size = candidate.poolings().stream()
                 .mapToLong(text ->
-                        Pooling.parse(text).settled(backbone, Integer.MAX_VALUE).descriptorSize(backbone.channels()))
+                        Pooling.parse(text).resolve(backbone, Integer.MAX_VALUE).descriptorSize(backbone.channels()))
                 .sum();
         long rows = (long) data.parts().training().size() * data.trainingCrops().count();
         try {
@@ -312,7 +312,7 @@ public final class PoolingSelection {
     }
 
     private Member describe(String text, FeatureTable table, int[] labels) {
-        Pooling pooling = Pooling.parse(text).settled(backbone, labels.length);
+        Pooling pooling = Pooling.parse(text).resolve(backbone, labels.length);
         long size = pooling.descriptorSize(backbone.channels());
         Device device = context.device();
         try (Scope scope = Scope.open();

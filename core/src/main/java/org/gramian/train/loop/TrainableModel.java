@@ -222,12 +222,16 @@ record TrainableModel(
     @Override
     public boolean isCapturable() {
         return !model.head().normalized()
-                && model.head().pooling().draws(model.backbone().channels()).isEmpty();
+                && model.head()
+                        .pooling()
+                        .randomInputs(model.backbone().channels())
+                        .isEmpty();
     }
 
     /** Returns the random draws of the pooling's stages for a batch, by the names of their variables. */
     static Map<String, Var> randomInputs(Model model, Var features, Dropout.BatchDropout dropout) {
-        Map<String, Long> wanted = model.head().pooling().draws(features.shape().at(1));
+        Map<String, Long> wanted =
+                model.head().pooling().randomInputs(features.shape().at(1));
         int columns = Math.toIntExact(
                 wanted.values().stream().mapToLong(Long::longValue).sum());
         Map<String, Var> draws = new LinkedHashMap<>();

@@ -70,7 +70,7 @@ class ClassifierChoiceTest {
                         requested("network.pooling=" + name, "network.backbone=vgg16", "network.layer=" + layer));
                 boolean trained = method.classifier().equals(Method.SOFTMAX)
                         && Pooling.parse(method.pooling())
-                                .settled(Backbone.of("vgg16", layer), 100)
+                                .resolve(Backbone.of("vgg16", layer), 100)
                                 .hasTrainable(Backbone.of("vgg16", layer).channels());
                 boolean own = trained || !method.classifier().equals(Method.SOFTMAX);
                 assertThat(text(all, Keys.CLASSIFIER)).as(name).isEqualTo(own ? method.classifier() : "svm");

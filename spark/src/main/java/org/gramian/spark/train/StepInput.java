@@ -72,7 +72,7 @@ record StepInput(
                 ? Backbone.of(backbone)
                 : Backbone.of(backbone, network, Preprocessing.TORCHVISION); // unused: crops are preprocessed
         Backbone cut = whole.cutAt(layer);
-        Head head = new Head(Pooling.parse(pooling).settled(cut, Integer.MAX_VALUE), classes, false);
+        Head head = new Head(Pooling.parse(pooling).resolve(cut, Integer.MAX_VALUE), classes, false);
         List<ParameterSpec> specs = head.parameters(cut.channels()).stream()
                 .map(spec -> new ParameterSpec(
                         spec.name(),

@@ -27,7 +27,7 @@ class StepInputTest {
     void backboneThatIsNotBuiltInTravelsWithTheStep(String layer, String pooling)
             throws IOException, ClassNotFoundException {
         Backbone backbone = ImportedNetwork.backbone().cutAt(layer);
-        Head head = new Head(Pooling.parse(pooling).settled(backbone, 100), 3, false);
+        Head head = new Head(Pooling.parse(pooling).resolve(backbone, 100), 3, false);
         SplittableRandom random = new SplittableRandom(5);
         ParameterSet weights = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
         try (Model model = Model.begin(backbone, weights, head, random, Device.CPU)) {

@@ -1,17 +1,20 @@
 package org.gramian.linear;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.TreeMap;
+import java.util.function.DoubleUnaryOperator;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Regularized linear discriminant analysis: Bayes' rule for Gaussian classes of one covariance,
@@ -77,24 +80,44 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             PooledCovariance covariance = PooledCovariance.of(rows, centred);
             double gamma = shrinkage.orElseGet(() -> Shrinkage.of(rows, centred, covariance));
             watch.at("fitting lda", 0, 1);
-            Tensor weight = covariance.solve(means, gamma);
-            SequencedMap<String, Double> found = new LinkedHashMap<>();
-            found.put("shrinkage", gamma);
-            return LinearModel.around(centre, weight, bias(rows, means, weight), found)
+            double[] prior = new double[rows.classes()];
+            Arrays.setAll(prior, label -> rows.count(label) * rows.weight(label));
+            return model(centre, means, covariance, gamma, prior).keptBy(scope);
+        }
+    }
+
+    /**
+     * Solves for weight and bias from sums over the rows, without calibration.
+     *
+     * @throws UnsolvableException if the covariance is singular
+     */
+    public LinearModel fit(ClassStatistics sums) {
+        try (Scope scope = Scope.open()) {
+            PooledCovariance covariance = new PooledCovariance(null, sums.count(), sums.size(), sums.scatterMatrix());
+            // Σ_i x_i·S x_i = n ‖S‖², so that Σ_g ‖A_g − m S‖² = Σ_g ‖A_g‖² − n m ‖S‖² for groups of m rows
+            double gamma = shrinkage.orElseGet(() -> Shrinkage.of(
+                    covariance, norm -> sums.groupSquares() - (double) sums.count() * sums.groupSize() * norm));
+            double[] prior = new double[sums.counts().length];
+            Arrays.setAll(prior, label -> sums.counts()[label] * sums.weights()[label]);
+            return model(sums.centre(), sums.centredMeans(), covariance, gamma, prior)
                     .keptBy(scope);
         }
     }
 
-    private static double[] bias(LabelledRows rows, Tensor means, Tensor weight) {
+    private static LinearModel model(
+            Tensor centre, Tensor means, PooledCovariance covariance, double gamma, double[] prior) {
+        Tensor weight = covariance.solve(means, gamma);
+        SequencedMap<String, Double> found = new LinkedHashMap<>();
+        found.put("shrinkage", gamma);
         double[] bias = means.to(DType.F64).mul(weight.to(DType.F64)).sum(1).toDoubles();
         double all = 0;
-        for (int label = 0; label < bias.length; label++) {
-            all += rows.count(label) * rows.weight(label);
+        for (double share : prior) {
+            all += share;
         }
         for (int label = 0; label < bias.length; label++) {
-            bias[label] = Math.log(rows.count(label) * rows.weight(label) / all) - bias[label] / 2;
+            bias[label] = Math.log(prior[label] / all) - bias[label] / 2;
         }
-        return bias;
+        return LinearModel.around(centre, weight, bias, found);
     }
 
     /**
@@ -116,23 +139,30 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
         private Shrinkage() {}
 
         static double of(LabelledRows rows, CentredRows centred, PooledCovariance covariance) {
+            return of(covariance, norm -> {
+                double[] along = along(rows, centred, covariance);
+                double[] lengths = lengths(rows, centred, covariance);
+                double error = 0;
+                for (List<Integer> group : groups(rows)) {
+                    double sum = group.stream().mapToDouble(i -> along[i]).sum();
+                    error += squares(group, lengths, centred, covariance)
+                            - 2 * group.size() * sum
+                            + (double) group.size() * group.size() * norm;
+                }
+                return error;
+            });
+        }
+
+        /** Returns the shrinkage from {@code Σ_g ‖A_g − n_g S‖²}, a function of {@code ‖S‖²}. */
+        static double of(PooledCovariance covariance, DoubleUnaryOperator error) {
             double variance = covariance.variance();
             double norm = covariance.squaredNorm();
-            double far = norm - rows.size() * variance * variance;
+            double far = norm - covariance.size() * variance * variance;
             if (!(far > 1e-12 * norm)) {
                 return 1; // a multiple of the identity already, or 0
             }
-            double[] along = along(rows, centred, covariance);
-            double[] lengths = lengths(rows, centred, covariance);
-            double error = 0;
-            for (List<Integer> group : groups(rows)) {
-                double sum = group.stream().mapToDouble(i -> along[i]).sum();
-                error += squares(group, lengths, centred, covariance)
-                        - 2 * group.size() * sum
-                        + (double) group.size() * group.size() * norm;
-            }
-            double n = rows.count();
-            return Math.clamp(error / (n * n) / far, 0, 1);
+            double n = covariance.count();
+            return Math.clamp(error.applyAsDouble(norm) / (n * n) / far, 0, 1);
         }
 
         private static Collection<List<Integer>> groups(LabelledRows rows) {
@@ -201,30 +231,34 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     /**
      * Covariance of rows about the means of their classes, {@code S = XᵀX/n}, in the smaller of two forms.
      *
-     * @param centred X {@code [n, d]}
-     * @param products whether the matrix is {@code XXᵀ [n, n]}; else {@code XᵀX [d, d]}
+     * @param rows X {@code [n, d]} if the matrix is {@code XXᵀ [n, n]}; null if it is {@code XᵀX [d, d]}
+     * @param count n
+     * @param size d
      * @param matrix one of the two, float64
      */
-    private record PooledCovariance(CentredRows centred, boolean products, Tensor matrix) {
+    private record PooledCovariance(@Nullable CentredRows rows, double count, long size, Tensor matrix) {
         static PooledCovariance of(LabelledRows rows, CentredRows centred) {
             boolean products = rows.size() > rows.count();
             return new PooledCovariance(
-                    centred, products, products ? centred.gram().to(DType.F64) : centred.scatter());
+                    products ? centred : null,
+                    rows.count(),
+                    rows.size(),
+                    products ? centred.gram().to(DType.F64) : centred.scatter());
         }
 
-        private double count() {
-            return centred.rows().size(0);
+        boolean products() {
+            return rows != null;
         }
 
         /** Returns the mean variance ν; 1 if it is 0. */
         double variance() {
-            double trace = matrix.diagonal().sum().item() / count();
-            return trace > 0 ? trace / centred.rows().size(1) : 1;
+            double trace = matrix.diagonal().sum().item() / count;
+            return trace > 0 ? trace / size : 1;
         }
 
         /** Returns {@code ‖S‖²}: both forms have the same eigenvalues. */
         double squaredNorm() {
-            return matrix.mul(matrix).sum().item() / (count() * count());
+            return matrix.mul(matrix).sum().item() / (count * count);
         }
 
         /**
@@ -237,29 +271,29 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             if (gamma == 1) {
                 return means.mul(1 / ridge);
             }
-            double shift = count() * ridge / (1 - gamma);
+            double shift = count * ridge / (1 - gamma);
             Tensor square = Tensors.identity(matrix.size(0), DType.F64, matrix.device());
             square.mulInPlace(shift);
             Tensor shifted = matrix.add(square);
-            if ((products && ridge == 0) || !Decompositions.isPositiveDefinite(shifted)) {
-                throw new UnsolvableException("the covariance of " + (long) count() + " rows of length "
-                        + centred.rows().size(1) + " with shrinkage " + SolverText.decimal(gamma)
+            if ((products() && ridge == 0) || !Decompositions.isPositiveDefinite(shifted)) {
+                throw new UnsolvableException("the covariance of " + (long) count + " rows of length " + size
+                        + " with shrinkage " + SolverText.decimal(gamma)
                         + " is singular; use a larger shrinkage, e.g. lda:shrinkage=0.1, or lda, which selects it");
             }
-            return products ? throughRows(shifted, means, ridge) : directly(shifted, means, gamma);
+            return rows == null ? directly(shifted, means, gamma) : throughRows(rows, shifted, means, ridge);
         }
 
         private Tensor directly(Tensor shifted, Tensor means, double gamma) {
             Tensor wanted = means.to(DType.F64).transpose();
             Tensor solved = Decompositions.solve(shifted, wanted);
-            Tensor weight = solved.transpose().mul(count() / (1 - gamma));
+            Tensor weight = solved.transpose().mul(count / (1 - gamma));
             return weight.to(DType.F32).contiguous();
         }
 
-        private Tensor throughRows(Tensor shifted, Tensor means, double ridge) {
-            Tensor right = centred.times(means).to(DType.F64);
+        private static Tensor throughRows(CentredRows rows, Tensor shifted, Tensor means, double ridge) {
+            Tensor right = rows.times(means).to(DType.F64);
             Tensor solved = Decompositions.solve(shifted, right).to(DType.F32);
-            Tensor part = centred.combined(solved.transpose().contiguous());
+            Tensor part = rows.combined(solved.transpose().contiguous());
             return means.sub(part).mul(1 / ridge);
         }
     }

@@ -42,14 +42,24 @@ public record NearestMean() implements LinearSolver {
         try (Scope scope = Scope.open()) {
             CentredRows classes = CentredRows.aroundClassMeans(rows);
             Tensor centre = CentredRows.aroundMean(rows).centres();
-            double square = classes.meanSquare();
-            double unit = square > 0 ? square : 1;
-            Tensor means = classes.centres().sub(centre);
-            Tensor wide = means.to(DType.F64);
-            double[] bias = wide.mul(wide).sum(1).mul(-1 / unit).toDoubles();
-            Tensor weight = means.mul(2 / unit);
-            return LinearModel.around(centre, weight, bias, new LinkedHashMap<>())
+            return model(centre, classes.centres().sub(centre), classes.meanSquare())
                     .keptBy(scope);
         }
+    }
+
+    /** Solves for weight and bias from sums over the rows, without calibration. */
+    public LinearModel fit(ClassStatistics sums) {
+        try (Scope scope = Scope.open()) {
+            return model(sums.centre(), sums.centredMeans(), sums.trace() / sums.count())
+                    .keptBy(scope);
+        }
+    }
+
+    /** @param square mean squared distance of a row to the mean of its class */
+    private static LinearModel model(Tensor centre, Tensor means, double square) {
+        double unit = square > 0 ? square : 1;
+        Tensor wide = means.to(DType.F64);
+        double[] bias = wide.mul(wide).sum(1).mul(-1 / unit).toDoubles();
+        return LinearModel.around(centre, means.mul(2 / unit), bias, new LinkedHashMap<>());
     }
 }

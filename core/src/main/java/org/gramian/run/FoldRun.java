@@ -212,7 +212,8 @@ final class FoldRun {
                 plan.config().data().crops().training(plan.config().recipe().seed()),
                 plan.config().data().testPlan().testing(),
                 extraction,
-                duplicates);
+                duplicates,
+                Optional.empty());
     }
 
     /**

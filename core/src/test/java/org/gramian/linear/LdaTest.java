@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import org.gramian.tensor.Scope;
@@ -185,5 +186,53 @@ class LdaTest {
         lda.requireRoom(5_000, 65_600);
         lda.requireRoom(200_000, 2_000);
         assertThatThrownBy(() -> lda.requireRoom(13_000, 13_000)).has(facts("13000", "lda"));
+    }
+
+    @RandomTest
+    void sumsOverRowsGiveTheSolutionOfTheRows(Seed seed) {
+        SplittableRandom random = seed.random();
+        SyntheticRows rows = SyntheticRows.of(random, 24, random.nextInt(1, 8), 3);
+        try (Scope _ = Scope.open()) {
+            LabelledRows given = balanced(rows);
+            ClassStatistics sums = sums(given);
+            for (LinearSolver solver : List.of(new Lda(OptionalDouble.empty()), new NearestMean())) {
+                LinearModel expected = solver.fit(given, SolverListener.NONE);
+                LinearModel found = solver instanceof Lda lda ? lda.fit(sums) : new NearestMean().fit(sums);
+                TensorAssert.assertTensor(found.weight()).isCloseTo(expected.weight(), 1e-4);
+                TensorAssert.assertTensor(found.bias()).isCloseTo(expected.bias(), 1e-4);
+            }
+        }
+    }
+
+    /** Sums by the definitions, with every row a group. */
+    private static ClassStatistics sums(LabelledRows rows) {
+        int n = rows.count();
+        int d = (int) rows.size();
+        double[] x = rows.rows().toDoubles();
+        double[] means = new double[rows.classes() * d];
+        for (int i = 0; i < n * d; i++) {
+            int label = rows.label(i / d);
+            means[label * d + i % d] += x[i] / rows.count(label);
+        }
+        double[] scatter = new double[d * d];
+        double trace = 0;
+        double squares = 0;
+        for (int i = 0; i < n; i++) {
+            double length = 0;
+            for (int j = 0; j < d; j++) {
+                double left = x[i * d + j] - means[rows.label(i) * d + j];
+                length += left * left;
+                for (int k = 0; k < d; k++) {
+                    scatter[j * d + k] += left * (x[i * d + k] - means[rows.label(i) * d + k]);
+                }
+            }
+            trace += length;
+            squares += length * length;
+        }
+        long[] counts = new long[rows.classes()];
+        double[] weights = new double[rows.classes()];
+        Arrays.setAll(counts, rows::count);
+        Arrays.setAll(weights, rows::weight);
+        return new ClassStatistics(counts, weights, means, scatter, trace, squares, 1);
     }
 }

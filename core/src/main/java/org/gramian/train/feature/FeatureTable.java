@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.DType;
@@ -70,6 +71,19 @@ public final class FeatureTable implements AutoCloseable {
             table.close();
             throw failed;
         }
+    }
+
+    /**
+     * Returns a table of features that were computed elsewhere.
+     *
+     * @param extraction defines their shape and type
+     * @param rows features {@code [c, h, w]} of the crops of the first image, of the second, and so on
+     */
+    public static FeatureTable of(
+            FeatureExtraction extraction, List<Sample> samples, Crops crops, List<MemorySegment> rows) {
+        FeatureTable table = new FeatureTable(extraction, new FeatureSurvey(samples, crops, List.of(), List.of()));
+        rows.toArray(table.features);
+        return table;
     }
 
     /** Copies only features that are not cached. */

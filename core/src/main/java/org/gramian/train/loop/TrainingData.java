@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -35,20 +36,29 @@ import org.gramian.train.feature.FeatureTable;
  * @param extraction computes features of the frozen backbone
  * @param duplicates number of the group of near-duplicates of an image, by its name; cross-validation on training images keeps
  *     a group in one fold
+ * @param given features that were computed elsewhere; else the extraction computes them
  */
 public record TrainingData(
         Parts parts,
         Crops trainingCrops,
         Crops testCrops,
         FeatureExtraction extraction,
-        Map<String, Integer> duplicates) {
+        Map<String, Integer> duplicates,
+        Optional<GivenFeatures> given) {
     public TrainingData {
         duplicates = Map.copyOf(duplicates);
     }
 
     /** A dataset without near-duplicates. */
     public TrainingData(Parts parts, Crops trainingCrops, Crops testCrops, FeatureExtraction extraction) {
-        this(parts, trainingCrops, testCrops, extraction, Map.of());
+        this(parts, trainingCrops, testCrops, extraction, Map.of(), Optional.empty());
+    }
+
+    /** Features that other machines have computed. */
+    @FunctionalInterface
+    public interface GivenFeatures {
+        /** Returns the features of some images: those of their training or test crops, or of the first of these. */
+        FeatureTable of(List<Sample> samples, Crops crops);
     }
 
     /**
@@ -85,6 +95,9 @@ public record TrainingData(
      */
     FeatureTable features(String task, List<Sample> samples, Crops crops, int threads, Consumer<TrainEvent> progress)
             throws IOException {
+        if (given.isPresent()) {
+            return given.get().of(samples, crops);
+        }
         FeatureSurvey survey = extraction.survey(samples, crops, looking(samples.size(), progress));
         if (extraction.cache().isPresent()) {
             FeatureCache cache = extraction.cache().get();

@@ -54,7 +54,7 @@ public final class CudaGraphOptimizer implements AutoCloseable {
     }
 
     /** Returns whether the parameters of some groups can be moved like this. */
-    public static boolean suits(List<ParameterGroup> groups, OptimizerOptions options) {
+    public static boolean isSupported(List<ParameterGroup> groups, OptimizerOptions options) {
         return groups.stream()
                 .flatMap(group -> group.parameters().all().stream())
                 .filter(parameter -> parameter.spec().role() != Role.FITTED)

@@ -241,7 +241,7 @@ class FusedConvolutionTest {
     void rewrittenNetworkEqualsPlainOne(Seed seed) {
         SplittableRandom random = seed.random();
         List<NetworkLayer> plain = network();
-        List<NetworkLayer> fused = FusedLayers.rewrite(plain, _ -> false);
+        List<NetworkLayer> fused = Acceleration.rewriteAll(plain, _ -> false);
         assertThat(fused).hasSize(plain.size() - 1);
         assertThat(fused.getFirst().name()).isEqualTo("pool");
         List<ParameterSpec> specs = new Chain("all", plain).parameters(3);
@@ -270,7 +270,7 @@ class FusedConvolutionTest {
     @Test
     void featureLayerIsNotFusedWithPooling() {
         List<NetworkLayer> plain = network();
-        assertThat(FusedLayers.rewrite(plain, layer -> layer.name().equals("stem")))
+        assertThat(Acceleration.rewriteAll(plain, layer -> layer.name().equals("stem")))
                 .extracting(NetworkLayer::name)
                 .isEqualTo(plain.stream().map(NetworkLayer::name).toList());
     }
@@ -279,7 +279,7 @@ class FusedConvolutionTest {
     void disabledRulesLeaveLayersAsTheyAre() {
         try {
             Rule.use("off");
-            assertThat(FusedLayers.rewrite(network(), _ -> false)).isEqualTo(network());
+            assertThat(Acceleration.rewriteAll(network(), _ -> false)).isEqualTo(network());
         } finally {
             Rule.use("on");
         }

@@ -58,7 +58,7 @@ class FusedTokensTest {
     /** The plain layer in float64 on the CPU against the fused one in bfloat16, in training and in inference. */
     private static void requireSame(NetworkLayer layer, int width, int tokens, double tolerance, Seed seed) {
         Device gpu = Gpu.required();
-        NetworkLayer fused = FusedLayers.rewrite(List.of(layer), _ -> false).getFirst();
+        NetworkLayer fused = Acceleration.rewriteAll(List.of(layer), _ -> false).getFirst();
         assertThat(fused).isInstanceOf(NetworkLayer.Fused.class);
         try (Scope _ = Scope.open()) {
             List<Tensor> there = on(gpu, DType.BF16, 1, DType.F32, inputs(layer, width, tokens, seed.random()));
@@ -126,7 +126,7 @@ class FusedTokensTest {
     @Test
     void cpuUsesPlainBlock() {
         VisionTransformer.Block block = new VisionTransformer.Block("b", 2, true);
-        NetworkLayer fused = FusedLayers.rewrite(List.of(block), _ -> false).getFirst();
+        NetworkLayer fused = Acceleration.rewriteAll(List.of(block), _ -> false).getFirst();
         try (Scope _ = Scope.open()) {
             List<Tensor> inputs = inputs(block, 8, 5, new SplittableRandom(3));
             requireClose(

@@ -88,7 +88,8 @@ final class CudaGraphSteps implements Steps {
                 && batchSource(stage, examples).isPresent()
                 && stage.recipe().batching().accumulate() == 1
                 && stage.model().isCapturable()
-                && CudaGraphOptimizer.suits(groups, stage.recipe().optimizer().rule());
+                && CudaGraphOptimizer.isSupported(
+                        groups, stage.recipe().optimizer().rule());
     }
 
     private static Optional<BatchSource> batchSource(TrainingStage stage, Examples examples) {

@@ -100,7 +100,7 @@ class CudaGraphOptimizerTest {
                 GpuStepState cells = new GpuStepState(gpu)) {
             CudaGraphOptimizer graph = new CudaGraphOptimizer(device, cells);
             List<ParameterGroup> groups = List.of(new ParameterGroup(fast, 0.7, 1.5));
-            assertThat(CudaGraphOptimizer.suits(groups, rule)).isTrue();
+            assertThat(CudaGraphOptimizer.isSupported(groups, rule)).isTrue();
             cells.begin(0);
             for (int step = 0; step < 30; step++) {
                 double rate = rule.learningRate() / (1 + step);

@@ -4,7 +4,7 @@ import java.util.List;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.image.dataset.protocol.Fold;
-import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.FoldSet;
 
 /**
  * Test set of an evaluation. Evaluations are comparable if fingerprint and fold agree.
@@ -16,7 +16,7 @@ import org.gramian.image.dataset.protocol.Plan;
  */
 public record Setting(String protocol, String fold, Fingerprint fingerprint, long seed) {
     /** Returns the setting of a fold. */
-    public static Setting of(Plan plan, Fold fold) {
+    public static Setting of(FoldSet plan, Fold fold) {
         return new Setting(plan.protocol().text(), fold.name(), plan.fingerprint(), plan.seed());
     }
 

@@ -11,7 +11,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
-import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.FoldSet;
 import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
@@ -64,7 +64,7 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
      * @param plan with the model's fingerprint
      * @param fold that the model was trained on
      */
-    private record TrainedSplit(Plan plan, Fold fold) {
+    private record TrainedSplit(FoldSet plan, Fold fold) {
         /** Returns how many of these images are training or validation images of the model. */
         long count(List<Integer> indexes) {
             Set<Integer> seen = new HashSet<>(fold.train());
@@ -156,7 +156,7 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
         long seed = request.seed()
                 .or(() -> trained.map(one -> one.setting().seed()))
                 .orElse(0L);
-        Plan plan = protocol.plan(dataset, duplicates, seed);
+        FoldSet plan = protocol.plan(dataset, duplicates, seed);
         Fold fold = request.fold().map(name -> named(plan, name)).orElseGet(() -> defaultFold(plan, split));
         split.ifPresent(one -> requireUnseen(one, fold));
         return new TestImages(
@@ -165,16 +165,16 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
                 plan.notes().stream().map(Note::text).toList());
     }
 
-    private static Optional<Fold> find(Plan plan, String name) {
+    private static Optional<Fold> find(FoldSet plan, String name) {
         return plan.folds().stream().filter(fold -> fold.name().equals(name)).findFirst();
     }
 
-    private static String names(Plan plan) {
+    private static String names(FoldSet plan) {
         return plan.folds().stream().map(fold -> "'" + fold.name() + "'").collect(Collectors.joining(", "));
     }
 
     /** Returns a fold by its name, or by its number from 1. */
-    private static Fold named(Plan plan, String name) {
+    private static Fold named(FoldSet plan, String name) {
         List<Fold> folds = plan.folds();
         int index = name.matches("\\d{1,6}") ? Integer.parseInt(name) - 1 : -1;
         return find(plan, name)
@@ -189,7 +189,7 @@ public record TestImages(List<Integer> indexes, Setting setting, List<String> re
     }
 
     /** Returns the only fold, or the one that the model was trained on. */
-    private static Fold defaultFold(Plan plan, Optional<TrainedSplit> split) {
+    private static Fold defaultFold(FoldSet plan, Optional<TrainedSplit> split) {
         if (plan.folds().size() == 1) {
             return plan.folds().getFirst();
         }

@@ -9,7 +9,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
-import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.FoldSet;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
 
@@ -85,14 +85,14 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
     }
 
     /** Returns the split, if this is the training dataset: the protocol then gives the same fingerprint. */
-    Optional<Plan> plan(Dataset dataset, Duplicates duplicates) {
+    Optional<FoldSet> plan(Dataset dataset, Duplicates duplicates) {
         try {
             if (near.stream()
                     .flatMap(List::stream)
                     .anyMatch(index -> index < 0 || index >= dataset.samples().size())) {
                 return Optional.empty();
             }
-            Plan plan = Protocols.parse(setting.protocol()).plan(dataset, duplicates.with(near), setting.seed());
+            FoldSet plan = Protocols.parse(setting.protocol()).plan(dataset, duplicates.with(near), setting.seed());
             return Optional.of(plan).filter(made -> made.fingerprint().equals(setting.fingerprint()));
         } catch (IllegalArgumentException _) {
             return Optional.empty(); // the protocol does not apply to this dataset

@@ -4,8 +4,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.Sample.Box;
 
 /**
  * A named image that is decoded when it is needed: a file, bytes in memory, or anything else that can be read.

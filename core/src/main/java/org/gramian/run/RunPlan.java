@@ -21,7 +21,7 @@ import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
-import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.FoldSet;
 import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.Head;
@@ -77,7 +77,7 @@ public record RunPlan(
         Duplicates identical = Duplicates.of(dataset);
         Duplicates all = config.data().nearDuplicates() ? identical.with(near(dataset, audit)) : identical;
         Duplicates duplicates = splitTogether(dataset, config, all, remarks);
-        Plan plan = divide(dataset, config, duplicates);
+        FoldSet plan = divide(dataset, config, duplicates);
         plan.notes().forEach(note -> remarks.accept(note.text()));
         FoldPlan.ValidationSplit split =
                 new FoldPlan.ValidationSplit(config.data().validation(), seed, duplicates, remarks);
@@ -194,7 +194,7 @@ public record RunPlan(
         return new Duplicates(equal, List.of(), groups.getOrDefault(DuplicateGroup.Kind.NEAR, List.of())).together();
     }
 
-    private static Plan divide(Dataset dataset, RunConfig config, Duplicates duplicates) {
+    private static FoldSet divide(Dataset dataset, RunConfig config, Duplicates duplicates) {
         try {
             return config.data()
                     .protocol()

@@ -15,7 +15,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
-import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.FoldSet;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
 import org.gramian.testing.Facts;
@@ -37,15 +37,15 @@ final class TestImagesTest {
         return new Dataset(Path.of("absent"), List.of("glass", "stone", "wood"), samples);
     }
 
-    private static Plan plan(String protocol, long seed) {
+    private static FoldSet plan(String protocol, long seed) {
         return Protocols.parse(protocol).plan(PHOTOS, Duplicates.of(PHOTOS), seed);
     }
 
-    private static ModelCard trainedOn(Plan plan, int fold) {
+    private static ModelCard trainedOn(FoldSet plan, int fold) {
         return TinyModel.card(PHOTOS.classes(), 1, origin(plan, fold));
     }
 
-    private static Map<String, String> origin(Plan plan, int fold) {
+    private static Map<String, String> origin(FoldSet plan, int fold) {
         return Map.of(
                 "protocol",
                 plan.protocol().text(),
@@ -75,7 +75,7 @@ final class TestImagesTest {
     void byDefaultAModelIsEvaluatedOnItsOwnTestImages(Seed seed) {
         String protocol =
                 List.of("thirds:3", "holdout:0.2", "kfold:4", "half:3").get((int) Math.floorMod(seed.value(), 4L));
-        Plan plan = plan(protocol, seed.value());
+        FoldSet plan = plan(protocol, seed.value());
         int number = seed.random().nextInt(plan.folds().size());
         Fold fold = plan.folds().get(number);
         TestImages chosen = TestImages.choose(PHOTOS, trainedOn(plan, number), TestImages.Request.DEFAULT);
@@ -97,7 +97,7 @@ final class TestImagesTest {
 
     @Test
     void trainingImagesOfTheModelAreRefused() {
-        Plan plan = plan("thirds:3", 5);
+        FoldSet plan = plan("thirds:3", 5);
         assertRefused(trainedOn(plan, 0), request(null, "third 2", null), facts("100 %", "20", "third 1", "thirds:3"));
         assertRefused(trainedOn(plan, 0), request("holdout:0.2", null, null), facts("third 1", "thirds:3"));
         assertRefused(trainedOn(plan, 0), request("thirds:3", "third 1", 6L), facts("third 1", "thirds:3"));
@@ -105,7 +105,7 @@ final class TestImagesTest {
 
     @Test
     void theModelsProtocolSelectsItsOwnFold() {
-        Plan plan = plan("thirds:3", 5);
+        FoldSet plan = plan("thirds:3", 5);
         ModelCard card = trainedOn(plan, 1);
         TestImages usual = TestImages.choose(PHOTOS, card, TestImages.Request.DEFAULT);
         for (TestImages.Request same : List.of(
@@ -123,7 +123,7 @@ final class TestImagesTest {
         assertThat(chosen.indexes())
                 .isEqualTo(IntStream.range(0, PICTURES + 3).boxed().toList());
         assertThat(chosen.remarks()).singleElement().asString().has(facts("thirds:3", "third 1"));
-        Plan plan = Protocols.parse("thirds:3").plan(others, Duplicates.of(others), 5);
+        FoldSet plan = Protocols.parse("thirds:3").plan(others, Duplicates.of(others), 5);
         TestImages third = TestImages.choose(others, card, request(null, "third 3", null));
         assertThat(third.indexes()).isEqualTo(plan.folds().get(2).test());
     }

@@ -12,7 +12,7 @@ import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
-import org.gramian.image.dataset.layout.Layout.Flat;
+import org.gramian.image.dataset.layout.DatasetLayout.Flat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;

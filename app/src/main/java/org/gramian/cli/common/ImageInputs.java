@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.layout.Layout.Flat;
+import org.gramian.image.dataset.layout.DatasetLayout.Flat;
 
 /**
  * The images that a command line names: files, all images of folders, or those that the lines of standard input name.

@@ -27,7 +27,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
-import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.FoldSet;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
@@ -56,13 +56,13 @@ class EvaluateCommandTest {
         json = root.resolve("evaluation.json");
     }
 
-    private Plan plan(String protocol, long seed) throws IOException {
+    private FoldSet plan(String protocol, long seed) throws IOException {
         Dataset dataset = Layouts.open(photos);
         return Protocols.parse(protocol).plan(dataset, Duplicates.of(dataset), seed);
     }
 
     /** A model with random weights that was trained, or so it says, on the first fold. */
-    private void write(Plan plan) throws IOException {
+    private void write(FoldSet plan) throws IOException {
         Map<String, String> origin = Map.of(
                 "protocol", plan.protocol().text(),
                 "fold", plan.folds().getFirst().name(),
@@ -102,7 +102,7 @@ class EvaluateCommandTest {
 
     @Test
     void aModelIsMeasuredOnItsOwnTestImagesAndAllFilesAgree() throws IOException {
-        Plan plan = plan("thirds:3", 4);
+        FoldSet plan = plan("thirds:3", 4);
         write(plan);
         Path csv = root.resolve("predictions.csv");
         Path confusion = root.resolve("confusion.csv");
@@ -151,7 +151,7 @@ class EvaluateCommandTest {
         assertThat(EvaluationFile.read(json).predictions()).hasSize(8);
         Run half = evaluate("--protocol", "holdout:0.5", "--seed", 2, "--crops", "center:32", "--batch", 3);
         assertThat(half.code()).as(half.err()).isZero();
-        Plan halves = plan("holdout:0.5", 2);
+        FoldSet halves = plan("holdout:0.5", 2);
         assertThat(EvaluationFile.read(json).setting())
                 .isEqualTo(Setting.of(halves, halves.folds().getFirst()));
     }

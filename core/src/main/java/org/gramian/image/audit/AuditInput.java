@@ -5,8 +5,8 @@ import java.util.Collection;
 import java.util.List;
 import org.gramian.image.audit.AuditReport.AuditedImage;
 import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Sample;
 
 /**
@@ -80,8 +80,8 @@ record AuditInput(Dataset dataset, List<Partitioning> partitionings) {
             };
         }
 
-        private static String word(Part part) {
-            return part == Part.UNUSED ? "" : part.word();
+        private static String word(SplitPart part) {
+            return part == SplitPart.UNUSED ? "" : part.word();
         }
 
         /** Returns the names of its parts. */
@@ -94,8 +94,8 @@ record AuditInput(Dataset dataset, List<Partitioning> partitionings) {
             if (!complete) {
                 return found;
             }
-            return Arrays.stream(Part.values())
-                    .map(Part::word)
+            return Arrays.stream(SplitPart.values())
+                    .map(SplitPart::word)
                     .filter(found::contains)
                     .toList();
         }

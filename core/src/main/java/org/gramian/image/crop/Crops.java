@@ -15,8 +15,8 @@ import org.gramian.image.Image;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
 import org.gramian.image.crop.CropPlan.Spot;
-import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.Sample.Box;
 
 /**
  * The crops of images under a {@link CropPlan}, for training or testing; the same number for every image.

@@ -42,4 +42,36 @@ public sealed interface Assignment {
             letters = List.copyOf(letters);
         }
     }
+
+    /**
+     * One published split.
+     *
+     * @param name its name in the dataset, as {@code 3} for DTD's third, or {@code given} where there is one only
+     * @param parts the part of every sample
+     */
+    record Split(String name, List<SplitPart> parts) {
+        public Split {
+            parts = List.copyOf(parts);
+        }
+    }
+
+    /** The part of a split that an image belongs to. */
+    enum SplitPart {
+        TRAIN("train"),
+        VALIDATION("val"),
+        TEST("test"),
+        /** In none of the parts. */
+        UNUSED("unused");
+
+        private final String word;
+
+        SplitPart(String word) {
+            this.word = word;
+        }
+
+        /** Returns the name in folders and lists, as {@code val}. */
+        public String word() {
+            return word;
+        }
+    }
 }

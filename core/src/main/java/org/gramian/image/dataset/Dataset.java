@@ -87,7 +87,7 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
     private static void requireSizes(Assignment assignment, int samples) {
         List<Integer> sizes = switch (assignment) {
             case Assignment.None() -> List.of();
-            case Assignment.Splits(List<Split> splits) ->
+            case Assignment.Splits(List<Assignment.Split> splits) ->
                 splits.stream().map(split -> split.parts().size()).toList();
             case Assignment.Folds(List<Integer> numbers) -> List.of(numbers.size());
             case Assignment.Groups(List<String> letters) -> List.of(letters.size());

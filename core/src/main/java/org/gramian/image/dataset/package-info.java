@@ -3,7 +3,7 @@
  *
  * <p>A {@link org.gramian.image.dataset.Dataset} is a list of {@link org.gramian.image.dataset.Sample}s, each a file with
  * a label, and the names of the classes. It also has the published splits ({@link org.gramian.image.dataset.Assignment}: {@link
- * org.gramian.image.dataset.Split}s, fold numbers, or physical samples), and a {@link org.gramian.image.dataset.Note} for
+ * org.gramian.image.dataset.Assignment.Split}s, fold numbers, or physical samples), and a {@link org.gramian.image.dataset.Note} for
  * whatever was missing or skipped.
  *
  * <p>Two packages work on it, in this order:
@@ -18,7 +18,7 @@
  * dataset.notes().forEach(note -> log(note.text()));              // 2 files that are not images were skipped
  *
  * Protocol protocol = Protocols.defaultFor(dataset);                   // or Protocols.parse("kfold:5")
- * Plan plan = protocol.plan(dataset, Duplicates.of(dataset), seed);
+ * FoldSet plan = protocol.plan(dataset, Duplicates.of(dataset), seed);
  * for (Fold fold : plan.folds()) {
  *     train(fold.train());                                        // indexes into dataset.samples()
  * }

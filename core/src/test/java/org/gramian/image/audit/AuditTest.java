@@ -14,9 +14,9 @@ import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
 import org.gramian.image.audit.Finding.Kind;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
-import org.gramian.image.dataset.Part;
 import org.gramian.testing.Facts;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -49,8 +49,8 @@ class AuditTest {
     private SyntheticDataset fine() {
         SyntheticDataset set = new SyntheticDataset(folder, "paper", "stone");
         for (int i = 10; i < 22; i++) {
-            set.add("paper/" + i + ".jpg", DIFFERENT.get(i - 10)).in(i % 2 == 0 ? Part.TRAIN : Part.TEST);
-            set.add("stone/" + i + ".jpg", DIFFERENT.get(i + 2)).in(i % 2 == 0 ? Part.TRAIN : Part.TEST);
+            set.add("paper/" + i + ".jpg", DIFFERENT.get(i - 10)).in(i % 2 == 0 ? SplitPart.TRAIN : SplitPart.TEST);
+            set.add("stone/" + i + ".jpg", DIFFERENT.get(i + 2)).in(i % 2 == 0 ? SplitPart.TRAIN : SplitPart.TEST);
         }
         return set;
     }
@@ -140,13 +140,13 @@ class AuditTest {
         SyntheticDataset set = fine().add("paper/a.jpg", twice).add("paper/b.jpg", twice);
         assertFound(
                 set.audit(set.divided(), 2), Severity.WARN, Kind.COPIES, "paper/a.jpg [train] = paper/b.jpg [train]");
-        set.in(Part.TEST);
+        set.in(SplitPart.TEST);
         assertFound(
                 set.audit(set.divided(), 2),
                 Severity.SPOILS,
                 Kind.COPIES_ACROSS_SPLITS,
                 "paper/a.jpg [train] = paper/b.jpg [test]");
-        set.in(Part.UNUSED);
+        set.in(SplitPart.UNUSED);
         assertFound(set.audit(set.divided(), 2), Severity.WARN, Kind.COPIES, "paper/a.jpg [train] = paper/b.jpg");
     }
 
@@ -168,7 +168,7 @@ class AuditTest {
         Image other = texture();
         SyntheticDataset set = fine().add("paper/a.jpg", one)
                 .add("paper/b.jpg", SyntheticDataset.changed(one, value -> value + 5))
-                .in(Part.TEST)
+                .in(SplitPart.TEST)
                 .add("paper/c.jpg", other)
                 .add("stone/d.jpg", SyntheticDataset.changed(other, value -> value + 5));
         AuditReport report = set.audit(set.divided(), 2);
@@ -185,8 +185,8 @@ class AuditTest {
                 .add("a/2.jpg", twice)
                 .add("b/1.jpg", texture())
                 .add("b/2.jpg", texture());
-        Part[] train = {Part.TRAIN, Part.TRAIN, Part.TRAIN, Part.TRAIN};
-        Part[] half = {Part.TRAIN, Part.TEST, Part.TRAIN, Part.TEST};
+        SplitPart[] train = {SplitPart.TRAIN, SplitPart.TRAIN, SplitPart.TRAIN, SplitPart.TRAIN};
+        SplitPart[] half = {SplitPart.TRAIN, SplitPart.TEST, SplitPart.TRAIN, SplitPart.TEST};
         AuditReport report = set.audit(set.divided(half, train, half), 1);
         assertFound(
                 report, Severity.SPOILS, Kind.COPIES_ACROSS_SPLITS, facts("a/1.jpg = a/2.jpg", "split 1", "split 3"));
@@ -197,9 +197,9 @@ class AuditTest {
     void aClassMissingFromOneSplitIsNamed() throws Exception {
         SyntheticDataset set = new SyntheticDataset(folder, "a", "b");
         for (String name : new String[] {"a/1.jpg", "a/2.jpg", "b/1.jpg", "b/2.jpg"}) {
-            set.add(name, texture()).in(name.contains("1") ? Part.TRAIN : Part.TEST);
+            set.add(name, texture()).in(name.contains("1") ? SplitPart.TRAIN : SplitPart.TEST);
         }
-        set.in(Part.TRAIN); // b/2.jpg
+        set.in(SplitPart.TRAIN); // b/2.jpg
         AuditReport report = set.audit(set.divided(), 2);
         assertFound(report, Severity.SPOILS, Kind.CLASS_MISSING_FROM_SPLIT, facts("b", "test", "official"));
     }

@@ -17,10 +17,10 @@ import org.gramian.image.ImageFormat;
 import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Assignment.Split;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.Split;
 
 /** A dataset of made-up images that only a test's reader knows; their files hold a few bytes each. */
 final class SyntheticDataset {
@@ -28,7 +28,7 @@ final class SyntheticDataset {
     private final Map<Path, ReadResult> readings = new HashMap<>();
     private final List<Sample> samples = new ArrayList<>();
     private final List<String> classes;
-    private final List<Part> parts = new ArrayList<>();
+    private final List<SplitPart> parts = new ArrayList<>();
 
     SyntheticDataset(Path folder, String... classes) {
         this.folder = folder;
@@ -96,7 +96,7 @@ final class SyntheticDataset {
         content(file, name);
         samples.add(new Sample(name, classes.indexOf(name.substring(0, name.indexOf('/'))), file));
         readings.put(file, reading);
-        parts.add(Part.TRAIN);
+        parts.add(SplitPart.TRAIN);
         return this;
     }
 
@@ -107,7 +107,7 @@ final class SyntheticDataset {
     }
 
     /** The last image belongs to a part. */
-    SyntheticDataset in(Part part) {
+    SyntheticDataset in(SplitPart part) {
         parts.set(parts.size() - 1, part);
         return this;
     }
@@ -130,9 +130,9 @@ final class SyntheticDataset {
     }
 
     /** The same images in several splits: the image at each index in each of them. */
-    Dataset divided(Part[]... splits) {
+    Dataset divided(SplitPart[]... splits) {
         List<Split> list = new ArrayList<>();
-        for (Part[] split : splits) {
+        for (SplitPart[] split : splits) {
             list.add(new Split(Integer.toString(list.size() + 1), Arrays.asList(split)));
         }
         Assignment assignment = new Assignment.Splits(list);

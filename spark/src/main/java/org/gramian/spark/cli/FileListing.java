@@ -17,7 +17,7 @@ import org.gramian.image.ImageNames;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.layout.Layout.Flat;
+import org.gramian.image.dataset.layout.DatasetLayout.Flat;
 
 /**
  * Images of files, folders (at any depth) and glob patterns, as {@code photos/2024-*}, in any Hadoop file system. Spark's own {@code

@@ -1,28 +1,39 @@
 package org.gramian.image.dataset.layout;
 
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.CsvRecord;
+import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.PushbackReader;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Assignment.Split;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.Part;
-import org.gramian.image.dataset.Split;
 import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
 
 /**
- * A CSV file with a header and the columns {@code path,label} and optionally {@code fold}.
+ * A CSV file with a header and the columns {@code path,label} and optionally {@code fold}, in any order and case.
  *
  * <p>Paths are relative to the root, which defaults to the CSV's folder, and must stay below it; extensions do not matter. The
  * fold is the number of the fold that tests an image, or one of {@code train}, {@code val}, {@code test} in any case, the same kind
@@ -30,17 +41,13 @@ import org.gramian.image.dataset.layout.DatasetBuilder.Entry;
  *
  * @param root what paths are relative to, if it is not the CSV's folder
  */
-record Csv(Optional<Path> root) implements Layout {
-    private static final String NAME = "csv";
-
-    /** Paths are relative to the CSV's folder. */
-    public Csv() {
-        this(Optional.empty());
-    }
+record Csv(Optional<Path> root) implements DatasetLayout {
+    private static final char BYTE_ORDER_MARK = '\uFEFF';
+    private static final List<String> COLUMNS = List.of("path", "label", "fold");
 
     @Override
     public String text() {
-        return NAME + root.map(folder -> ":" + folder).orElse("");
+        return "csv" + root.map(folder -> ":" + folder).orElse("");
     }
 
     @Override
@@ -51,35 +58,41 @@ record Csv(Optional<Path> root) implements Layout {
 
     @Override
     public Dataset read(Path place) throws IOException {
-        CsvRows table = CsvRows.read(place);
+        List<Row> all = rows(place);
         // From all rows, including those of missing images.
-        boolean validationTests = FoldColumn.validationTests(FoldColumn.assignment(table.rows()));
+        boolean validationTests = assignment(all, false) instanceof Assignment.Splits(List<Split> splits)
+                && splits.getFirst().parts().contains(SplitPart.VALIDATION)
+                && !splits.getFirst().parts().contains(SplitPart.TEST);
         DatasetBuilder builder = new DatasetBuilder(root.orElseGet(() -> folder(place)));
-        table.unused().forEach(column -> builder.note(Kind.UNUSED_COLUMNS, column));
-        Map<String, CsvRows.Row> rows = distinct(builder, table.rows());
+        all.getFirst().header().stream()
+                .filter(column -> !COLUMNS.contains(column))
+                .forEach(column -> builder.note(Kind.UNUSED_COLUMNS, column));
+        Map<String, Row> rows = distinct(builder, all);
         Map<String, String> listed = new HashMap<>();
-        Set<String> presentClasses = new HashSet<>();
-        Set<String> present = new HashSet<>();
         rows.forEach((name, row) -> {
             listed.put(name, row.label());
             Path file = builder.root().resolve(name);
             if (Files.isRegularFile(file)) {
                 builder.add(new Entry(name, row.label(), file, Optional.empty()));
-                present.add(name);
-                presentClasses.add(row.label());
             }
         });
-        requireSome(builder, rows, presentClasses);
-        builder.noteAbsent(listed, present, presentClasses);
-        List<CsvRows.Row> inOrder = builder.entries().stream()
-                .map(entry -> Optional.ofNullable(rows.get(entry.name())).orElseThrow())
-                .toList();
-        Assignment assignment = FoldColumn.assignment(inOrder);
-        if (validationTests) {
-            builder.note(Kind.VALIDATION_TESTS, Part.VALIDATION.word());
-            assignment = FoldColumn.testingByValidation(assignment);
+        List<String> present = builder.inOrder(name -> name);
+        if (present.isEmpty()) {
+            String first = all.getFirst().path();
+            throw new DatasetException(
+                    place,
+                    "expected images below " + builder.root() + ", found none of the " + rows.size()
+                            + " listed, the first being '" + first + "'"
+                            + (first.contains("\\") ? "; write paths with '/'" : "; pass another root"));
         }
-        Dataset dataset = builder.anyClasses(this, assignment);
+        builder.noteLists(listed, Set.copyOf(present), Kind.UNLISTED_IMAGES);
+        if (validationTests) {
+            builder.note(Kind.VALIDATION_TESTS, SplitPart.VALIDATION.word());
+        }
+        List<Row> inOrder = present.stream()
+                .map(name -> Optional.ofNullable(rows.get(name)).orElseThrow())
+                .toList();
+        Dataset dataset = builder.anyClasses(this, assignment(inOrder, validationTests));
         if (dataset.classes().size() < 2) {
             throw new DatasetException(
                     place,
@@ -96,12 +109,10 @@ record Csv(Optional<Path> root) implements Layout {
     }
 
     /** Returns the rows by image name; notes repeated rows and rejects contradicting ones. */
-    private static Map<String, CsvRows.Row> distinct(DatasetBuilder builder, List<CsvRows.Row> rows)
-            throws DatasetException {
-        Map<String, CsvRows.Row> distinct = new LinkedHashMap<>();
-        for (CsvRows.Row row : rows) {
-            String name = name(builder, row);
-            CsvRows.Row before = distinct.putIfAbsent(name, row);
+    private static Map<String, Row> distinct(DatasetBuilder builder, List<Row> rows) throws DatasetException {
+        Map<String, Row> distinct = new LinkedHashMap<>();
+        for (Row row : rows) {
+            Row before = distinct.putIfAbsent(name(builder, row), row);
             if (before == null) {
                 continue;
             }
@@ -114,7 +125,7 @@ record Csv(Optional<Path> root) implements Layout {
         return distinct;
     }
 
-    private static String name(DatasetBuilder builder, CsvRows.Row row) throws DatasetException {
+    private static String name(DatasetBuilder builder, Row row) throws DatasetException {
         Path root = builder.root().toAbsolutePath().normalize();
         try {
             Path file = root.resolve(row.path()).normalize();
@@ -128,76 +139,156 @@ record Csv(Optional<Path> root) implements Layout {
         }
     }
 
-    private static void requireSome(DatasetBuilder builder, Map<String, CsvRows.Row> rows, Set<String> presentClasses)
-            throws DatasetException {
-        CsvRows.Row first = rows.values().iterator().next();
-        if (presentClasses.isEmpty()) {
-            String hint = first.path().contains("\\") ? "; write paths with '/'" : "; pass another root";
-            throw new DatasetException(
-                    first.file(),
-                    "expected images below " + builder.root() + ", found none of the " + rows.size()
-                            + " listed, the first being '" + first.path() + "'" + hint);
+    /**
+     * Parses the fold column: numbers of folds, or parts of one split; the first row decides.
+     *
+     * @param validationTests whether the validation set is used as the test set, as in {@link DatasetLayout.SplitFolders}
+     */
+    private static Assignment assignment(List<Row> rows, boolean validationTests) throws DatasetException {
+        if (!rows.getFirst().header().contains("fold")) {
+            return new Assignment.None();
+        }
+        boolean numbers = rows.getFirst().isNumbered();
+        List<Integer> folds = new ArrayList<>();
+        List<SplitPart> parts = new ArrayList<>();
+        for (Row row : rows) {
+            Optional<SplitPart> part = DatasetLayout.SplitFolders.part(row.fold());
+            if (numbers && row.isNumbered()) {
+                folds.add(Integer.valueOf(row.fold()));
+            } else if (!numbers && part.isPresent()) {
+                parts.add(validationTests && part.get() == SplitPart.VALIDATION ? SplitPart.TEST : part.get());
+            } else {
+                throw row.wrong("expected as fold a number from 0 to 9999 in every row, or train, val or test in every"
+                        + " row, found '" + row.fold() + "'");
+            }
+        }
+        return numbers
+                ? new Assignment.Folds(folds)
+                : new Assignment.Splits(List.of(new Split(DatasetBuilder.ONLY_SPLIT, parts)));
+    }
+
+    /**
+     * One row, without space around its fields; no known column is empty.
+     *
+     * @param file the CSV file
+     * @param line where the row begins, from 1
+     * @param header the columns in lower case
+     */
+    private record Row(Path file, long line, List<String> header, List<String> fields) {
+        Row checked() throws DatasetException {
+            if (fields.size() != header.size()) {
+                throw wrong("expected " + header.size() + " fields, found " + fields.size());
+            }
+            for (String column : COLUMNS) {
+                if (header.contains(column) && get(column).isEmpty()) {
+                    throw wrong("expected a " + column + ", found none");
+                }
+            }
+            return this;
+        }
+
+        private String get(String column) {
+            int index = header.indexOf(column);
+            return index < 0 ? "" : fields.get(index);
+        }
+
+        String path() {
+            return get("path");
+        }
+
+        String label() {
+            return get("label");
+        }
+
+        String fold() {
+            return get("fold");
+        }
+
+        boolean isNumbered() {
+            return fold().matches("\\d{1,4}");
+        }
+
+        DatasetException wrong(String problem) {
+            return new DatasetException(file, "line " + line + ": " + problem);
         }
     }
 
-    /** Parses the fold column of a CSV file: numbers of folds, or parts of one split. */
-    private static final class FoldColumn {
-        private FoldColumn() {}
-
-        /** Returns the assignment of the rows, in their order; the first row decides between numbers and parts. */
-        static Assignment assignment(List<CsvRows.Row> rows) throws DatasetException {
-            if (rows.isEmpty() || rows.getFirst().fold().isEmpty()) {
-                return new Assignment.None();
-            }
-            boolean numbers = isNumber(fold(rows.getFirst()));
-            List<Integer> folds = new ArrayList<>();
-            List<Part> parts = new ArrayList<>();
-            for (CsvRows.Row row : rows) {
-                String fold = fold(row);
-                Optional<Part> part = SplitFolders.part(fold);
-                if (numbers && isNumber(fold)) {
-                    folds.add(Integer.valueOf(fold));
-                } else if (!numbers && part.isPresent()) {
-                    parts.add(part.get());
+    private static List<Row> rows(Path file) throws DatasetException {
+        if (!Files.isRegularFile(file)) {
+            throw new DatasetException(
+                    file, "expected a CSV file, found " + (Files.exists(file) ? "a folder" : "nothing"));
+        }
+        List<Row> rows = new ArrayList<>();
+        List<String> header = List.of();
+        try (InputStream bytes = Files.newInputStream(file);
+                PushbackReader text = new PushbackReader(
+                        // reports bytes that are not UTF-8, which the reader itself would replace
+                        new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
+                CsvReader<CsvRecord> reader = CsvReader.builder()
+                        .extraFieldStrategy(FieldMismatchStrategy.IGNORE) // counted below, to name the line
+                        .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
+                        .allowUnclosedQuote(false)
+                        .ofCsvRecord(afterMark(text))) {
+            for (CsvRecord line : reader) {
+                List<String> fields =
+                        line.getFields().stream().map(String::strip).toList();
+                if (header.isEmpty()) {
+                    header = header(file, fields);
                 } else {
-                    throw row.wrong(
-                            "expected as fold a number from 0 to 9999 in every row, or train, val or test in every"
-                                    + " row, found '" + fold + "'");
+                    rows.add(new Row(file, line.getStartingLineNumber(), header, fields).checked());
                 }
             }
-            return numbers
-                    ? new Assignment.Folds(folds)
-                    : new Assignment.Splits(List.of(new Split(DatasetBuilder.ONLY_SPLIT, parts)));
+        } catch (CsvParseException | UncheckedIOException | IOException failure) {
+            throw explained(file, failure);
         }
-
-        /** Returns whether the validation set is used as the test set, as in {@link SplitFolders}. */
-        static boolean validationTests(Assignment assignment) {
-            return assignment instanceof Assignment.Splits(List<Split> splits)
-                    && splits.stream()
-                            .allMatch(split -> split.parts().contains(Part.VALIDATION)
-                                    && !split.parts().contains(Part.TEST));
+        if (rows.isEmpty()) {
+            throw new DatasetException(file, "expected a header path,label[,fold] and rows below it, found no row");
         }
+        return rows;
+    }
 
-        /** Returns the assignment with the validation set as the test set. */
-        static Assignment testingByValidation(Assignment assignment) {
-            if (!(assignment instanceof Assignment.Splits(List<Split> splits))) {
-                return assignment;
+    private static Reader afterMark(PushbackReader text) throws IOException {
+        int first = text.read();
+        if (first >= 0 && first != BYTE_ORDER_MARK) {
+            text.unread(first);
+        }
+        return text;
+    }
+
+    private static DatasetException explained(Path file, Exception failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof DatasetException known) {
+                return known;
             }
-            return new Assignment.Splits(splits.stream()
-                    .map(split -> new Split(
-                            split.name(),
-                            split.parts().stream()
-                                    .map(part -> part == Part.VALIDATION ? Part.TEST : part)
-                                    .toList()))
-                    .toList());
+            if (cause instanceof CharacterCodingException) {
+                return new DatasetException(file, "expected text in UTF-8, found other bytes", failure);
+            }
         }
+        Throwable cause = failure.getCause();
+        String detail = cause == null ? "" : " (" + cause.getMessage() + ")";
+        return new DatasetException(file, "expected a CSV file, found: " + failure.getMessage() + detail, failure);
+    }
 
-        private static String fold(CsvRows.Row row) {
-            return row.fold().orElse("");
+    private static List<String> header(Path file, List<String> fields) throws DatasetException {
+        List<String> header =
+                fields.stream().map(field -> field.toLowerCase(Locale.ROOT)).toList();
+        for (String column : List.of("path", "label")) {
+            if (!header.contains(column)) {
+                String hint = fields.size() == 1 && fields.getFirst().matches(".*[;\t].*")
+                        ? "; fields are separated by commas"
+                        : NearestWord.of(column, header)
+                                .map(near -> "; '" + near + "' should be '" + column + "'")
+                                .orElse("");
+                throw new DatasetException(
+                        file,
+                        "expected a header path,label[,fold], found no column '" + column + "' in "
+                                + String.join(",", fields) + hint);
+            }
         }
-
-        private static boolean isNumber(String text) {
-            return text.matches("\\d{1,4}");
+        if (header.stream().distinct().count() < header.size()) {
+            throw new DatasetException(
+                    file, "expected every column of the header once, found " + String.join(",", fields));
         }
+        return header;
     }
 }

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -11,17 +12,18 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.gramian.basis.FileNames;
 import org.gramian.image.ImageNames;
 import org.gramian.image.dataset.Assignment;
-import org.gramian.image.dataset.Box;
+import org.gramian.image.dataset.Assignment.Split;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.Split;
 
 /** Collects the images below a root folder with their classes, and notes on what was skipped, and builds the dataset. */
 final class DatasetBuilder {
@@ -35,11 +37,12 @@ final class DatasetBuilder {
      * @param category the name of its class
      * @param box bounding box of its object, if known
      */
-    record Entry(String name, String category, Path file, Optional<Box> box) {}
+    record Entry(String name, String category, Path file, Optional<Sample.Box> box) {}
 
     private final Path root;
     private final Note.Collector notes = new Note.Collector();
     private final List<Entry> entries = new ArrayList<>();
+    private final Map<String, SplitPart> partOfName = new HashMap<>();
 
     DatasetBuilder(Path root) throws DatasetException {
         if (!Files.isDirectory(root)) {
@@ -62,15 +65,15 @@ final class DatasetBuilder {
         notes.add(kind, name);
     }
 
+    private void noteAll(Kind kind, List<Path> paths) {
+        paths.forEach(path -> note(kind, name(path)));
+    }
+
     /** Returns the path below the root, with forward slashes on every system. */
     String name(Path path) {
         StringJoiner name = new StringJoiner("/");
         root.relativize(path).forEach(element -> name.add(element.toString()));
         return name.toString();
-    }
-
-    void add(String category, Path file) {
-        add(new Entry(name(file), category, file, Optional.empty()));
     }
 
     void add(Entry entry) {
@@ -80,13 +83,29 @@ final class DatasetBuilder {
         entries.add(entry);
     }
 
+    void add(String category, Path file) {
+        add(new Entry(name(file), category, file, Optional.empty()));
+    }
+
+    /** Adds an image and its part of the only split. */
+    void add(Entry entry, SplitPart part) {
+        add(entry);
+        partOfName.put(entry.name(), part);
+    }
+
+    void add(String category, Path file, SplitPart part) {
+        add(new Entry(name(file), category, file, Optional.empty()), part);
+    }
+
+    /** Adds the images of every class folder in a folder, and notes everything else. */
+    void addClasses(Path parent) throws DatasetException {
+        classes(parent).forEach((category, files) -> files.forEach(file -> add(category, file)));
+    }
+
     /** Returns the images of every class folder in a folder, by class, and notes everything else. */
     SortedMap<String, List<Path>> classes(Path parent) throws DatasetException {
-        Listing here = Listing.of(parent);
-        noteOthers(here);
-        noteAll(Kind.OUTSIDE_LAYOUT, here.images());
         SortedMap<String, List<Path>> classes = new TreeMap<>();
-        for (Path folder : here.folders()) {
+        for (Path folder : folders(parent)) {
             List<Path> images = images(folder);
             if (images.isEmpty()) {
                 note(Kind.EMPTY_CLASSES, name(folder));
@@ -95,6 +114,14 @@ final class DatasetBuilder {
             }
         }
         return classes;
+    }
+
+    /** Returns the folders in a folder, and notes everything else. */
+    List<Path> folders(Path parent) throws DatasetException {
+        Listing here = Listing.of(parent);
+        noteOthers(here);
+        noteAll(Kind.OUTSIDE_LAYOUT, here.images());
+        return here.folders();
     }
 
     /** Returns the images directly in a folder, and notes deeper ones. */
@@ -110,12 +137,7 @@ final class DatasetBuilder {
     /** Does not follow links to folders: they may form a cycle. */
     private void noteNested(Path folder) throws DatasetException {
         if (!Files.isSymbolicLink(folder)) {
-            Listing inside = Listing.of(folder);
-            noteOthers(inside);
-            noteAll(Kind.NESTED, inside.images());
-            for (Path deeper : inside.folders()) {
-                noteNested(deeper);
-            }
+            noteAll(Kind.NESTED, images(folder));
         }
     }
 
@@ -146,49 +168,46 @@ final class DatasetBuilder {
                 .forEach(this::noteUnused);
     }
 
-    void noteAll(Kind kind, List<Path> paths) {
-        paths.forEach(path -> note(kind, name(path)));
-    }
-
-    /** Notes listed images that are missing; for a class without any image only its name. */
-    void noteAbsent(Map<String, String> classOfListed, Set<String> present, Set<String> presentClasses) {
+    /**
+     * Notes listed images that are missing, for a class without any image only its name, and images that no list names.
+     *
+     * @param classOfListed the class of every listed image
+     * @param present the images in the folders, named as in the lists
+     * @param unlisted the kind of note on images that no list names
+     */
+    void noteLists(Map<String, String> classOfListed, Set<String> present, Kind unlisted) {
+        Set<String> presentClasses = entries.stream().map(Entry::category).collect(Collectors.toSet());
         classOfListed.forEach((name, category) -> {
             if (!present.contains(name)) {
                 boolean known = presentClasses.contains(category);
                 note(known ? Kind.ABSENT_IMAGES : Kind.ABSENT_CLASSES, known ? name : category);
             }
         });
+        present.stream().filter(name -> !classOfListed.containsKey(name)).forEach(name -> note(unlisted, name));
     }
 
     /** Returns the images added so far, sorted by name: the order of the dataset's samples. */
-    List<Entry> entries() {
+    private List<Entry> entries() {
         return entries.stream().sorted(Comparator.comparing(Entry::name)).toList();
     }
 
-    /** Returns the only split of a dataset, from the part of every image by name. */
-    Assignment split(Map<String, Part> partOfName) {
-        List<Part> parts = entries().stream()
-                .map(entry -> partOfName.getOrDefault(entry.name(), Part.UNUSED))
-                .toList();
-        return new Assignment.Splits(List.of(new Split(ONLY_SPLIT, parts)));
+    /** Returns what belongs to the name of each image, in the order of the dataset's samples. */
+    <T> List<T> inOrder(Function<String, T> ofName) {
+        return entries().stream().map(Entry::name).map(ofName).toList();
     }
 
-    /** Adds the images of every class folder in a folder, and notes everything else. */
-    void addClasses(Path parent) throws DatasetException {
-        classes(parent).forEach((category, files) -> files.forEach(file -> add(category, file)));
-    }
-
-    /** Notes images that no list names. */
-    void noteUnlisted(Kind kind, Set<String> present, Set<String> listed) {
-        present.stream().filter(name -> !listed.contains(name)).forEach(name -> note(kind, name));
+    /** Returns the only split of a dataset, from the parts of the images. */
+    Assignment split() {
+        return new Assignment.Splits(List.of(
+                new Split(ONLY_SPLIT, inOrder(name -> partOfName.getOrDefault(name, SplitPart.UNUSED)))));
     }
 
     /**
-     * Builds the dataset; the assignment is in the order of {@link #entries()}.
+     * Builds the dataset; the assignment is in the order of its samples.
      *
      * @throws DatasetException if there are fewer than two classes, with the dataset if there is one
      */
-    Dataset dataset(Layout layout, Assignment assignment) throws DatasetException {
+    Dataset dataset(DatasetLayout layout, Assignment assignment) throws DatasetException {
         Dataset dataset = anyClasses(layout, assignment);
         List<String> classes = dataset.classes();
         if (classes.size() < 2) {
@@ -206,17 +225,16 @@ final class DatasetBuilder {
     }
 
     /** Builds a dataset with any number of classes. */
-    Dataset anyClasses(Layout layout, Assignment assignment) {
+    Dataset anyClasses(DatasetLayout layout, Assignment assignment) {
         List<Entry> sorted = entries();
         List<String> classes =
                 sorted.stream().map(Entry::category).distinct().sorted().toList();
-        Map<String, Integer> labels = new TreeMap<>();
+        Map<String, Integer> labels = new HashMap<>();
         classes.forEach(name -> labels.put(name, labels.size()));
-        List<Sample> samples = new ArrayList<>();
-        for (Entry entry : sorted) {
-            int label = Optional.ofNullable(labels.get(entry.category())).orElseThrow();
-            samples.add(new Sample(entry.name(), label, entry.file(), entry.box()));
-        }
+        List<Sample> samples = sorted.stream()
+                .map(entry ->
+                        new Sample(entry.name(), labels.getOrDefault(entry.category(), -1), entry.file(), entry.box()))
+                .toList();
         return new Dataset(root, classes, samples, new Dataset.Source(layout.text(), assignment, notes.notes()));
     }
 }

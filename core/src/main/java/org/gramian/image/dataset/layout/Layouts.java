@@ -13,10 +13,14 @@ import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
-import org.gramian.image.dataset.layout.Layout.Flat;
-import org.gramian.image.dataset.layout.Layout.Fmd;
-import org.gramian.image.dataset.layout.Layout.Folders;
-import org.gramian.image.dataset.layout.Layout.KthTips2b;
+import org.gramian.image.dataset.layout.DatasetLayout.Flat;
+import org.gramian.image.dataset.layout.DatasetLayout.Folders;
+import org.gramian.image.dataset.layout.DatasetLayout.SplitFolders;
+import org.gramian.image.dataset.layout.PublishedLayout.Cub2002011;
+import org.gramian.image.dataset.layout.PublishedLayout.Dtd;
+import org.gramian.image.dataset.layout.PublishedLayout.FgvcAircraft;
+import org.gramian.image.dataset.layout.PublishedLayout.Fmd;
+import org.gramian.image.dataset.layout.PublishedLayout.KthTips2b;
 
 /** Opens datasets: the registry of layouts, and their detection. */
 public final class Layouts {
@@ -29,15 +33,15 @@ public final class Layouts {
     public record Description(String name, String form, String looks) {}
 
     /** A layout and its factory, which takes the optional argument. */
-    private record Rule(Description description, Function<Optional<String>, Layout> factory) {
-        Rule(String form, String looks, Function<Optional<String>, Layout> factory) {
+    private record Rule(Description description, Function<Optional<String>, DatasetLayout> factory) {
+        Rule(String form, String looks, Function<Optional<String>, DatasetLayout> factory) {
             this(new Description(form.split("[\\[:]", 2)[0], form, looks), factory);
         }
     }
 
     private static final List<Rule> RULES = List.of(
-            new Rule("folders", "CLASS/IMAGE.jpg: a folder per class", plain(new Folders())),
-            new Rule("splits", "train/CLASS/IMAGE.jpg, the same under val/ and test/", plain(new SplitFolders())),
+            new Rule("folders", "CLASS/IMAGE.jpg: a folder per class", _ -> new Folders()),
+            new Rule("splits", "train/CLASS/IMAGE.jpg, the same under val/ and test/", _ -> new SplitFolders()),
             new Rule(
                     "csv[:<root>]",
                     "a file with the columns path,label[,fold], paths relative to it or to <root>",
@@ -46,26 +50,28 @@ public final class Layouts {
                     "dtd[:<folder of lists>]",
                     "images/CLASS/IMAGE.jpg, labels/train1.txt, val1.txt, test1.txt, ...",
                     lists -> new Dtd(lists.map(Path::of))),
-            new Rule("fmd", "image/CLASS/IMAGE.jpg; mask/ is not used", plain(new Fmd())),
-            new Rule("kth-tips-2b", "CLASS/sample_a/IMAGE.png to sample_d", plain(new KthTips2b())),
+            new Rule("fmd", "image/CLASS/IMAGE.jpg; mask/ is not used", _ -> new Fmd()),
+            new Rule("kth-tips-2b", "CLASS/sample_a/IMAGE.png to sample_d", _ -> new KthTips2b()),
             new Rule(
                     "cub-200-2011",
                     "images/, images.txt, image_class_labels.txt, classes.txt, train_test_split.txt",
-                    plain(new Cub2002011())),
+                    _ -> new Cub2002011()),
             new Rule(
                     "fgvc-aircraft[:variant|family|manufacturer]",
                     "data/images/NUMBER.jpg, data/images_variant_train.txt, _val.txt, _test.txt",
-                    level -> new FgvcAircraft(level.map(Layouts::level).orElse(FgvcAircraft.Level.VARIANT))),
-            new Rule("flat", "images at any depth without classes, for features and embed", plain(new Flat())));
+                    level -> FgvcAircraft.parse(level.orElse(FgvcAircraft.VARIANT))),
+            new Rule("flat", "images at any depth without classes, for features and embed", _ -> new Flat()));
+
+    private static final Csv CSV = new Csv(Optional.empty());
 
     /** Layouts that are detected; other folders are read as {@link Folders}. */
-    private static final List<Layout> DETECTED = List.of(
+    private static final List<DatasetLayout> DETECTED = List.of(
             new SplitFolders(),
-            new Dtd(),
+            new Dtd(Optional.empty()),
             new Fmd(),
             new KthTips2b(),
             new Cub2002011(),
-            new FgvcAircraft(FgvcAircraft.Level.VARIANT));
+            new FgvcAircraft(FgvcAircraft.VARIANT));
 
     private Layouts() {}
 
@@ -75,7 +81,7 @@ public final class Layouts {
     }
 
     /** Parses a layout such as {@code fmd}, {@code fgvc-aircraft:family} or {@code dtd:lists/}. */
-    public static Layout parse(String text) {
+    public static DatasetLayout parse(String text) {
         String[] parts = text.strip().split(":", 2);
         String name = parts[0].toLowerCase(Locale.ROOT);
         List<String> names = all().stream().map(Description::name).toList();
@@ -111,10 +117,10 @@ public final class Layouts {
 
     /** Opens a folder, CSV file or single image where classes are optional. */
     public static Dataset openImages(Path place) throws IOException {
-        if (Files.isRegularFile(place) && !new Csv().matches(place)) {
+        if (Files.isRegularFile(place) && !CSV.matches(place)) {
             return new Flat().read(place);
         }
-        Layout detected = detect(place);
+        DatasetLayout detected = detect(place);
         try {
             return detected.read(place);
         } catch (DatasetException unlabelled) {
@@ -138,7 +144,7 @@ public final class Layouts {
         }
         List<String> found;
         try (Stream<Path> entries = Files.list(folder)) {
-            found = entries.filter(entry -> Files.isDirectory(entry) || new Csv().matches(entry))
+            found = entries.filter(entry -> Files.isDirectory(entry) || CSV.matches(entry))
                     .map(entry -> entry.getFileName().toString())
                     .filter(entry -> !entry.startsWith("."))
                     .toList();
@@ -151,44 +157,29 @@ public final class Layouts {
     }
 
     /** Detects the layout of a folder or file. */
-    public static Layout detect(Path place) throws IOException {
+    public static DatasetLayout detect(Path place) throws IOException {
         if (!Files.exists(place)) {
             throw new DatasetException(
                     place,
                     "expected a folder of images or a CSV file, found no such file or folder; " + nearest(place));
         }
-        Csv csv = new Csv();
         if (!Files.isDirectory(place)) {
-            if (!csv.matches(place)) {
+            if (!CSV.matches(place)) {
                 throw new DatasetException(place, "expected a folder of images or a file *.csv, found another file");
             }
-            return csv;
+            return CSV;
         }
-        List<Layout> matching = new ArrayList<>();
-        for (Layout layout : DETECTED) {
+        List<DatasetLayout> matching = new ArrayList<>();
+        for (DatasetLayout layout : DETECTED) {
             if (layout.matches(place)) {
                 matching.add(layout);
             }
         }
         if (matching.size() > 1) {
-            String names = matching.stream().map(Layout::text).collect(Collectors.joining(" and "));
+            String names = matching.stream().map(DatasetLayout::text).collect(Collectors.joining(" and "));
             throw new DatasetException(
                     place, "expected one layout, found the folders of " + names + "; choose one with --layout");
         }
         return matching.isEmpty() ? new Folders() : matching.getFirst();
-    }
-
-    private static Function<Optional<String>, Layout> plain(Layout layout) {
-        return _ -> layout;
-    }
-
-    private static FgvcAircraft.Level level(String text) {
-        for (FgvcAircraft.Level level : FgvcAircraft.Level.values()) {
-            if (level.word().equals(text.strip().toLowerCase(Locale.ROOT))) {
-                return level;
-            }
-        }
-        throw new IllegalArgumentException(
-                "expected variant, family or manufacturer as the class level, found '" + text + "'");
     }
 }

@@ -2,7 +2,7 @@
  * Layouts of datasets on disk.
  *
  * <p>{@link org.gramian.image.dataset.layout.Layouts} opens a folder or a CSV file in the detected {@link
- * org.gramian.image.dataset.layout.Layout}, or in one chosen by name:
+ * org.gramian.image.dataset.layout.DatasetLayout}, or in one chosen by name:
  *
  * <pre>{@code
  * Dataset photos = Layouts.open(Path.of("photos"));
@@ -10,8 +10,8 @@
  * Dataset part = Layouts.parse("dtd:dtd-splits").read(Path.of("dtd10"));
  * }</pre>
  *
- * <p>Every layout is a record. It fills a {@code DatasetBuilder} with images and notes; {@code Listing} lists one folder, {@code
- * ListLine} and {@code CsvRows} read lists. No image is decoded here.
+ * <p>Every layout is a record. It fills a {@code DatasetBuilder} with images and notes; {@code Listing} lists one
+ * folder. No image is decoded here.
  */
 @NullMarked
 package org.gramian.image.dataset.layout;

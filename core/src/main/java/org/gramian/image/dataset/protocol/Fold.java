@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.gramian.image.dataset.Assignment.Split;
+import org.gramian.image.dataset.Assignment.SplitPart;
 
 /**
  * Train, validation and test set of one fold. The lists hold indices into {@link
@@ -38,6 +41,18 @@ public record Fold(String name, List<Integer> train, List<Integer> validation, L
             (binOfSample[i] == tested ? test : train).add(i);
         }
         return new Fold(name, train, List.of(), test);
+    }
+
+    /** Returns a published split as a fold. */
+    static Fold of(Split split, String name) {
+        return new Fold(name, in(split, SplitPart.TRAIN), in(split, SplitPart.VALIDATION), in(split, SplitPart.TEST));
+    }
+
+    private static List<Integer> in(Split split, SplitPart part) {
+        return IntStream.range(0, split.parts().size())
+                .filter(index -> split.parts().get(index) == part)
+                .boxed()
+                .toList();
     }
 
     /** Returns the fold with the validation set merged into the training set. */

@@ -7,13 +7,13 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Assignment.Split;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.Part;
-import org.gramian.image.dataset.Split;
 
 /**
  * A protocol that takes its folds from the dataset. Identical files on both sides of such a split are not moved, so that
- * results stay comparable with published ones; the plan's notes name them.
+ * results stay comparable with published ones; the notes of the folds name them.
  */
 sealed interface OfficialProtocol extends Protocol {
     @Override
@@ -21,12 +21,11 @@ sealed interface OfficialProtocol extends Protocol {
         return false;
     }
 
-    /** Returns the folds; no seed is needed. */
-    List<Fold> folds(Dataset dataset);
-
-    @Override
-    default List<Fold> folds(Dataset dataset, Duplicates duplicates, long seed) {
-        return folds(dataset);
+    private static Optional<String> wrongLayout(Dataset dataset, String layout) {
+        String found = dataset.source().layoutName();
+        return found.equals(layout)
+                ? Optional.empty()
+                : Optional.of("it belongs to the layout " + layout + ", found the layout " + found);
     }
 
     /**
@@ -44,9 +43,9 @@ sealed interface OfficialProtocol extends Protocol {
             return switch (dataset.assignment()) {
                 case Assignment.Splits(List<Split> splits) ->
                     splits.stream()
-                            .filter(split -> !split.parts().containsAll(List.of(Part.TRAIN, Part.TEST)))
+                            .filter(split -> !split.parts().containsAll(List.of(SplitPart.TRAIN, SplitPart.TEST)))
                             .map(split -> "its split '" + split.name() + "' has no "
-                                    + (split.parts().contains(Part.TRAIN) ? "test images" : "training images"))
+                                    + (split.parts().contains(SplitPart.TRAIN) ? "test images" : "training images"))
                             .findFirst();
                 case Assignment.Folds(List<Integer> numbers) ->
                     numbers.stream().distinct().count() > 1
@@ -59,11 +58,11 @@ sealed interface OfficialProtocol extends Protocol {
         }
 
         @Override
-        public List<Fold> folds(Dataset dataset) {
+        public List<Fold> folds(Dataset dataset, Duplicates duplicates, long seed) {
             return switch (dataset.assignment()) {
                 case Assignment.Splits(List<Split> splits) ->
                     splits.stream()
-                            .map(split -> fold(split, splits.size() == 1 ? split.name() : "split " + split.name()))
+                            .map(split -> Fold.of(split, splits.size() == 1 ? split.name() : "split " + split.name()))
                             .toList();
                 case Assignment.Folds(List<Integer> numbers) -> {
                     int[] bins = numbers.stream().mapToInt(number -> number).toArray();
@@ -79,48 +78,64 @@ sealed interface OfficialProtocol extends Protocol {
     }
 
     /**
-     * {@code dtd-official:1..10}: the published splits of DTD, 40 images of every class each to train, to validate and to test;
-     * or some of them, as {@code dtd-official:1} or {@code dtd-official:1..3}.
+     * The splits of a published dataset.
      *
-     * @param first the first split, from 1
-     * @param last the last split
+     * <ul>
+     *   <li>{@code dtd-official:1..10}: 40 images of every class each to train, to validate and to test; or some of the splits, as
+     *       {@code dtd-official:1} or {@code dtd-official:1..3}.
+     *   <li>{@code cub-official}: train and test set of CUB-200-2011.
+     *   <li>{@code aircraft-official}: train, validation and test set of FGVC-Aircraft; {@code aircraft-official:trainval} trains on
+     *       the first two together.
+     * </ul>
+     *
+     * @param layout name of the dataset's layout
+     * @param first number of the first split, from 1; 0 for datasets with a single one
+     * @param last number of the last split
+     * @param trainval whether the validation images train, too
      */
-    record DtdOfficial(int first, int last) implements OfficialProtocol {
-        static final String LAYOUT = "dtd";
+    record Published(String text, String layout, int first, int last, boolean trainval) implements OfficialProtocol {
+        static final String DTD = "dtd";
+        /** Number of published splits of DTD. */
+        static final int DTD_SPLITS = 10;
 
-        /** Number of published splits. */
-        static final int PUBLISHED = 10;
+        static final Published CUB = new Published("cub-official", "cub-200-2011", 0, 0, false);
+        static final Published AIRCRAFT = new Published("aircraft-official", "fgvc-aircraft", 0, 0, false);
+        static final Published AIRCRAFT_TRAINVAL =
+                new Published("aircraft-official:trainval", "fgvc-aircraft", 0, 0, true);
 
-        public DtdOfficial {
-            Protocols.requireBetween("dtd-official", first, 1, PUBLISHED);
-            Protocols.requireBetween("dtd-official:" + first + ".." + last, last, first, PUBLISHED);
-        }
-
-        @Override
-        public String text() {
-            return "dtd-official:" + first + (first == last ? "" : ".." + last);
+        static Published dtd(int first, int last) {
+            Protocols.requireBetween("dtd-official", first, 1, DTD_SPLITS);
+            Protocols.requireBetween("dtd-official:" + first + ".." + last, last, first, DTD_SPLITS);
+            return new Published("dtd-official:" + first + (first == last ? "" : ".." + last), DTD, first, last, false);
         }
 
         @Override
         public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
             List<String> names = splits(dataset).stream().map(Split::name).toList();
-            return wrongLayout(dataset, LAYOUT)
-                    .or(() -> IntStream.rangeClosed(first, last)
+            return wrongLayout(dataset, layout)
+                    .or(() -> numbers()
                             .filter(number -> !names.contains(Integer.toString(number)))
                             .mapToObj(number -> "it needs the lists of split " + number + ", found the lists of "
                                     + String.join(", ", names))
                             .findFirst());
         }
 
+        private IntStream numbers() {
+            return first == 0 ? IntStream.empty() : IntStream.rangeClosed(first, last);
+        }
+
         @Override
-        public List<Fold> folds(Dataset dataset) {
+        public List<Fold> folds(Dataset dataset, Duplicates duplicates, long seed) {
+            List<String> wanted = numbers().mapToObj(Integer::toString).toList();
             return splits(dataset).stream()
-                    .filter(split -> {
-                        int number = Integer.parseInt(split.name());
-                        return number >= first && number <= last;
-                    })
-                    .map(split -> fold(split, "split " + split.name()))
+                    .filter(split -> wanted.isEmpty() || wanted.contains(split.name()))
+                    .map(split -> Fold.of(split, wanted.isEmpty() ? "official" : "split " + split.name()))
+                    .map(fold -> trainval ? fold.withValidationInTraining() : fold)
                     .toList();
+        }
+
+        private static List<Split> splits(Dataset dataset) {
+            return dataset.assignment() instanceof Assignment.Splits(List<Split> splits) ? splits : List.of();
         }
     }
 
@@ -160,7 +175,7 @@ sealed interface OfficialProtocol extends Protocol {
         }
 
         @Override
-        public List<Fold> folds(Dataset dataset) {
+        public List<Fold> folds(Dataset dataset, Duplicates duplicates, long seed) {
             if (!(dataset.assignment() instanceof Assignment.Groups(List<String> letters))) {
                 return List.of();
             }
@@ -168,85 +183,8 @@ sealed interface OfficialProtocol extends Protocol {
             int[] sampleOf = letters.stream().mapToInt(names::indexOf).toArray();
             return IntStream.range(0, names.size())
                     .mapToObj(sample -> Fold.testing(sampleOf, sample, "sample " + names.get(sample)))
-                    .map(fold -> oneTrains ? swapped(fold) : fold)
+                    .map(fold -> oneTrains ? new Fold(fold.name(), fold.test(), List.of(), fold.train()) : fold)
                     .toList();
         }
-
-        private static Fold swapped(Fold fold) {
-            return new Fold(fold.name(), /* train= */ fold.test(), List.of(), /* test= */ fold.train());
-        }
-    }
-
-    /** {@code cub-official}: the published split of CUB-200-2011 into train and test. */
-    record CubOfficial() implements OfficialProtocol {
-        static final String LAYOUT = "cub-200-2011";
-
-        @Override
-        public String text() {
-            return "cub-official";
-        }
-
-        @Override
-        public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
-            return wrongLayout(dataset, LAYOUT);
-        }
-
-        @Override
-        public List<Fold> folds(Dataset dataset) {
-            return splits(dataset).stream()
-                    .map(split -> fold(split, "official"))
-                    .toList();
-        }
-    }
-
-    /**
-     * {@code aircraft-official}: the published split of FGVC-Aircraft into train, validation and test;
-     * {@code aircraft-official:trainval} trains on the first two together.
-     *
-     * @param withValidation whether the validation images train too
-     */
-    record AircraftOfficial(boolean withValidation) implements OfficialProtocol {
-        static final String LAYOUT = "fgvc-aircraft";
-        static final String TRAINVAL = "trainval";
-
-        @Override
-        public String text() {
-            return "aircraft-official" + (withValidation ? ":" + TRAINVAL : "");
-        }
-
-        @Override
-        public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
-            return wrongLayout(dataset, LAYOUT);
-        }
-
-        @Override
-        public List<Fold> folds(Dataset dataset) {
-            return splits(dataset).stream()
-                    .map(split -> fold(split, "official"))
-                    .map(fold -> withValidation ? fold.withValidationInTraining() : fold)
-                    .toList();
-        }
-    }
-
-    private static List<Split> splits(Dataset dataset) {
-        return dataset.assignment() instanceof Assignment.Splits(List<Split> splits) ? splits : List.of();
-    }
-
-    private static Optional<String> wrongLayout(Dataset dataset, String layout) {
-        String found = dataset.source().layoutName();
-        return found.equals(layout)
-                ? Optional.empty()
-                : Optional.of("it belongs to the layout " + layout + ", found the layout " + found);
-    }
-
-    private static Fold fold(Split split, String name) {
-        return new Fold(name, in(split, Part.TRAIN), in(split, Part.VALIDATION), in(split, Part.TEST));
-    }
-
-    private static List<Integer> in(Split split, Part part) {
-        return IntStream.range(0, split.parts().size())
-                .filter(index -> split.parts().get(index) == part)
-                .boxed()
-                .toList();
     }
 }

@@ -30,7 +30,7 @@ public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
      * @param seed used if it {@linkplain #isRandom draws} the folds
      * @throws IllegalArgumentException if the protocol does not fit the dataset; the message names protocols that do
      */
-    default Plan plan(Dataset dataset, Duplicates duplicates, long seed) {
+    default FoldSet plan(Dataset dataset, Duplicates duplicates, long seed) {
         if (dataset.classes().size() < 2) {
             throw new IllegalArgumentException("expected a dataset of at least 2 classes, found "
                     + (dataset.classes().isEmpty()
@@ -46,6 +46,6 @@ public sealed interface Protocol permits RandomProtocol, OfficialProtocol {
             throw new IllegalArgumentException(
                     "the protocol " + text() + " does not fit this dataset: " + misfit.get() + "; " + advice);
         }
-        return Plan.of(this, dataset, duplicates, seed);
+        return FoldSet.of(this, dataset, duplicates, seed);
     }
 }

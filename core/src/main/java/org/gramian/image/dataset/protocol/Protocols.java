@@ -1,23 +1,19 @@
 package org.gramian.image.dataset.protocol;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Assignment.Split;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.image.dataset.Split;
-import org.gramian.image.dataset.protocol.OfficialProtocol.AircraftOfficial;
-import org.gramian.image.dataset.protocol.OfficialProtocol.CubOfficial;
-import org.gramian.image.dataset.protocol.OfficialProtocol.DtdOfficial;
 import org.gramian.image.dataset.protocol.OfficialProtocol.Given;
 import org.gramian.image.dataset.protocol.OfficialProtocol.KthSamples;
-import org.gramian.image.dataset.protocol.RandomProtocol.Half;
-import org.gramian.image.dataset.protocol.RandomProtocol.Holdout;
-import org.gramian.image.dataset.protocol.RandomProtocol.KFold;
-import org.gramian.image.dataset.protocol.RandomProtocol.Thirds;
+import org.gramian.image.dataset.protocol.OfficialProtocol.Published;
+import org.gramian.image.dataset.protocol.RandomProtocol.Kind;
 
 /** The registry of protocols, and the default protocol of a dataset. */
 public final class Protocols {
@@ -37,43 +33,32 @@ public final class Protocols {
     }
 
     private static final List<Rule> RULES = List.of(
-            new Rule(
-                    "holdout[:" + Holdout.DEFAULT + "]",
-                    "a random fraction of every class is the test set, the rest the training set",
-                    share -> new Holdout(share.map(Protocols::number).orElse(Holdout.DEFAULT))),
-            new Rule(
-                    "kfold[:" + KFold.DEFAULT + "]",
-                    "k-fold cross-validation: each random part is the test set once",
-                    parts -> new KFold(parts.map(Protocols::whole).orElse(KFold.DEFAULT))),
-            new Rule(
-                    "thirds[:" + Thirds.DEFAULT + "]",
-                    "random thirds, two for training, one for testing; 1, 2 or all 3 folds (DTD and FMD in the paper)",
-                    folds -> new Thirds(folds.map(Protocols::whole).orElse(Thirds.DEFAULT))),
-            new Rule(
-                    "half[:" + Half.DEFAULT + "]",
-                    "a random half of every class is the training set, with this many repetitions (FMD)",
-                    draws -> new Half(draws.map(Protocols::whole).orElse(Half.DEFAULT))),
+            random(Kind.HOLDOUT, "a random fraction of every class is the test set, the rest the training set"),
+            random(Kind.KFOLD, "k-fold cross-validation: each random part is the test set once"),
+            random(
+                    Kind.THIRDS,
+                    "random thirds, two for training, one for testing; 1, 2 or all 3 folds (DTD and FMD in the paper)"),
+            random(Kind.HALF, "a random half of every class is the training set, with this many repetitions (FMD)"),
             new Rule(
                     "given",
                     "the dataset's own folds: train/val/test folders, lists, or a CSV's fold column",
-                    plain(new Given())),
+                    _ -> new Given()),
             new Rule(
-                    "dtd-official[:1.." + DtdOfficial.PUBLISHED + "]",
+                    "dtd-official[:1.." + Published.DTD_SPLITS + "]",
                     "the published splits of DTD: 40 training, validation and test images each; a subset, e.g. :1 or :1..3",
                     Protocols::dtd),
             new Rule(
                     "kth-1v3",
                     "KTH-TIPS-2b: one sample for training, three for testing; 4 folds",
-                    plain(new KthSamples(true))),
+                    _ -> new KthSamples(true)),
             new Rule(
                     "kth-3v1",
                     "KTH-TIPS-2b: three samples for training, one for testing; 4 folds",
-                    plain(new KthSamples(false))),
-            new Rule("cub-official", "the published split of CUB-200-2011", plain(new CubOfficial())),
+                    _ -> new KthSamples(false)),
+            new Rule("cub-official", "the published split of CUB-200-2011", _ -> Published.CUB),
             new Rule(
-                    "aircraft-official[:" + AircraftOfficial.TRAINVAL + "]",
-                    "the published split of FGVC-Aircraft; with " + AircraftOfficial.TRAINVAL
-                            + ", validation images are used for training",
+                    "aircraft-official[:trainval]",
+                    "the published split of FGVC-Aircraft; with trainval, validation images are used for training",
                     Protocols::aircraft));
 
     private Protocols() {}
@@ -112,7 +97,7 @@ public final class Protocols {
      * @param share test fraction, above 0 and below 1
      */
     public static Protocol holdout(double share) {
-        return new Holdout(share);
+        return new RandomProtocol(Kind.HOLDOUT, share);
     }
 
     /**
@@ -125,39 +110,31 @@ public final class Protocols {
             case Assignment.Groups _ -> new KthSamples(true);
             case Assignment.Folds _ -> new Given();
             case Assignment.Splits(List<Split> splits) ->
-                switch (layout) {
-                    case DtdOfficial.LAYOUT -> dtd(splits);
-                    case CubOfficial.LAYOUT -> new CubOfficial();
-                    case AircraftOfficial.LAYOUT -> new AircraftOfficial(false);
-                    default -> new Given();
-                };
-            case Assignment.None() -> layout.equals("fmd") ? new Thirds(Thirds.DEFAULT) : new Holdout(Holdout.DEFAULT);
+                Stream.of(Published.CUB, Published.AIRCRAFT)
+                        .filter(official -> official.layout().equals(layout))
+                        .<Protocol>map(official -> official)
+                        .findFirst()
+                        .orElseGet(() -> layout.equals(Published.DTD) ? dtd(splits) : new Given());
+            case Assignment.None() -> new RandomProtocol(layout.equals("fmd") ? Kind.THIRDS : Kind.HOLDOUT);
         };
     }
 
     private static Protocol dtd(List<Split> splits) {
-        boolean published = splits.size() <= DtdOfficial.PUBLISHED
+        boolean published = splits.size() <= Published.DTD_SPLITS
                 && splits.getLast().name().equals(Integer.toString(splits.size())); // they count from 1 without a gap
-        return published ? new DtdOfficial(1, splits.size()) : new Given();
+        return published ? Published.dtd(1, splits.size()) : new Given();
     }
 
     /** Returns the protocols that can split a dataset, the default first. */
     public static List<String> fitting(Dataset dataset, Duplicates duplicates) {
-        List<Protocol> candidates =
-                new ArrayList<>(List.of(defaultFor(dataset), new Given(), new Holdout(Holdout.DEFAULT)));
-        for (int parts = KFold.DEFAULT; parts >= 2; parts--) {
-            candidates.add(new KFold(parts));
-        }
-        List<String> fitting = new ArrayList<>();
-        for (Protocol candidate : candidates) {
-            boolean another = candidate instanceof KFold && fitting.stream().anyMatch(text -> text.startsWith("kfold"));
-            if (!fitting.contains(candidate.text())
-                    && !another
-                    && candidate.misfit(dataset, duplicates).isEmpty()) {
-                fitting.add(candidate.text());
-            }
-        }
-        return fitting;
+        Stream<Protocol> others = Stream.of(defaultFor(dataset), new Given(), new RandomProtocol(Kind.HOLDOUT));
+        Stream<Protocol> folds = Stream.of(5, 4, 3, 2).map(parts -> new RandomProtocol(Kind.KFOLD, parts));
+        Predicate<Protocol> fits =
+                protocol -> protocol.misfit(dataset, duplicates).isEmpty();
+        return Stream.concat(others.filter(fits), folds.filter(fits).limit(1))
+                .map(Protocol::text)
+                .distinct()
+                .toList();
     }
 
     static void requireBetween(String name, int value, int least, int most) {
@@ -167,24 +144,28 @@ public final class Protocols {
         }
     }
 
-    private static Function<Optional<String>, Protocol> plain(Protocol protocol) {
-        return _ -> protocol;
+    private static Rule random(Kind kind, String meaning) {
+        return new Rule(
+                kind.form(),
+                meaning,
+                argument -> argument.map(
+                                text -> new RandomProtocol(kind, kind == Kind.HOLDOUT ? number(text) : integer(text)))
+                        .orElseGet(() -> new RandomProtocol(kind)));
     }
 
     private static Protocol dtd(Optional<String> range) {
-        String[] ends = range.orElse("1.." + DtdOfficial.PUBLISHED).split("\\.\\.", 2);
-        return new DtdOfficial(whole(ends[0]), whole(ends[ends.length - 1]));
+        String[] ends = range.orElse("1.." + Published.DTD_SPLITS).split("\\.\\.", 2);
+        return Published.dtd(integer(ends[0]), integer(ends[ends.length - 1]));
     }
 
     private static Protocol aircraft(Optional<String> variant) {
-        if (variant.isPresent() && !variant.get().equals(AircraftOfficial.TRAINVAL)) {
-            throw new IllegalArgumentException(
-                    "expected " + AircraftOfficial.TRAINVAL + ", found '" + variant.get() + "'");
+        if (variant.isPresent() && !variant.get().equals("trainval")) {
+            throw new IllegalArgumentException("expected trainval, found '" + variant.get() + "'");
         }
-        return new AircraftOfficial(variant.isPresent());
+        return variant.isPresent() ? Published.AIRCRAFT_TRAINVAL : Published.AIRCRAFT;
     }
 
-    private static int whole(String text) {
+    private static int integer(String text) {
         if (!text.matches("\\d{1,6}")) {
             throw new IllegalArgumentException("expected a whole number, found '" + text + "'");
         }
@@ -193,8 +174,7 @@ public final class Protocols {
 
     private static double number(String text) {
         if (!text.matches("\\d*\\.?\\d+")) {
-            throw new IllegalArgumentException(
-                    "expected a number such as " + Holdout.DEFAULT + ", found '" + text + "'");
+            throw new IllegalArgumentException("expected a number such as 0.2, found '" + text + "'");
         }
         return Double.parseDouble(text);
     }

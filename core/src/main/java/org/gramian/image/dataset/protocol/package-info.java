@@ -7,7 +7,7 @@
  * org.gramian.image.dataset.protocol.Fingerprint} that every result carries:
  *
  * <pre>{@code
- * Plan plan = Protocols.parse("thirds:3").plan(dataset, Duplicates.of(dataset), 7);
+ * FoldSet plan = Protocols.parse("thirds:3").plan(dataset, Duplicates.of(dataset), 7);
  * plan.folds().get(0).test();                  // indexes into dataset.samples()
  * plan.fingerprint().brief();                  // 3f2a90c41b7d
  * }</pre>

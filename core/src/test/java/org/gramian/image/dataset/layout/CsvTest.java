@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,12 +42,16 @@ final class CsvTest {
         return Layouts.open(csv(content));
     }
 
+    private static List<SplitPart> parts(Dataset dataset) {
+        return ((Assignment.Splits) dataset.assignment()).splits().getFirst().parts();
+    }
+
     private Path csv(String content) throws IOException {
         return Files.writeString(root.resolve("list.csv"), content);
     }
 
     @Test
-    void columnsMayComeInAnyOrderWithByteOrderMarkAndQuotes() throws IOException {
+    void readsColumnsInAnyOrderWithMarkAndQuotes() throws IOException {
         String table = """
                 Label, Path ,quality
                 red,a/a_0001.jpg,1
@@ -65,16 +69,15 @@ final class CsvTest {
     }
 
     @Test
-    void foldsAreNumbersOrParts() throws IOException {
+    void foldsAreNumbersOrSplitParts() throws IOException {
         assertThat(open("path,label,fold\nb/b_0001.jpg,b,7\na/a_0001.jpg,a,0\n").assignment())
                 .isEqualTo(new Assignment.Folds(List.of(0, 7)));
         Dataset parts = open("path,label,fold\nb/b_0001.jpg,b,val\na/a_0001.jpg,a,train\na/a_0002.jpg,a,test\n");
-        assertThat(((Assignment.Splits) parts.assignment()).splits().getFirst().parts())
-                .containsExactly(Part.TRAIN, Part.TEST, Part.VALIDATION);
+        assertThat(parts(parts)).containsExactly(SplitPart.TRAIN, SplitPart.TEST, SplitPart.VALIDATION);
     }
 
     @Test
-    void absentImagesAndRepeatedRowsAreCounted() throws IOException {
+    void notesMissingImagesAndRepeatedRows() throws IOException {
         Dataset dataset =
                 open("path,label\na/a_0001.jpg,a\nb/b_0001.jpg,b\na/none.jpg,a\nc/none.jpg,c\na//a_0001.jpg,a\n");
         assertThat(dataset.samples()).hasSize(2);
@@ -84,12 +87,12 @@ final class CsvTest {
     }
 
     @Test
-    void pathsAreRelativeToARootThatIsGivenOrAbsoluteBelowIt(@TempDir Path elsewhere) throws IOException {
+    void pathsAreRelativeToRootOrAbsoluteBelowIt(@TempDir Path elsewhere) throws IOException {
         Path csv = elsewhere.resolve("list.CSV");
         Files.writeString(
                 csv,
                 "path,label\na/a_0001.jpg,a\n" + root.resolve("b/b_0002.jpg").toAbsolutePath() + ",b\n");
-        Layout layout = new Csv(Optional.of(root));
+        DatasetLayout layout = new Csv(Optional.of(root));
         Dataset dataset = layout.read(csv);
         assertThat(dataset.root()).isEqualTo(root);
         assertThat(dataset.samples()).extracting(Sample::name).containsExactly("a/a_0001.jpg", "b/b_0002.jpg");
@@ -101,7 +104,7 @@ final class CsvTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("faults")
-    void whatIsWrongIsSaidWithItsLine(String content, Facts message) throws IOException {
+    void rejectsInvalidFilesWithLine(String content, Facts message) throws IOException {
         Path csv = csv(content);
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(csv))
@@ -137,7 +140,7 @@ final class CsvTest {
     }
 
     @Test
-    void otherBytesThanUtf8AreRefused() throws IOException {
+    void rejectsOtherEncodingsThanUtf8() throws IOException {
         Path csv = csv("");
         Files.write(csv, "path,label\na/a_0001.jpg,gr\u00fcn\n".getBytes(StandardCharsets.ISO_8859_1));
         assertThatExceptionOfType(DatasetException.class)
@@ -146,23 +149,15 @@ final class CsvTest {
     }
 
     @Test
-    void partsCountInAnyCaseAndValidationTestsWhereNothingElseDoes() throws IOException {
+    void validationSetBecomesMissingTestSet() throws IOException {
         Dataset dataset = open("path,label,fold\na/a_0001.jpg,a,Train\na/a_0002.jpg,a,VAL\nb/b_0001.jpg,b,TRAIN\n");
-        assertThat(((Assignment.Splits) dataset.assignment())
-                        .splits()
-                        .getFirst()
-                        .parts())
-                .containsExactly(Part.TRAIN, Part.TEST, Part.TRAIN);
+        assertThat(parts(dataset)).containsExactly(SplitPart.TRAIN, SplitPart.TEST, SplitPart.TRAIN);
         assertThat(note(dataset.notes(), Kind.VALIDATION_TESTS)).has(facts("val"));
     }
 
     @Test
-    void testsThatAreAbsentAreNotReplacedByValidation() throws IOException {
+    void missingTestImagesAreNotReplacedByValidationSet() throws IOException {
         Dataset dataset = open("path,label,fold\na/a_0001.jpg,a,train\nb/b_0001.jpg,b,val\na/none.jpg,a,test\n");
-        assertThat(((Assignment.Splits) dataset.assignment())
-                        .splits()
-                        .getFirst()
-                        .parts())
-                .containsExactly(Part.TRAIN, Part.VALIDATION);
+        assertThat(parts(dataset)).containsExactly(SplitPart.TRAIN, SplitPart.VALIDATION);
     }
 }

@@ -13,12 +13,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Assignment.Split;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.Part;
-import org.gramian.image.dataset.Split;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +28,7 @@ final class DtdTest {
     Path root;
 
     @Test
-    void thePublishedLayoutHasTenSplitsInNumericOrder() throws IOException {
+    void readsTenSplitsInNumericOrder() throws IOException {
         DatasetTrees.dtd(root, 6, "banded", "woven");
         Dataset dataset = Layouts.open(root);
         assertThat(dataset.source().layout()).isEqualTo("dtd");
@@ -37,7 +37,7 @@ final class DtdTest {
                 .extracting(Split::name)
                 .containsExactly("1", "2", "3", "4", "5", "6", "7", "8", "9", "10");
         for (Split split : splits(dataset)) {
-            for (Part part : List.of(Part.TRAIN, Part.VALIDATION, Part.TEST)) {
+            for (SplitPart part : List.of(SplitPart.TRAIN, SplitPart.VALIDATION, SplitPart.TEST)) {
                 List<String> listed = Files.readAllLines(root.resolve("labels/" + part.word() + split.name() + ".txt"));
                 assertThat(named(dataset, split, part)).hasSize(4).containsExactlyInAnyOrderElementsOf(listed);
             }
@@ -45,7 +45,7 @@ final class DtdTest {
         assertThat(dataset.notes()).isEmpty();
     }
 
-    private static List<String> named(Dataset dataset, Split split, Part part) {
+    private static List<String> named(Dataset dataset, Split split, SplitPart part) {
         return dataset.samples().stream()
                 .filter(sample -> split.parts().get(dataset.samples().indexOf(sample)) == part)
                 .map(sample -> sample.name().substring("images/".length()))
@@ -53,23 +53,23 @@ final class DtdTest {
     }
 
     @Test
-    void listsKeptElsewhereAreUsedForWhatIsThere(@TempDir Path lists) throws IOException {
+    void readsListsOfAnotherFolder(@TempDir Path lists) throws IOException {
         DatasetTrees.folders(root, 6, "banded", "woven");
         Files.delete(root.resolve("woven/woven_0002.jpg"));
         file(root, "banded/my own.jpg");
         DatasetTrees.dtdLists(lists, 6, "banded", "blotchy", "woven", "zigzagged");
-        Layout layout = new Dtd(Optional.of(lists));
+        DatasetLayout layout = new PublishedLayout.Dtd(Optional.of(lists));
         Dataset dataset = layout.read(root);
         assertThat(dataset.counts()).containsExactly(7, 5);
         assertThat(note(dataset.notes(), Kind.ABSENT_CLASSES)).has(facts("2", "blotchy", "zigzagged"));
         assertThat(note(dataset.notes(), Kind.ABSENT_IMAGES)).has(facts("1", "woven/woven_0002.jpg"));
         assertThat(note(dataset.notes(), Kind.UNLISTED_IMAGES)).has(facts("banded/my own.jpg"));
-        assertThat(splits(dataset).getFirst().parts()).contains(Part.UNUSED);
+        assertThat(splits(dataset).getFirst().parts()).contains(SplitPart.UNUSED);
         assertThat(Layouts.parse(layout.text())).isEqualTo(layout);
     }
 
     @Test
-    void windowsLineEndsBlankLinesAndAByteOrderMarkDoNoHarm() throws IOException {
+    void acceptsAnyLineEndsAndByteOrderMark() throws IOException {
         DatasetTrees.dtd(root, 3, "banded", "woven");
         Dataset plain = Layouts.open(root);
         Path list = root.resolve("labels/train1.txt");
@@ -78,7 +78,7 @@ final class DtdTest {
     }
 
     @Test
-    void anImageListedTwiceInAPartIsNotedAndInTwoPartsRefused() throws IOException {
+    void rejectsImagesInTwoLists() throws IOException {
         DatasetTrees.dtd(root, 3, "banded", "woven");
         Path train = root.resolve("labels/train1.txt");
         String line = Files.readAllLines(train).getFirst();
@@ -89,7 +89,7 @@ final class DtdTest {
     }
 
     @Test
-    void listsThatAreMissingOrNoListsAreRefused() throws IOException {
+    void rejectsMissingAndInvalidLists() throws IOException {
         DatasetTrees.dtd(root, 3, "banded", "woven");
         Files.delete(root.resolve("labels/val4.txt"));
         assertRefused(facts("val4.txt"));
@@ -99,7 +99,7 @@ final class DtdTest {
         assertRefused(facts("val4.txt", "UTF-8"));
         Path other = Files.createDirectory(root.resolve("other"));
         assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> new Dtd(Optional.of(other)).read(root))
+                .isThrownBy(() -> new PublishedLayout.Dtd(Optional.of(other)).read(root))
                 .has(facts(other, "train1.txt", "val1.txt", "test1.txt"));
     }
 

@@ -21,7 +21,7 @@ final class LayoutsTest {
     Path root;
 
     @Test
-    void everyLayoutDescribesItselfAndIsReadFromItsName() {
+    void everyLayoutHasDescriptionAndParses() {
         assertThat(Layouts.all()).hasSize(9).allSatisfy(layout -> {
             assertThat(Layouts.parse(layout.name()).text()).isEqualTo(layout.name());
             assertThat(layout.form()).startsWith(layout.name());
@@ -36,14 +36,14 @@ final class LayoutsTest {
                     dtd: | dtd[: dtd:
                     fgvc-aircraft:wing | variant family manufacturer wing
                     """)
-    void aTextThatIsNoLayoutIsRefused(String text, String values) {
+    void rejectsInvalidText(String text, String values) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> Layouts.parse(text))
                 .has(facts((Object[]) values.split(" ")));
     }
 
     @Test
-    void aMissingFolderNamesTheNearestOne() throws IOException {
+    void missingFolderSuggestsNearest() throws IOException {
         Path flowers = Files.createDirectory(root.resolve("flowers"));
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root.resolve("flwers")))
@@ -54,7 +54,7 @@ final class LayoutsTest {
     }
 
     @Test
-    void aPlaceThatIsNoDataSetIsRefused() throws IOException {
+    void rejectsPathsThatAreNotDatasets() throws IOException {
         Path nothing = root.resolve("nothing");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(nothing))
@@ -71,7 +71,7 @@ final class LayoutsTest {
     }
 
     @Test
-    void theSignsOfTwoLayoutsAreRefusedUntilOneIsChosen() throws IOException {
+    void rejectsAmbiguousLayouts() throws IOException {
         DatasetTrees.dtd(root, 3, "a", "b");
         DatasetTrees.file(root, "images.txt", "");
         DatasetTrees.file(root, "image_class_labels.txt", "");
@@ -83,7 +83,7 @@ final class LayoutsTest {
     }
 
     @Test
-    void aLayoutThatIsChosenButNotThereSaysWhatItMisses() throws IOException {
+    void rejectsFoldersOfAnotherLayout() throws IOException {
         DatasetTrees.folders(root, 2, "a", "b");
         for (String name : List.of("fmd", "dtd", "cub-200-2011", "fgvc-aircraft")) {
             assertThatExceptionOfType(DatasetException.class)
@@ -93,17 +93,5 @@ final class LayoutsTest {
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.parse("kth-tips-2b").read(root))
                 .has(facts(root));
-    }
-
-    @Test
-    void theRootMayBeTheWorkingFolderItself() throws IOException {
-        DatasetTrees.folders(root, 2, "a", "b");
-        Path here = Path.of("").toAbsolutePath().relativize(root.toAbsolutePath());
-        assertThat(Layouts.open(here).samples())
-                .extracting(sample -> sample.name())
-                .contains("a/a_0001.jpg");
-        assertThat(Layouts.open(root.resolve("a/..")).samples())
-                .extracting(sample -> sample.name())
-                .contains("a/a_0001.jpg");
     }
 }

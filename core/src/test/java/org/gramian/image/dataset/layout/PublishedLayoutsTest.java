@@ -10,17 +10,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import org.gramian.image.dataset.Assignment;
-import org.gramian.image.dataset.Box;
+import org.gramian.image.dataset.Assignment.Split;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.Part;
-import org.gramian.image.dataset.Split;
-import org.gramian.image.dataset.layout.Layout.Fmd;
-import org.gramian.image.dataset.layout.Layout.Folders;
+import org.gramian.image.dataset.Sample.Box;
+import org.gramian.image.dataset.layout.DatasetLayout.Folders;
+import org.gramian.image.dataset.layout.PublishedLayout.Fmd;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,7 +29,7 @@ final class PublishedLayoutsTest {
     Path root;
 
     @Test
-    void fmdIsReadFromItsImagesAndItsMasksAreSaidToBeUnused() throws IOException {
+    void fmdReadsImagesAndSkipsMasks() throws IOException {
         DatasetTrees.fmd(root, 4, "fabric", "wood");
         Dataset dataset = Layouts.open(root);
         assertThat(dataset.source().layout()).isEqualTo("fmd");
@@ -41,7 +40,7 @@ final class PublishedLayoutsTest {
     }
 
     @Test
-    void fmdIsNotSeenInEveryFolderCalledImage() throws IOException {
+    void fmdIsDetectedByMasksOrClasses() throws IOException {
         DatasetTrees.folders(root.resolve("image"), 2, "wood", "stone");
         assertThat(Layouts.detect(root)).isEqualTo(new Fmd());
         DatasetTrees.folders(root.resolve("image"), 2, "elephant");
@@ -54,7 +53,7 @@ final class PublishedLayoutsTest {
     }
 
     @Test
-    void kthKeepsTheLetterOfThePhysicalSample() throws IOException {
+    void kthKeepsPhysicalSamples() throws IOException {
         DatasetTrees.kth(root, 2, "cork", "wool");
         file(root, "cork/loose.png");
         file(root, "cork/other/x.png");
@@ -75,7 +74,7 @@ final class PublishedLayoutsTest {
     }
 
     @Test
-    void cubTakesLabelsSplitAndBoxesFromItsLists() throws IOException {
+    void cubReadsLabelsSplitAndBoxes() throws IOException {
         DatasetTrees.cub(root, 3, "Black_footed_Albatross", "Laysan_Albatross");
         Dataset dataset = Layouts.open(root);
         assertThat(dataset.source().layout()).isEqualTo("cub-200-2011");
@@ -84,12 +83,18 @@ final class PublishedLayoutsTest {
                 .isEqualTo("images/001.Black_footed_Albatross/Black_footed_Albatross_0001_1.jpg");
         assertThat(dataset.samples().getFirst().box()).contains(new Box(60, 27, 325, 301));
         assertThat(split(dataset).parts())
-                .containsExactly(Part.TEST, Part.TRAIN, Part.TRAIN, Part.TEST, Part.TRAIN, Part.TRAIN);
+                .containsExactly(
+                        SplitPart.TEST,
+                        SplitPart.TRAIN,
+                        SplitPart.TRAIN,
+                        SplitPart.TEST,
+                        SplitPart.TRAIN,
+                        SplitPart.TRAIN);
         assertThat(dataset.notes()).isEmpty();
     }
 
     @Test
-    void cubDoesWithoutBoxesAndNotesWhatListsAndFolderDoNotShare() throws IOException {
+    void cubNotesMissingAndUnlistedImages() throws IOException {
         DatasetTrees.cub(root, 3, "A", "B", "C");
         Files.delete(root.resolve("bounding_boxes.txt"));
         Files.delete(root.resolve("images/001.A/A_0002_2.jpg"));
@@ -107,7 +112,7 @@ final class PublishedLayoutsTest {
     }
 
     @Test
-    void listsOfCubThatContradictEachOtherAreRefusedByLine() throws IOException {
+    void rejectsInvalidListsOfCub() throws IOException {
         DatasetTrees.cub(root, 2, "A", "B");
         assertRefused("images.txt", "1 001.A/x.jpg\n1 001.A/y.jpg\n", facts("2", "1"));
         assertRefused("images.txt", "1 001.A/x.jpg\n2 001.A/x.jpg\n", facts("2"));
@@ -120,14 +125,15 @@ final class PublishedLayoutsTest {
     }
 
     @Test
-    void aircraftHasThreeLevelsOfClassesAndNamesWithSpacesAndSlashes() throws IOException {
+    void aircraftHasThreeLevelsOfClasses() throws IOException {
         DatasetTrees.aircraft(root);
         file(root, "data/images/9999.jpg");
         Dataset variants = Layouts.open(root);
         assertThat(variants.source().layout()).isEqualTo("fgvc-aircraft");
         assertThat(variants.classes()).containsExactly("707-320", "737-200", "Cessna 172", "F/A-18");
         assertThat(variants.samples().getFirst().name()).isEqualTo("data/images/0010.jpg");
-        assertThat(split(variants).parts().subList(0, 3)).containsExactly(Part.TRAIN, Part.VALIDATION, Part.TEST);
+        assertThat(split(variants).parts().subList(0, 3))
+                .containsExactly(SplitPart.TRAIN, SplitPart.VALIDATION, SplitPart.TEST);
         assertThat(note(variants.notes(), Kind.UNLABELLED_IMAGES)).endsWith(": 9999.jpg");
         assertThat(Layouts.parse("fgvc-aircraft:family").read(root).classes())
                 .containsExactly("Boeing 707", "Boeing 737", "Cessna 172", "F/A-18");
@@ -137,7 +143,7 @@ final class PublishedLayoutsTest {
     }
 
     @Test
-    void anAircraftInTwoListsIsRefused() throws IOException {
+    void rejectsAircraftInTwoLists() throws IOException {
         DatasetTrees.aircraft(root);
         Files.writeString(root.resolve("data/images_variant_test.txt"), "0010 707-320\r\n");
         assertThatExceptionOfType(DatasetException.class)
@@ -147,15 +153,6 @@ final class PublishedLayoutsTest {
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
                 .has(facts("images_variant_test.txt"));
-    }
-
-    @Test
-    void aBoxIsInsideTheQuadrantOfPixels() {
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new Box(-1, 0, 5, 5))
-                .has(facts("-1.0", "0.0", "5.0"));
-        assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new Box(0, Double.NaN, 5, 5));
-        assertThat(Optional.of(new Box(0, 0, 0.5, 1))).isPresent();
     }
 
     private void assertRefused(String file, String content, Facts message) throws IOException {

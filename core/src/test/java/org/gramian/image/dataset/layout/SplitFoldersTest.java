@@ -12,12 +12,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Assignment.Split;
+import org.gramian.image.dataset.Assignment.SplitPart;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.Part;
-import org.gramian.image.dataset.Split;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,7 +30,7 @@ final class SplitFoldersTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"val", "valid", "validation", "Val"})
-    void labelsAreClassNamesOverAllSplits(String validation) throws IOException {
+    void readsTrainValidationAndTestFolders(String validation) throws IOException {
         DatasetTrees.splits(root, List.of("train", validation, "test"), "b", "a");
         Dataset dataset = Layouts.open(root);
         assertThat(dataset.source().layout()).isEqualTo("splits");
@@ -38,13 +38,13 @@ final class SplitFoldersTest {
         assertThat(dataset.samples())
                 .hasSize(12)
                 .allSatisfy(sample -> assertThat(sample.name()).contains("/" + dataset.className(sample) + "/"));
-        List<Part> parts =
+        List<SplitPart> parts =
                 ((Assignment.Splits) dataset.assignment()).splits().getFirst().parts();
         for (int i = 0; i < parts.size(); i++) {
             String name = dataset.samples().get(i).name();
             assertThat(name.toLowerCase(Locale.ROOT)).startsWith(parts.get(i).word());
         }
-        assertThat(parts).containsOnly(Part.TRAIN, Part.VALIDATION, Part.TEST);
+        assertThat(parts).containsOnly(SplitPart.TRAIN, SplitPart.VALIDATION, SplitPart.TEST);
         assertThat(dataset.notes()).isEmpty();
     }
 
@@ -57,7 +57,7 @@ final class SplitFoldersTest {
         "training;testing, testing/, test/",
         "Trian;Test, Trian/, train/"
     })
-    void aMisspeltSplitIsRefusedWithTheNameThatWasMeant(String folders, String found, String meant) throws IOException {
+    void rejectsMisspeltSplitFolders(String folders, String found, String meant) throws IOException {
         DatasetTrees.splits(root, List.of(folders.split(";", -1)), "a", "b");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
@@ -66,7 +66,7 @@ final class SplitFoldersTest {
     }
 
     @Test
-    void classesThatAreSpeltLikeSplitsAreClasses() throws IOException {
+    void classFoldersMayResembleSplits() throws IOException {
         for (String name : List.of("train", "trail", "text", "vale")) {
             file(root, name + "/1.jpg");
             file(root, name + "/2.jpg");
@@ -80,29 +80,30 @@ final class SplitFoldersTest {
     }
 
     @Test
-    void aClassMissingFromOneSplitIsNamed() throws IOException {
+    void rejectsClassMissingFromOneSplit() throws IOException {
         DatasetTrees.splits(root, List.of("train", "val", "test"), "a", "b");
         file(root, "train/owl/1.jpg");
         file(root, "test/owl/1.jpg");
         Files.createDirectory(root.resolve("val/owl"));
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
-                .has(facts(root, "owl", "val/"));
+                .has(facts(root, "owl", "val/"))
+                .satisfies(e -> assertThat(e.dataset().orElseThrow().classes()).containsExactly("a", "b", "owl"));
     }
 
     @Test
-    void withoutTestFolderValidationTestsAndANoteSaysSo() throws IOException {
+    void validationSetBecomesMissingTestSet() throws IOException {
         DatasetTrees.splits(root, List.of("train", "val"), "a", "b");
         DatasetTrees.folders(root, 1, "extra");
         Dataset dataset = Layouts.open(root);
         Split split = ((Assignment.Splits) dataset.assignment()).splits().getFirst();
-        assertThat(split.parts()).containsOnly(Part.TRAIN, Part.TEST);
+        assertThat(split.parts()).containsOnly(SplitPart.TRAIN, SplitPart.TEST);
         assertThat(note(dataset.notes(), Kind.VALIDATION_TESTS)).has(facts("val"));
         assertThat(note(dataset.notes(), Kind.UNUSED_IMAGES)).endsWith(": extra");
     }
 
     @Test
-    void twoFoldersForOnePartAreRefused() throws IOException {
+    void rejectsTwoFoldersForOnePart() throws IOException {
         DatasetTrees.splits(root, List.of("train", "val", "valid", "test"), "a", "b");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
@@ -110,25 +111,10 @@ final class SplitFoldersTest {
     }
 
     @Test
-    void chosenByNameItNeedsTrainAndTest() throws IOException {
+    void rejectsMissingTestFolder() throws IOException {
         DatasetTrees.splits(root, List.of("train"), "a", "b");
         assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> new SplitFolders().read(root))
+                .isThrownBy(() -> new DatasetLayout.SplitFolders().read(root))
                 .has(facts("train", "test", "val", "[" + root.resolve("train")));
-    }
-
-    @Test
-    void classesThatAreCalledTrainAndTestRemainClasses() throws IOException {
-        DatasetTrees.folders(root, 2, "train", "test", "tram");
-        assertThat(Layouts.open(root).classes()).containsExactly("test", "train", "tram");
-    }
-
-    @Test
-    void whatWasReadOfADataSetThatCannotBeTrainedOnIsThereToBeLookedAt() throws IOException {
-        DatasetTrees.splits(root, List.of("train", "test"), "a", "b");
-        file(root, "train/owl/x.jpg");
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> Layouts.open(root))
-                .satisfies(e -> assertThat(e.dataset().orElseThrow().classes()).containsExactly("a", "b", "owl"));
     }
 }

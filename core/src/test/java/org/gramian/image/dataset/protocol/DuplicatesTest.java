@@ -13,7 +13,6 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.layout.Layouts;
-import org.gramian.image.dataset.protocol.RandomProtocol.Thirds;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,7 +21,7 @@ final class DuplicatesTest {
     Path root;
 
     @Test
-    void onlyIdenticalBytesMakeAGroup() throws IOException {
+    void groupsIdenticalFiles() throws IOException {
         DatasetTrees.file(root, "a/1.jpg", "same");
         DatasetTrees.file(root, "a/2.jpg", "sama");
         DatasetTrees.file(root, "a/3.jpg", "");
@@ -37,18 +36,18 @@ final class DuplicatesTest {
     }
 
     @Test
-    void filesThatCannotBeOpenedAreCounted() throws IOException {
+    void notesFilesThatCannotBeOpened() throws IOException {
         DatasetTrees.folders(root, 3, "a", "b");
         Dataset dataset = Layouts.open(root);
         Files.delete(root.resolve("a/a_0002.jpg"));
         Duplicates found = Duplicates.of(dataset);
         assertThat(found).isEqualTo(new Duplicates(List.of(), List.of(1)));
-        assertThat(note(new Thirds(3).plan(dataset, found, 1).notes(), Kind.UNCOMPARED_FILES))
+        assertThat(note(Protocols.parse("thirds:3").plan(dataset, found, 1).notes(), Kind.UNCOMPARED_FILES))
                 .has(facts("1", "a/a_0002.jpg"));
     }
 
     @Test
-    void groupsAreOfTwoOrMoreAndDoNotOverlap() {
+    void rejectsOverlappingGroups() {
         for (List<List<Integer>> groups : List.of(List.of(List.of(1)), List.of(List.of(1, 2), List.of(2, 3)))) {
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> new Duplicates(groups, List.of()));
@@ -56,7 +55,7 @@ final class DuplicatesTest {
     }
 
     @Test
-    void noSampleIsTwiceInAFold() {
+    void foldRejectsRepeatedSamples() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new Fold("one", List.of(1, 2), List.of(), List.of(2)))
                 .has(facts("one", "2"));
@@ -65,7 +64,7 @@ final class DuplicatesTest {
     }
 
     @Test
-    void nearDuplicatesJoinIdenticalFilesThatTheyShare() {
+    void nearDuplicatesJoinIdenticalFiles() {
         Duplicates both = new Duplicates(
                 List.of(List.of(0, 3), List.of(5, 6)), List.of(9), List.of(List.of(2, 3), List.of(7, 8)));
         assertThat(both.together()).containsExactly(List.of(0, 2, 3), List.of(5, 6), List.of(7, 8));

@@ -13,7 +13,6 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.layout.Layouts;
-import org.gramian.image.dataset.protocol.OfficialProtocol.DtdOfficial;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +21,7 @@ final class OfficialProtocolTest {
     @TempDir
     Path root;
 
-    private static Plan defaultPlan(Dataset dataset) {
+    private static FoldSet defaultPlan(Dataset dataset) {
         return Protocols.defaultFor(dataset).plan(dataset, Duplicates.of(dataset), 1);
     }
 
@@ -31,10 +30,10 @@ final class OfficialProtocolTest {
     }
 
     @Test
-    void dtdHasTenFoldsWithValidationApart() throws IOException {
+    void dtdHasTenFoldsWithValidationSets() throws IOException {
         DatasetTrees.dtd(root, 6, "banded", "woven");
         Dataset dataset = Layouts.open(root);
-        Plan plan = defaultPlan(dataset);
+        FoldSet plan = defaultPlan(dataset);
         assertThat(plan.protocol().text()).isEqualTo("dtd-official:1..10");
         assertThat(plan.folds()).hasSize(10).allSatisfy(fold -> {
             assertThat(fold.train()).hasSize(4);
@@ -50,7 +49,7 @@ final class OfficialProtocolTest {
     }
 
     @Test
-    void someListsOfDtdGiveSomeFolds(@TempDir Path lists) throws IOException {
+    void dtdWithSomeListsHasSomeFolds(@TempDir Path lists) throws IOException {
         DatasetTrees.folders(root, 6, "banded", "woven");
         DatasetTrees.dtdLists(lists, 6, "banded", "woven");
         for (int split = 4; split <= 10; split++) {
@@ -67,7 +66,7 @@ final class OfficialProtocolTest {
     }
 
     @Test
-    void aClassOfWhichNothingIsLeftToTrainOnIsNamed() throws IOException {
+    void rejectsClassWithoutTrainingImages() throws IOException {
         DatasetTrees.dtd(root, 3, "banded", "woven");
         String listed = Files.readAllLines(root.resolve("labels/train2.txt")).getFirst();
         Files.delete(root.resolve("images").resolve(listed));
@@ -75,20 +74,24 @@ final class OfficialProtocolTest {
     }
 
     @Test
-    void aClassOfWhichNothingIsTestedIsNoted() throws IOException {
+    void notesClassWithoutTestImages() throws IOException {
         DatasetTrees.dtd(root, 3, "banded", "woven");
         Files.delete(root.resolve("images")
                 .resolve(Files.readAllLines(root.resolve("labels/test2.txt")).getFirst()));
         Dataset dataset = Layouts.open(root);
-        assertThat(note(new DtdOfficial(2, 2).plan(dataset, Duplicates.NONE, 1).notes(), Kind.UNTESTED_CLASSES))
+        assertThat(note(
+                        Protocols.parse("dtd-official:2")
+                                .plan(dataset, Duplicates.NONE, 1)
+                                .notes(),
+                        Kind.UNTESTED_CLASSES))
                 .has(facts("1", "banded (split 2)"));
     }
 
     @Test
-    void kthTrainsOnOneSampleOrOnThree() throws IOException {
+    void kthTrainsOnOneOrThreeSamples() throws IOException {
         DatasetTrees.kth(root, 2, "cork", "wool");
         Dataset dataset = Layouts.open(root);
-        Plan plan = defaultPlan(dataset);
+        FoldSet plan = defaultPlan(dataset);
         assertThat(plan.protocol().text()).isEqualTo("kth-1v3");
         assertThat(plan.folds()).extracting(Fold::name).containsExactly("sample a", "sample b", "sample c", "sample d");
         assertThat(plan.folds()).allSatisfy(fold -> {
@@ -110,7 +113,7 @@ final class OfficialProtocolTest {
     }
 
     @Test
-    void kthWithoutASampleOfSomeClassDoesNotFit() throws IOException {
+    void kthNeedsEverySampleOfEveryClass() throws IOException {
         DatasetTrees.kth(root, 1, "cork", "wool");
         Files.delete(root.resolve("wool/sample_c/22c-scale_2_im_1_col.png"));
         assertMisfit("kth-1v3", Layouts.open(root), facts("[a, b, c, d]", "[a, b, d]", "'wool'"));
@@ -122,7 +125,7 @@ final class OfficialProtocolTest {
     void cubAndAircraftHaveOneOfficialFold(@TempDir Path planes) throws IOException {
         DatasetTrees.cub(root, 3, "A", "B");
         Dataset birds = Layouts.open(root);
-        Plan plan = defaultPlan(birds);
+        FoldSet plan = defaultPlan(birds);
         assertThat(plan.protocol().text()).isEqualTo("cub-official");
         assertThat(plan.folds()).containsExactly(new Fold("official", List.of(1, 2, 4, 5), List.of(), List.of(0, 3)));
 
@@ -144,10 +147,10 @@ final class OfficialProtocolTest {
     }
 
     @Test
-    void foldersAndFoldColumnsAreGiven() throws IOException {
+    void givenReadsFoldersAndFoldColumns() throws IOException {
         DatasetTrees.splits(root, List.of("train", "val", "test"), "a", "b");
         Dataset folders = Layouts.open(root);
-        Plan plan = defaultPlan(folders);
+        FoldSet plan = defaultPlan(folders);
         assertThat(plan.protocol().text()).isEqualTo("given");
         assertThat(names(folders, plan.folds().getFirst().validation()))
                 .hasSize(4)
@@ -167,7 +170,7 @@ final class OfficialProtocolTest {
     }
 
     @Test
-    void whatIsNotGivenDoesNotFit() throws IOException {
+    void rejectsOfficialProtocolsForOtherDatasets() throws IOException {
         DatasetTrees.folders(root, 6, "a", "b");
         Dataset folders = Layouts.open(root);
         assertMisfit("given", folders, facts("folds"));
@@ -179,7 +182,7 @@ final class OfficialProtocolTest {
     }
 
     @Test
-    void aGivenSplitNeedsImagesToTrainOnAndToTest() throws IOException {
+    void givenNeedsTrainingAndTestImages() throws IOException {
         DatasetTrees.folders(root, 6, "a", "b");
         DatasetTrees.file(root, "list.csv", "path,label,fold\na/a_0001.jpg,a,test\nb/b_0001.jpg,b,test\n");
         Dataset tests = Layouts.open(root.resolve("list.csv"));
@@ -187,7 +190,7 @@ final class OfficialProtocolTest {
     }
 
     @Test
-    void aClassWithoutImagesToValidateIsNoted() throws IOException {
+    void notesClassWithoutValidationImages() throws IOException {
         DatasetTrees.folders(root, 6, "a", "b");
         DatasetTrees.file(root, "list.csv", """
                 path,label,fold
@@ -197,12 +200,12 @@ final class OfficialProtocolTest {
                 b/b_0001.jpg,b,train
                 b/b_0003.jpg,b,test
                 """);
-        Plan plan = defaultPlan(Layouts.open(root.resolve("list.csv")));
+        FoldSet plan = defaultPlan(Layouts.open(root.resolve("list.csv")));
         assertThat(note(plan.notes(), Kind.UNVALIDATED_CLASSES)).has(facts("1", "b (given)"));
     }
 
     @Test
-    void copiesAcrossAGivenSplitStayAndAreNamed() throws IOException {
+    void notesDuplicatesAcrossGivenSplit() throws IOException {
         DatasetTrees.splits(root, List.of("train", "test"), "a", "b");
         Dataset without = Layouts.open(root);
         assertThat(defaultPlan(without).notes()).isEmpty();
@@ -210,7 +213,7 @@ final class OfficialProtocolTest {
                 List.of("train/a/a_0001.jpg", "test/a/a_0002.jpg", "test/b/b_0001.jpg", "test/b/b_0002.jpg")) {
             DatasetTrees.file(root, path, path.contains("/a/") ? "one content" : "another");
         }
-        Plan plan = defaultPlan(Layouts.open(root));
+        FoldSet plan = defaultPlan(Layouts.open(root));
         assertThat(plan.folds()).isEqualTo(defaultPlan(without).folds());
         assertThat(plan.notes()).hasSize(1);
         assertThat(note(plan.notes(), Kind.STRADDLING_COPIES))

@@ -9,8 +9,6 @@ import java.nio.file.Path;
 import java.util.Locale;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.layout.Layouts;
-import org.gramian.image.dataset.protocol.OfficialProtocol.DtdOfficial;
-import org.gramian.image.dataset.protocol.RandomProtocol.Half;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,20 +36,20 @@ final class ProtocolsTest {
                 "half:14",
                 "given"
             })
-    void aProtocolPrintsItselfBack(String text) {
+    void parseReadsText(String text) {
         assertThat(Protocols.parse(text).text()).isEqualTo(text);
         assertThat(Protocols.parse(" " + text.toUpperCase(Locale.ROOT))).isEqualTo(Protocols.parse(text));
     }
 
     @Test
-    void everyProtocolDescribesItselfAndHasADefault() {
+    void everyProtocolHasDescriptionAndDefault() {
         assertThat(Protocols.all()).hasSize(10).allSatisfy(protocol -> {
             assertThat(Protocols.parse(protocol.name()).text()).startsWith(protocol.name());
             assertThat(protocol.form()).startsWith(protocol.name());
             assertThat(protocol.meaning()).isNotBlank();
         });
-        assertThat(Protocols.parse("dtd-official")).isEqualTo(new DtdOfficial(1, 10));
-        assertThat(Protocols.parse("half")).isEqualTo(new Half(14));
+        assertThat(Protocols.parse("dtd-official").text()).isEqualTo("dtd-official:1..10");
+        assertThat(Protocols.parse("half").text()).isEqualTo("half:14");
     }
 
     @ParameterizedTest
@@ -72,15 +70,14 @@ final class ProtocolsTest {
                     given:x | given:x given given
                     aircraft-official:all | aircraft-official:all trainval all all
                     """)
-    void aTextThatIsNoProtocolIsRefused(String text, String values) {
+    void rejectsInvalidText(String text, String values) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> Protocols.parse(text))
                 .has(facts((Object[]) values.split(" ")));
     }
 
     @Test
-    void imagesOfOnesOwnAreHeldOutAndFmdIsDividedIntoThirds(@TempDir Path folders, @TempDir Path fmd)
-            throws IOException {
+    void defaultIsHoldoutAndThirdsForFmd(@TempDir Path folders, @TempDir Path fmd) throws IOException {
         DatasetTrees.folders(folders, 3, "a", "b");
         assertThat(Protocols.defaultFor(Layouts.open(folders)).text()).isEqualTo("holdout:0.2");
         DatasetTrees.fmd(fmd, 3, "a", "b");

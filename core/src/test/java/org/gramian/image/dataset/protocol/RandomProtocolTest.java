@@ -18,9 +18,6 @@ import java.util.stream.Stream;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Sample;
-import org.gramian.image.dataset.protocol.RandomProtocol.Holdout;
-import org.gramian.image.dataset.protocol.RandomProtocol.KFold;
-import org.gramian.image.dataset.protocol.RandomProtocol.Thirds;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -34,7 +31,7 @@ final class RandomProtocolTest {
                 random.ints(2 + random.nextInt(5), least, 40).toArray());
     }
 
-    private static Plan plan(String text, Dataset dataset, long seed) {
+    private static FoldSet plan(String text, Dataset dataset, long seed) {
         return Protocols.parse(text).plan(dataset, Duplicates.NONE, seed);
     }
 
@@ -45,7 +42,7 @@ final class RandomProtocolTest {
     }
 
     @RandomTest
-    void everyFoldDividesAllSamplesAndTestsEveryClass(Seed seed) {
+    void everyFoldHoldsAllSamplesAndTestsEveryClass(Seed seed) {
         Dataset dataset = random(seed.random(), 5);
         for (String text : TEXTS) {
             for (Fold fold : plan(text, dataset, seed.value()).folds()) {
@@ -66,7 +63,7 @@ final class RandomProtocolTest {
     }
 
     @RandomTest
-    void everySampleIsTestedOnceAndPartsDifferByAtMostOne(Seed seed) {
+    void everySampleIsTestedOnceInPartsOfEqualSize(Seed seed) {
         Dataset dataset = random(seed.random(), 7);
         for (String text : List.of("thirds:3", "kfold:2", "kfold:7")) {
             List<Fold> folds = plan(text, dataset, seed.value()).folds();
@@ -93,17 +90,17 @@ final class RandomProtocolTest {
     }
 
     @RandomTest
-    void theSameSeedGivesTheSameFoldsAndAnotherSeedOthers(Seed seed) {
+    void foldsDependOnSeed(Seed seed) {
         Dataset dataset = DatasetTrees.inMemory(20, 30, 17);
         for (String text : TEXTS) {
-            Plan plan = plan(text, dataset, seed.value());
+            FoldSet plan = plan(text, dataset, seed.value());
             assertThat(plan(text, dataset, seed.value())).isEqualTo(plan);
             assertThat(plan(text, dataset, seed.value() + 1).folds()).isNotEqualTo(plan.folds());
         }
     }
 
     @RandomTest
-    void theOrderOfSamplesAndClassesPlaysNoPart(Seed seed) {
+    void foldsDoNotDependOnOrderOfSamplesAndClasses(Seed seed) {
         Dataset dataset = random(seed.random(), 5);
         List<String> classes = new ArrayList<>(dataset.classes());
         Collections.shuffle(classes, seed.random());
@@ -114,14 +111,14 @@ final class RandomProtocolTest {
         Collections.shuffle(samples, seed.random());
         Dataset shuffled = new Dataset(Path.of("elsewhere"), classes, samples);
         for (String text : TEXTS) {
-            Plan plan = plan(text, dataset, seed.value());
-            Plan other = plan(text, shuffled, seed.value());
+            FoldSet plan = plan(text, dataset, seed.value());
+            FoldSet other = plan(text, shuffled, seed.value());
             assertThat(names(shuffled, other)).isEqualTo(names(dataset, plan));
             assertThat(other.fingerprint()).isEqualTo(plan.fingerprint());
         }
     }
 
-    private static List<Set<String>> names(Dataset dataset, Plan plan) {
+    private static List<Set<String>> names(Dataset dataset, FoldSet plan) {
         List<Set<String>> names = new ArrayList<>();
         for (Fold fold : plan.folds()) {
             Set<String> tested = new HashSet<>();
@@ -132,7 +129,7 @@ final class RandomProtocolTest {
     }
 
     @RandomTest(times = 40)
-    void copiesNeverStraddleASplit(Seed seed) {
+    void duplicatesStayOnOneSide(Seed seed) {
         SplittableRandom random = seed.random();
         Dataset dataset = random(random, 12);
         Duplicates duplicates = copies(dataset, random);
@@ -141,7 +138,7 @@ final class RandomProtocolTest {
             if (protocol.misfit(dataset, duplicates).isPresent()) {
                 continue;
             }
-            Plan plan = protocol.plan(dataset, duplicates, seed.value());
+            FoldSet plan = protocol.plan(dataset, duplicates, seed.value());
             assertThat(plan.notes()).isEmpty();
             for (Fold fold : plan.folds()) {
                 Set<Integer> tested = new HashSet<>(fold.test());
@@ -169,12 +166,13 @@ final class RandomProtocolTest {
     }
 
     @Test
-    void pairsOfCopiesCostNoBalanceWhereTheyFit() {
+    void pairsOfDuplicatesKeepFoldsBalanced() {
         Dataset dataset = DatasetTrees.inMemory(30, 30);
         Duplicates pairs = new Duplicates(
                 IntStream.range(0, 20).mapToObj(i -> List.of(2 * i, 2 * i + 1)).toList(), List.of());
         for (long seed = 0; seed < 20; seed++) {
-            for (Fold fold : new Thirds(3).plan(dataset, pairs, seed).folds()) {
+            for (Fold fold :
+                    Protocols.parse("thirds:3").plan(dataset, pairs, seed).folds()) {
                 assertThat(counts(dataset, fold.test()))
                         .allSatisfy((_, count) -> assertThat(count).isBetween(9, 11));
             }
@@ -182,42 +180,21 @@ final class RandomProtocolTest {
     }
 
     @Test
-    void oneLargeGroupLeavesEveryPartAnImage() {
+    void largeGroupLeavesImagesForEveryPart() {
         Dataset dataset = DatasetTrees.inMemory(10, 10);
         Duplicates eight = new Duplicates(List.of(IntStream.range(0, 8).boxed().toList()), List.of());
-        for (Fold fold : new Thirds(3).plan(dataset, eight, 1).folds()) {
+        for (Fold fold : Protocols.parse("thirds:3").plan(dataset, eight, 1).folds()) {
             assertThat(counts(dataset, fold.test())).containsOnlyKeys(0, 1);
         }
-        Fold fold = new Holdout(0.2).plan(dataset, eight, 1).folds().getFirst();
+        Fold fold =
+                Protocols.parse("holdout:0.2").plan(dataset, eight, 1).folds().getFirst();
         assertThat(counts(dataset, fold.test())).containsEntry(0, 2).containsEntry(1, 2);
     }
 
     @Test
-    void twoGroupsThatAreAllOfAClassGoToDifferentSides() {
-        Dataset dataset = DatasetTrees.inMemory(10, 10);
-        Duplicates fives = new Duplicates(
-                List.of(
-                        IntStream.range(0, 5).boxed().toList(),
-                        IntStream.range(5, 10).boxed().toList()),
-                List.of());
-        for (long seed = 0; seed < 10; seed++) {
-            Fold fold = new Holdout(0.2).plan(dataset, fives, seed).folds().getFirst();
-            assertThat(counts(dataset, fold.test())).isEqualTo(Map.of(0, 5, 1, 2));
-        }
-    }
-
-    @Test
-    void aHundredThousandSamplesAreDividedInSeconds() {
-        Dataset dataset = DatasetTrees.inMemory(50_000, 30_000, 20_000);
-        long start = System.nanoTime();
-        assertThat(plan("kfold:5", dataset, 1).folds()).hasSize(5);
-        assertThat(System.nanoTime() - start).isLessThan(10_000_000_000L);
-    }
-
-    @Test
-    void copiesWithDifferentLabelsStayTogetherAndAreNoted() {
+    void duplicatesWithDifferentLabelsStayTogether() {
         Dataset dataset = DatasetTrees.inMemory(9, 9);
-        Plan plan = new KFold(3).plan(dataset, new Duplicates(List.of(List.of(0, 9)), List.of()), 5);
+        FoldSet plan = Protocols.parse("kfold:3").plan(dataset, new Duplicates(List.of(List.of(0, 9)), List.of()), 5);
         assertThat(plan.folds())
                 .allSatisfy(fold -> assertThat(fold.test().contains(0))
                         .isEqualTo(fold.test().contains(9)));
@@ -225,7 +202,7 @@ final class RandomProtocolTest {
     }
 
     @Test
-    void sharesAreRoundedButEveryClassIsTested() {
+    void testFractionIsRoundedToAtLeastOneImage() {
         Dataset dataset = DatasetTrees.inMemory(100, 10, 2, 8);
         Fold fold = plan("holdout:0.2", dataset, 3).folds().getFirst();
         assertThat(counts(dataset, fold.test())).isEqualTo(Map.of(0, 20, 1, 2, 2, 1, 3, 2));
@@ -237,7 +214,7 @@ final class RandomProtocolTest {
     }
 
     @Test
-    void drawsDifferAndTheFirstDoNotDependOnTheirNumber() {
+    void drawsDoNotDependOnTheirNumber() {
         Dataset dataset = DatasetTrees.inMemory(20, 20);
         List<Fold> folds = plan("half:14", dataset, 9).folds();
         assertThat(folds).doesNotHaveDuplicates().hasSize(14);
@@ -248,7 +225,7 @@ final class RandomProtocolTest {
     }
 
     @Test
-    void aClassThatIsTooSmallIsNamedWithWhatFits() {
+    void rejectsTooSmallClassAndListsFittingProtocols() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> plan("kfold:5", DatasetTrees.inMemory(10, 3), 1))
                 .has(facts("kfold:5", "5", "class001", "3", "holdout:0.2", "kfold:3"));
@@ -257,7 +234,7 @@ final class RandomProtocolTest {
                 .has(facts("class001", "1", "2"));
         Duplicates copies = new Duplicates(List.of(List.of(0, 1, 2)), List.of());
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new Thirds(3).plan(DatasetTrees.inMemory(4, 9), copies, 1))
+                .isThrownBy(() -> Protocols.parse("thirds:3").plan(DatasetTrees.inMemory(4, 9), copies, 1))
                 .has(facts("class000", "4", "2", "holdout:0.2", "kfold:2"));
     }
 }

@@ -18,13 +18,13 @@ import org.gramian.image.dataset.Note.Kind;
  * @param fingerprint of names, labels and folds, stored in every result
  * @param notes duplicates across given splits, classes without test images, files that could not be compared
  */
-public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint fingerprint, List<Note> notes) {
-    public Plan {
+public record FoldSet(Protocol protocol, long seed, List<Fold> folds, Fingerprint fingerprint, List<Note> notes) {
+    public FoldSet {
         folds = List.copyOf(folds);
         notes = List.copyOf(notes);
     }
 
-    static Plan of(Protocol protocol, Dataset dataset, Duplicates duplicates, long seed) {
+    static FoldSet of(Protocol protocol, Dataset dataset, Duplicates duplicates, long seed) {
         List<Fold> folds = protocol.folds(dataset, duplicates, seed);
         Note.Collector notes = new Note.Collector();
         duplicates
@@ -37,7 +37,7 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
         for (Fold fold : folds) {
             check(protocol, dataset, fold, notes);
         }
-        return new Plan(protocol, seed, folds, Fingerprint.of(dataset, folds), notes.notes());
+        return new FoldSet(protocol, seed, folds, Fingerprint.of(dataset, folds), notes.notes());
     }
 
     private static void noteCopies(Dataset dataset, List<Integer> group, List<Fold> folds, Note.Collector notes) {

@@ -1,0 +1,270 @@
+package org.gramian.image.dataset.layout;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.gramian.basis.NearestWord;
+import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Assignment.SplitPart;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.Note.Kind;
+
+/**
+ * A layout of a dataset on disk.
+ *
+ * <p>Files outside the layout become {@link org.gramian.image.dataset.Note}s, contradictions a {@link
+ * org.gramian.image.dataset.DatasetException}.
+ */
+public sealed interface DatasetLayout
+        permits DatasetLayout.Folders, DatasetLayout.Flat, DatasetLayout.SplitFolders, PublishedLayout, Csv {
+    /** Returns the layout as text, {@code name} or {@code name:argument}; {@link Layouts#parse} reads it back. */
+    String text();
+
+    /** Returns whether a folder or file seems to have this layout, judged by a few files and folders. */
+    boolean matches(Path place) throws IOException;
+
+    /** Reads names and labels; decodes no image. */
+    Dataset read(Path place) throws IOException;
+
+    /** A folder per class with the images directly in it: {@code wood/a.jpg}, {@code stone/b.jpg}. */
+    record Folders() implements DatasetLayout {
+        @Override
+        public String text() {
+            return "folders";
+        }
+
+        /** Matches any folder: the fallback where no other layout matches. */
+        @Override
+        public boolean matches(Path place) {
+            return Files.isDirectory(place);
+        }
+
+        @Override
+        public Dataset read(Path place) throws IOException {
+            DatasetBuilder builder = new DatasetBuilder(place);
+            requireFolders(place);
+            builder.addClasses(place);
+            return builder.dataset(this, new Assignment.None());
+        }
+
+        private static void requireFolders(Path place) throws DatasetException {
+            Listing here = Listing.of(place);
+            if (here.folders().isEmpty()) {
+                String found = here.images().isEmpty()
+                        ? here.others().isEmpty() ? "an empty folder" : "neither folders nor images"
+                        : here.images().size() + " images outside class folders";
+                throw new DatasetException(
+                        place,
+                        "expected a folder for every class, as in CLASS/IMAGE.jpg, found " + found
+                                + "; or pass a CSV file with the columns path,label"
+                                + (here.images().isEmpty() ? "" : "; for features without classes use --layout flat"));
+            }
+        }
+    }
+
+    /**
+     * Images without classes, at any depth below a folder, or a single image, all with the label {@value #UNLABELLED}: for
+     * features and predictions, not for training. Used only if requested, or where no classes are needed.
+     */
+    record Flat() implements DatasetLayout {
+        static final String UNLABELLED = "unlabelled";
+
+        @Override
+        public String text() {
+            return "flat";
+        }
+
+        @Override
+        public boolean matches(Path place) {
+            return Files.isDirectory(place);
+        }
+
+        @Override
+        public Dataset read(Path place) throws IOException {
+            if (Files.isRegularFile(place)) {
+                return single(place.toAbsolutePath());
+            }
+            DatasetBuilder builder = new DatasetBuilder(place);
+            collect(builder, place);
+            if (builder.inOrder(name -> name).isEmpty()) {
+                throw new DatasetException(place, "expected images in this folder or below it, found none");
+            }
+            return builder.anyClasses(this, new Assignment.None());
+        }
+
+        private Dataset single(Path file) throws IOException {
+            DatasetBuilder builder =
+                    new DatasetBuilder(Objects.requireNonNull(file.getParent(), "only a folder has no parent"));
+            builder.add(UNLABELLED, file);
+            return builder.anyClasses(this, new Assignment.None());
+        }
+
+        /** Does not follow links to folders: they may form a cycle. */
+        private static void collect(DatasetBuilder builder, Path folder) throws DatasetException {
+            Listing inside = Listing.of(folder);
+            builder.noteOthers(inside);
+            inside.images().forEach(file -> builder.add(UNLABELLED, file));
+            for (Path deeper : inside.folders()) {
+                if (!Files.isSymbolicLink(deeper)) {
+                    collect(builder, deeper);
+                }
+            }
+        }
+    }
+
+    /**
+     * The folders {@code train}, {@code val} (or {@code valid}, {@code validation}) and {@code test}, each with the same class
+     * folders: {@code train/wood/a.jpg}, {@code test/wood/b.jpg}.
+     *
+     * <p>A class missing in one part is an error. Without {@code test}, {@code val} becomes the test set, and a note reports it.
+     */
+    record SplitFolders() implements DatasetLayout {
+        private static final Map<String, SplitPart> PARTS = Map.of(
+                "train", SplitPart.TRAIN,
+                "val", SplitPart.VALIDATION,
+                "valid", SplitPart.VALIDATION,
+                "validation", SplitPart.VALIDATION,
+                "test", SplitPart.TEST);
+
+        /** Returns the part that a folder or a value of a fold column names, in any case. */
+        static Optional<SplitPart> part(String name) {
+            return Optional.ofNullable(PARTS.get(name.toLowerCase(Locale.ROOT)));
+        }
+
+        /** Returns the name probably meant by a misspelt one, as {@code train} by {@code trian}. */
+        private static Optional<String> nearestPart(String name) {
+            return NearestWord.of(name.toLowerCase(Locale.ROOT), PARTS.keySet());
+        }
+
+        @Override
+        public String text() {
+            return "splits";
+        }
+
+        @Override
+        public boolean matches(Path place) throws IOException {
+            Set<SplitPart> withClasses = new TreeSet<>();
+            for (Path folder : Files.isDirectory(place) ? Listing.of(place).folders() : List.<Path>of()) {
+                Optional<SplitPart> part = part(Listing.name(folder));
+                if (part.isPresent() && !Listing.of(folder).folders().isEmpty()) {
+                    withClasses.add(part.get());
+                }
+            }
+            return withClasses.size() >= 2 && withClasses.contains(SplitPart.TRAIN);
+        }
+
+        /**
+         * Rejects a folder whose name is a misspelt split, as {@code trian} beside {@code test}, if both contain a class of the same
+         * name.
+         *
+         * @throws DatasetException with the name that was probably meant
+         */
+        static void requireSpelling(Path place) throws DatasetException {
+            if (!Files.isDirectory(place)) {
+                return;
+            }
+            Map<String, Set<String>> named = new TreeMap<>();
+            Map<String, Set<String>> misspelt = new TreeMap<>();
+            for (Path folder : Listing.of(place).folders()) {
+                String name = Listing.name(folder);
+                boolean spelt = part(name).isPresent();
+                if (spelt || nearestPart(name).isPresent()) {
+                    Listing inside = Listing.of(folder);
+                    Set<String> classes = new TreeSet<>();
+                    inside.folders().forEach(one -> classes.add(Listing.name(one)));
+                    if (!classes.isEmpty() && inside.images().isEmpty()) {
+                        (spelt ? named : misspelt).put(name, classes);
+                    }
+                }
+            }
+            for (Map.Entry<String, Set<String>> wrong : misspelt.entrySet()) {
+                Optional<String> beside = Stream.concat(named.entrySet().stream(), misspelt.entrySet().stream())
+                        .filter(other -> !other.getKey().equals(wrong.getKey()))
+                        .filter(other -> !Collections.disjoint(other.getValue(), wrong.getValue()))
+                        .map(Map.Entry::getKey)
+                        .findFirst();
+                if (beside.isPresent()) {
+                    throw new DatasetException(
+                            place,
+                            "expected the folders train, val and test, found " + wrong.getKey() + "/ beside "
+                                    + beside.get() + "/: did you mean "
+                                    + nearestPart(wrong.getKey()).orElseThrow()
+                                    + "/? Rename it, or choose another --layout");
+                }
+            }
+        }
+
+        @Override
+        public Dataset read(Path place) throws IOException {
+            DatasetBuilder builder = new DatasetBuilder(place);
+            Map<SplitPart, Path> folders = parts(builder);
+            Map<Path, Set<String>> classes = new TreeMap<>();
+            for (Map.Entry<SplitPart, Path> folder : folders.entrySet()) {
+                SortedMap<String, List<Path>> found = builder.classes(folder.getValue());
+                classes.put(folder.getValue(), found.keySet());
+                found.forEach((category, files) -> files.forEach(file -> builder.add(category, file, folder.getKey())));
+            }
+            Dataset dataset = builder.dataset(this, builder.split());
+            requireSameClasses(dataset, classes);
+            return dataset;
+        }
+
+        private static Map<SplitPart, Path> parts(DatasetBuilder builder) throws DatasetException {
+            Path root = builder.root();
+            Map<SplitPart, Path> parts = new EnumMap<>(SplitPart.class);
+            for (Path folder : builder.folders(root)) {
+                Optional<SplitPart> part = part(Listing.name(folder));
+                Path other = part.isEmpty() ? null : parts.put(part.get(), folder);
+                if (part.isEmpty()) {
+                    builder.noteUnused(folder);
+                } else if (other != null) {
+                    throw new DatasetException(
+                            root,
+                            "expected one folder for " + part.get().word() + ", found '" + Listing.name(other)
+                                    + "' and '" + Listing.name(folder) + "'");
+                }
+            }
+            Path validation = parts.get(SplitPart.VALIDATION);
+            if (validation != null && !parts.containsKey(SplitPart.TEST)) {
+                builder.note(Kind.VALIDATION_TESTS, builder.name(validation));
+                parts.remove(SplitPart.VALIDATION);
+                parts.put(SplitPart.TEST, validation);
+            }
+            if (!parts.containsKey(SplitPart.TRAIN) || !parts.containsKey(SplitPart.TEST)) {
+                throw new DatasetException(
+                        root, "expected the folders train and test (or val), found " + parts.values());
+            }
+            return parts;
+        }
+
+        private static void requireSameClasses(Dataset dataset, Map<Path, Set<String>> classes)
+                throws DatasetException {
+            Set<String> all = new TreeSet<>();
+            classes.values().forEach(all::addAll);
+            List<String> missing = new ArrayList<>();
+            classes.forEach((folder, found) -> all.stream()
+                    .filter(category -> !found.contains(category))
+                    .forEach(category -> missing.add("'" + category + "' in " + Listing.name(folder) + "/")));
+            if (!missing.isEmpty()) {
+                throw new DatasetException(
+                        dataset.root(),
+                        "expected images of every class in every split, found none of " + String.join(", ", missing),
+                        dataset);
+            }
+        }
+    }
+}

@@ -47,7 +47,7 @@ final class TrainingTask implements Task {
         this.subject = subject;
         boolean captured = Rule.OPTIMIZER.isEnabled()
                 && !subject.groups().isEmpty()
-                && CudaGraphOptimizer.suits(subject.groups(), OPTIONS);
+                && CudaGraphOptimizer.isSupported(subject.groups(), OPTIONS);
         this.step = captured ? new CudaGraphStep(subject) : new EagerStep(subject);
     }
 

@@ -10,7 +10,7 @@
  * ReportFile.of(Path.of("audit.html")).write(html);
  * }</pre>
  *
- * <p>{@link org.gramian.report.run} reports training runs, {@link org.gramian.report.table} tables of methods.
+ * <p>{@link org.gramian.report.run} reports training runs.
  *
  * <p>{@link org.gramian.report.TrainingCurves} are the learning curves of one run or of several, as {@linkplain
  * org.gramian.report.chart charts} that pages draw as SVG.

@@ -25,9 +25,9 @@ import org.gramian.evaluate.FoldSummary.Spread;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.report.ReportFile;
-import org.gramian.report.table.TableFormat;
-import org.gramian.run.table.PaperData;
-import org.gramian.run.table.TablePreset;
+import org.gramian.table.PaperData;
+import org.gramian.table.TablePreset;
+import org.gramian.table.TableReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -48,7 +48,7 @@ import picocli.CommandLine.Spec;
             "",
             "With --methods or --preset, trains every method on the same splits and crops of each dataset and prints a",
             "table: accuracy (mean and standard deviation over folds), a paired test against a baseline, sizes and times.",
-            "The folder gets one run per row and table.md, .csv, .tex, .html and .json. The same command resumes it."
+            "The folder gets one run per row and table.md, .csv and .json. The same command resumes it."
         })
 public final class CompareCommand implements Callable<Integer> {
     private static final Path STANDARD_OUTPUT = Path.of("-");
@@ -91,8 +91,8 @@ public final class CompareCommand implements Callable<Integer> {
 
     private int train() throws IOException, InterruptedException {
         if (json != null) {
-            throw new IllegalArgumentException("--json applies to results only; the folder of a table has "
-                    + TableFormat.JSON.file() + " and all other formats");
+            throw new IllegalArgumentException(
+                    "--json applies to results only; the folder of a table has " + TableReport.Format.JSON.file());
         }
         if (places.isEmpty()) {
             table.preset().ifPresent(this::sayWhatThePaperHas);
@@ -101,7 +101,7 @@ public final class CompareCommand implements Callable<Integer> {
         caching.check();
         Object[] typed =
                 spec.root().commandLine().getParseResult().originalArgs().toArray();
-        return new TableTraining(console, table, training, CommandHint.of(typed)).run(places, torch, caching.root());
+        return new TableTraining(console, table, training, CommandHint.of(typed), places, torch, caching.root()).run();
     }
 
     private void sayWhatThePaperHas(TablePreset preset) {

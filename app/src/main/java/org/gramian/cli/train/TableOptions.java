@@ -2,22 +2,23 @@ package org.gramian.cli.train;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.gramian.basis.EnumWords;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
-import org.gramian.report.table.TableFormat;
 import org.gramian.run.config.Settings;
-import org.gramian.run.table.RowList;
-import org.gramian.run.table.TablePlan;
-import org.gramian.run.table.TablePreset;
-import org.gramian.run.table.TableRow;
+import org.gramian.table.TablePreset;
+import org.gramian.table.TableReport;
+import org.gramian.table.TableRow;
+import org.gramian.table.TableRun;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -63,7 +64,7 @@ final class TableOptions {
     @Option(
             names = "--format",
             paramLabel = "FORM",
-            description = "print as markdown, csv, latex, html or json; the folder gets all of them")
+            description = "print as markdown, csv or json; the folder gets all of them")
     private @Nullable String format;
 
     @Option(names = "--dry-run", description = "show rows, sizes and estimated time; do not train")
@@ -79,29 +80,25 @@ final class TableOptions {
 
     /** Returns the given options that apply to a table only. */
     List<String> typed() {
-        List<String> names = new ArrayList<>();
-        add(names, "--set-for", !settings.isEmpty());
-        add(names, "--only", !only.isEmpty());
-        add(names, "--baseline", baseline != null);
-        add(names, "--out", out != null);
-        add(names, "--format", format != null);
-        add(names, "--dry-run", dry);
+        Map<String, Boolean> typed = new LinkedHashMap<>();
+        typed.put("--set-for", !settings.isEmpty());
+        typed.put("--only", !only.isEmpty());
+        typed.put("--baseline", baseline != null);
+        typed.put("--out", out != null);
+        typed.put("--format", format != null);
+        typed.put("--dry-run", dry);
+        List<String> names = new ArrayList<>(typed.keySet());
+        names.removeIf(name -> !typed.get(name));
         names.addAll(training.given());
         return names;
-    }
-
-    private static void add(List<String> names, String name, boolean typed) {
-        if (typed) {
-            names.add(name);
-        }
     }
 
     Optional<TablePreset> preset() {
         return Optional.ofNullable(preset).map(TablePreset::parse);
     }
 
-    Optional<TableFormat> form() {
-        return Optional.ofNullable(format).map(TableFormat::parse);
+    Optional<TableReport.Format> format() {
+        return Optional.ofNullable(format).map(TableReport.Format::parse);
     }
 
     boolean dry() {
@@ -117,113 +114,73 @@ final class TableOptions {
         if (out != null) {
             return out;
         }
-        String table = preset == null ? "table" : preset().orElseThrow().name().toLowerCase(Locale.ROOT);
+        String table = preset().map(EnumWords::text).orElse("table");
         return Path.of("runs", table + "-" + String.join("-", images));
     }
 
     /** Returns the rows and their common settings. */
-    TablePlan plan(Settings common) {
+    TableRun.Plan plan(Settings common) {
         List<TableRow> rows = new ArrayList<>(preset().map(TablePreset::rows).orElse(List.of()));
-        for (String text : methods) {
-            rows.addAll(rows(text));
+        methods.forEach(text -> rows.addAll(named("--methods", () -> TableRow.parse(text))));
+        settings.forEach(text -> set(rows, text));
+        Set<String> trained = new LinkedHashSet<>();
+        for (String text : only) { // a name may itself contain commas
+            List<String> names = find(rows, text).isPresent() ? List.of(text) : List.of(text.split(",", -1));
+            names.forEach(name -> trained.add(require(rows, "--only", name.strip())));
         }
-        for (String text : settings) {
-            set(rows, text);
-        }
-        TablePlan plan = TablePlan.of(rows, common);
-        RowNames names = new RowNames(rows);
-        plan = baseline == null ? plan : plan.against(names.one("--baseline", baseline));
-        return only.isEmpty() ? plan : plan.training(names.some("--only", only));
+        return new TableRun.Plan(
+                rows,
+                common,
+                Optional.ofNullable(baseline).map(name -> require(rows, "--baseline", name)),
+                only.isEmpty() ? Set.copyOf(names(rows)) : trained);
     }
 
-    private static List<TableRow> rows(String text) {
-        try {
-            return RowList.parse(text);
-        } catch (IllegalArgumentException wrong) {
-            throw new IllegalArgumentException("--methods: " + wrong.getMessage(), wrong);
-        }
-    }
-
+    /** Adds the setting {@code ROW:KEY=VALUE} to its row: the longest name or title, since poolings contain colons. */
     private static void set(List<TableRow> rows, String text) {
-        RowNames.Own own = new RowNames(rows).own("--set-for", text);
+        String typed = rows.stream()
+                .flatMap(one -> Stream.of(one.name(), one.title()))
+                .filter(word -> text.startsWith(word + ":"))
+                .max(Comparator.comparingInt(String::length))
+                .orElseThrow(
+                        () -> new IllegalArgumentException("--set-for: expected ROW:KEY=VALUE with one of the rows "
+                                + String.join(", ", names(rows)) + ", found " + QuotedText.text(text)
+                                + NearestWord.suggestion(text.split(":", 2)[0], names(rows))));
+        String name = require(rows, "--set-for", typed);
+        String[] pair = text.substring(typed.length() + 1).split("=", 2);
+        if (pair.length < 2 || pair[0].isEmpty()) {
+            throw new IllegalArgumentException(
+                    "--set-for: expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + QuotedText.text(text));
+        }
+        rows.replaceAll(row ->
+                row.name().equals(name) ? named("--set-for", () -> row.with(pair[0].strip(), pair[1])) : row);
+    }
+
+    /** Adds the name of the option to an error message. */
+    private static <T> T named(String option, Supplier<T> value) {
         try {
-            rows.replaceAll(row -> row.name().equals(own.row()) ? row.with(own.key(), own.value()) : row);
+            return value.get();
         } catch (IllegalArgumentException wrong) {
-            throw new IllegalArgumentException("--set-for: " + wrong.getMessage(), wrong);
+            throw new IllegalArgumentException(option + ": " + wrong.getMessage(), wrong);
         }
     }
 
-    /**
-     * Finds rows of a table by name or title.
-     *
-     * @param rows of the table
-     */
-    private record RowNames(List<TableRow> rows) {
-        RowNames {
-            rows = List.copyOf(rows);
-        }
+    /** Returns the name of a row that is given by name or title. */
+    private static String require(List<TableRow> rows, String option, String typed) {
+        return find(rows, typed)
+                .orElseThrow(() -> new IllegalArgumentException(option + ": expected one of the rows "
+                        + String.join(", ", names(rows)) + ", found " + QuotedText.text(typed)
+                        + NearestWord.suggestion(typed, names(rows))));
+    }
 
-        /**
-         * Returns the name of a row.
-         *
-         * @param option name of the option, for the message
-         * @throws IllegalArgumentException if there is no such row
-         */
-        String one(String option, String typed) {
-            return find(typed)
-                    .orElseThrow(() -> new IllegalArgumentException(option + ": expected one of the rows "
-                            + String.join(", ", names()) + ", found " + QuotedText.text(typed)
-                            + NearestWord.suggestion(typed, names())));
-        }
+    private static Optional<String> find(List<TableRow> rows, String typed) {
+        return Stream.concat(
+                        rows.stream().filter(row -> row.name().equals(typed)),
+                        rows.stream().filter(row -> row.title().equalsIgnoreCase(typed)))
+                .map(TableRow::name)
+                .findFirst();
+    }
 
-        /** Returns the names of rows joined by commas; a name may itself contain commas. */
-        Set<String> some(String option, List<String> typed) {
-            return typed.stream()
-                    .flatMap(text -> find(text).isPresent()
-                            ? Stream.of(text)
-                            : Arrays.stream(text.split(",", -1)).map(String::strip))
-                    .map(text -> one(option, text))
-                    .collect(Collectors.toCollection(LinkedHashSet::new));
-        }
-
-        /**
-         * A setting of one row, {@code ROW:KEY=VALUE}.
-         *
-         * @param row the name of the row
-         * @param key its key
-         * @param value its value
-         */
-        record Own(String row, String key, String value) {}
-
-        /** Parses a setting; takes the longest row name or title at the start, since poolings contain colons. */
-        Own own(String option, String typed) {
-            String row = rows.stream()
-                    .flatMap(one -> Stream.of(one.name(), one.title()))
-                    .filter(word -> typed.startsWith(word + ":"))
-                    .max((first, second) -> Integer.compare(first.length(), second.length()))
-                    .orElseThrow(
-                            () -> new IllegalArgumentException(option + ": expected ROW:KEY=VALUE with one of the rows "
-                                    + String.join(", ", names()) + ", found " + QuotedText.text(typed)
-                                    + NearestWord.suggestion(typed.split(":", 2)[0], names())));
-            String pair = typed.substring(row.length() + 1);
-            int equals = pair.indexOf('=');
-            if (equals < 1) {
-                throw new IllegalArgumentException(option
-                        + ": expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + QuotedText.text(typed));
-            }
-            return new Own(find(row).orElseThrow(), pair.substring(0, equals).strip(), pair.substring(equals + 1));
-        }
-
-        private List<String> names() {
-            return rows.stream().map(TableRow::name).toList();
-        }
-
-        private Optional<String> find(String typed) {
-            return Stream.concat(
-                            rows.stream().filter(row -> row.name().equals(typed)),
-                            rows.stream().filter(row -> row.title().equalsIgnoreCase(typed)))
-                    .map(TableRow::name)
-                    .findFirst();
-        }
+    private static List<String> names(List<TableRow> rows) {
+        return rows.stream().map(TableRow::name).toList();
     }
 }

@@ -1,96 +1,94 @@
 package org.gramian.cli.train;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.gramian.backbone.weights.MissingWeightsException;
+import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.QuotedText;
+import org.gramian.cli.common.Columns;
 import org.gramian.cli.common.Console;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.cli.common.Failures;
 import org.gramian.cli.common.Interruption;
 import org.gramian.cli.common.PlanText;
 import org.gramian.cli.common.TorchOptions;
+import org.gramian.evaluate.Metric;
 import org.gramian.image.dataset.Note;
-import org.gramian.report.table.TableFormat;
-import org.gramian.report.table.TableReport;
+import org.gramian.run.ExistingRun;
+import org.gramian.run.RunResult;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
-import org.gramian.run.table.RowOutcome;
-import org.gramian.run.table.TableData;
-import org.gramian.run.table.TableEntry;
-import org.gramian.run.table.TablePlan;
-import org.gramian.run.table.TableRun;
+import org.gramian.table.ResultTable;
+import org.gramian.table.TableReport;
+import org.gramian.table.TableRun;
+import org.gramian.table.TableRun.Entry;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.library.Libtorch;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainingContext;
 
-/** {@code gramian compare DIR --methods}: trains every row on the same folds and crops, and shows the table. */
-final class TableTraining {
+/**
+ * {@code gramian compare DIR --methods}: trains every row on the same folds and crops, writes the table after each row, and shows
+ * it.
+ */
+final class TableTraining implements TableRun.Listener {
+    /** Columns of the terminal that a table takes, as far as its numbers allow. */
+    private static final int WIDTH = 120;
+
+    private static final int SHORTEST_TITLE = 20;
+    private static final int GAP = 2;
+
     private final Console console;
     private final TableOptions options;
     private final TrainOptions training;
     private final String command;
+    private final TableRun run;
+    private final Path folder;
+    private final Device device;
+    private final TrainDisplay display;
 
-    /** @param command as typed, which also resumes the table */
-    TableTraining(Console console, TableOptions options, TrainOptions training, String command) {
+    /** Estimates of the rows that are still to train, by folder. */
+    private final Map<Path, Estimate> left = new LinkedHashMap<>();
+
+    /**
+     * @param command as typed, which also resumes the table
+     * @param cache feature cache; empty for a temporary one
+     */
+    TableTraining(
+            Console console,
+            TableOptions options,
+            TrainOptions training,
+            String command,
+            List<Path> images,
+            TorchOptions torch,
+            Optional<Path> cache)
+            throws IOException {
         this.console = console;
         this.options = options;
         this.training = training;
         this.command = command;
-    }
-
-    /**
-     * Trains the table.
-     *
-     * @param cache feature cache; empty for a temporary one
-     */
-    int run(List<Path> images, TorchOptions torch, Optional<Path> cache) throws IOException, InterruptedException {
-        options.form(); // rejects a wrong format before the work
-        TablePlan plan = options.plan(common());
-        List<TableData> data = TableData.open(images, plan.common().find(Keys.LAYOUT));
+        options.format(); // rejects a wrong format before the work
+        TableRun.Plan plan = options.plan(common());
+        List<TableRun.Data> data = TableRun.Data.open(images, plan.common().find(Keys.LAYOUT));
         data.forEach(one -> one.dataset().notes().stream()
                 .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
                 .forEach(note -> console.say(one.name() + ": " + note.text())));
-        Path folder = TableFiles.requireUsable(
-                options.out(data.stream().map(TableData::name).toList()));
-        Device device = options.training().prepare(torch);
-        TableRun run = new TableRun(plan, data, folder, training.store(), cache);
-        TableFiles files = new TableFiles(
-                run, folder, table -> new TableReport(table, command, machine(device), TableText::reason));
-        try (TrainDisplay display = new TrainDisplay(console)) {
-            TrainingContext context = options.training().context(device, display, Cancellation.onRequest());
-            return options.dry() ? show(run, context) : train(files, display, context);
-        }
-    }
-
-    /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
-    private int show(TableRun run, TrainingContext context) throws IOException, InterruptedException {
-        run.prepare(context);
-        Map<TableEntry, Estimate> estimates = estimates(run, context);
-        console.out().print(TableText.plan(run.entries(), estimates, run.table().remarks()));
-        console.out().flush();
-        return code(run);
-    }
-
-    private int train(TableFiles files, TrainDisplay display, TrainingContext context)
-            throws IOException, InterruptedException {
-        try (Interruption interruption = new Interruption(context.cancellation(), console::warn)) {
-            files.run().prepare(context);
-            TableDisplay shown = new TableDisplay(console, display, files, announced(files, context));
-            interruption.keeps(options.training().keepEvery());
-            Optional<Cancellation.Reason> early = files.run().train(context, shown);
-            files.write();
-            return ended(files, early);
-        } catch (InterruptedTrainingException _) {
-            console.warn("interrupted before training began; start again with: " + command);
-            return ExitCode.INTERRUPTED;
-        }
+        folder = usable(options.out(data.stream().map(TableRun.Data::name).toList()));
+        device = options.training().prepare(torch);
+        run = new TableRun(plan, data, folder, training.store(), cache);
+        display = new TrainDisplay(console);
     }
 
     /** Returns the given settings without the pooling, which is set per row. */
@@ -110,34 +108,81 @@ final class TableTraining {
         return new Settings(values);
     }
 
-    private Map<TableEntry, Estimate> announced(TableFiles files, TrainingContext context) throws IOException {
-        TableRun run = files.run();
-        console.say("table folder: " + files.folder());
+    private static Path usable(Path folder) {
+        if (Files.exists(folder) && !Files.isDirectory(folder)) {
+            throw new IllegalArgumentException("--out " + folder + ": expected a folder, found a file");
+        }
+        if (new ExistingRun(folder).exists()) {
+            throw new IllegalArgumentException("--out " + folder
+                    + ": expected the folder of a table or a new folder, found a single run; choose another one");
+        }
+        return folder;
+    }
+
+    /** Trains the table, or prints its plan with {@code --dry-run}. */
+    int run() throws IOException, InterruptedException {
+        try (display) {
+            TrainingContext context = options.training().context(device, display, Cancellation.onRequest());
+            return options.dry() ? show(context) : train(context);
+        }
+    }
+
+    /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
+    private int show(TrainingContext context) throws IOException, InterruptedException {
+        run.prepare(context);
+        Map<Entry, Estimate> estimates = estimates(context);
+        console.out().print(planText(estimates));
+        console.out().flush();
+        return code();
+    }
+
+    private int train(TrainingContext context) throws IOException, InterruptedException {
+        try (Interruption interruption = new Interruption(context.cancellation(), console::warn)) {
+            run.prepare(context);
+            announce(context);
+            interruption.keeps(options.training().keepEvery());
+            Optional<Cancellation.Reason> early = run.train(context, this);
+            TableReport report = write();
+            Optional<TableReport.Format> format = options.format();
+            console.out().print(format.isPresent() ? report.render(format.get()) : text(report));
+            console.out().flush();
+            if (early.isPresent()) {
+                console.warn("interrupted; resume with: " + command);
+                return ExitCode.INTERRUPTED;
+            }
+            return code();
+        } catch (InterruptedTrainingException _) {
+            console.warn("interrupted before training began; start again with: " + command);
+            return ExitCode.INTERRUPTED;
+        }
+    }
+
+    private void announce(TrainingContext context) throws IOException {
+        console.say("table folder: " + folder);
         if (!run.due().isEmpty()) {
             console.say("estimating the training time of each row");
         }
-        Map<TableEntry, Estimate> estimates = estimates(run, context);
+        Map<Entry, Estimate> estimates = estimates(context);
         context.cancellation().reason().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
-        for (TableEntry entry : run.entries()) {
-            if (entry.outcome() instanceof RowOutcome.Failed failed) {
-                console.say(entry.title() + " on " + entry.data().name() + " cannot be trained: "
-                        + TableText.reason(failed.cause()));
-            }
+        for (Entry entry : run.entries()) {
+            entry.failure()
+                    .ifPresent(cause -> console.say(
+                            entry.title() + " on " + entry.data().name() + " cannot be trained: " + reason(cause)));
         }
         run.table().remarks().forEach(console::say);
         if (!estimates.isEmpty()) {
             console.say(estimates.size() + (estimates.size() == 1 ? " row" : " rows") + " to train, about "
-                    + PlanText.duration(TableText.total(estimates))
+                    + PlanText.duration(total(estimates))
                     + " if all epochs are needed (estimated from one batch each)");
         }
-        return estimates;
+        estimates.forEach((entry, estimate) -> left.put(entry.folder(), estimate));
     }
 
-    private static Map<TableEntry, Estimate> estimates(TableRun run, TrainingContext context) {
-        Map<TableEntry, Estimate> estimates = new LinkedHashMap<>();
-        for (TableEntry entry : run.due()) {
+    private Map<Entry, Estimate> estimates(TrainingContext context) {
+        Map<Entry, Estimate> estimates = new LinkedHashMap<>();
+        for (Entry entry : run.due()) {
             if (context.cancellation().reason().isEmpty()) {
                 run.estimate(entry, context).ifPresent(estimate -> estimates.put(entry, estimate));
             }
@@ -145,29 +190,178 @@ final class TableTraining {
         return estimates;
     }
 
-    private static String machine(Device device) {
-        return device + ", libtorch " + Libtorch.load().version();
+    @Override
+    public void begun(Entry entry) throws IOException {
+        left.remove(entry.folder());
+        console.say(place(entry));
+        display.row("row " + number(entry) + "/" + run.entries().size() + " "
+                + entry.row().name() + ", ");
+        if (!new ExistingRun(entry.folder()).exists()) {
+            new RunFolder(entry.folder()).begin(entry.data().place());
+        }
     }
 
-    private int ended(TableFiles files, Optional<Cancellation.Reason> early) throws IOException {
-        TableReport report = files.report();
-        Optional<TableFormat> form = options.form();
-        console.out().print(form.isPresent() ? form.get().render(report) : TableText.of(report));
-        console.out().flush();
-        if (early.isPresent()) {
-            console.warn("interrupted; resume with: " + command);
-            return ExitCode.INTERRUPTED;
+    @Override
+    public void ended(Entry entry) throws IOException {
+        display.close();
+        entry.failure().ifPresent(cause -> console.say(place(entry) + " failed: " + reason(cause)));
+        if (entry.isFinished()) {
+            RunResult result = new RunResult(entry.folds(), run.audit(entry.data()), Optional.empty());
+            new TrainSummary(result, entry.folds().size(), new RunFolder(entry.folder())).write();
+            Duration rest = left.values().stream().map(TableTraining::epochs).reduce(Duration.ZERO, Duration::plus);
+            console.say(place(entry) + ": test accuracy " + result.summary().text(Metric.ACCURACY) + " %"
+                    + (left.isEmpty() ? "" : "; about " + PlanText.duration(rest) + " left"));
         }
-        return code(files.run());
+        write();
+    }
+
+    private String place(Entry entry) {
+        return "row " + number(entry) + " of " + run.entries().size() + ": " + entry.title() + " on "
+                + entry.data().name();
+    }
+
+    private int number(Entry entry) {
+        return 1 + run.entries().stream().map(Entry::folder).toList().indexOf(entry.folder());
+    }
+
+    /** Writes the results so far in every format. */
+    private TableReport write() throws IOException {
+        Files.createDirectories(folder);
+        String machine = device + ", libtorch " + Libtorch.load().version();
+        TableReport report = new TableReport(run.table(), command, machine, TableTraining::reason);
+        for (TableReport.Format format : TableReport.Format.values()) {
+            String text = report.render(format);
+            AtomicTextFile.write(folder.resolve(format.file()), file -> file.write(text));
+        }
+        return report;
     }
 
     /** Returns the exit code of the failed rows if they agree, else that of an internal error. */
-    private static int code(TableRun run) {
+    private int code() {
         List<Integer> codes =
                 run.failures().stream().map(Failures::code).distinct().toList();
         if (!codes.isEmpty()) {
             return codes.size() == 1 ? codes.getFirst() : ExitCode.FAILED;
         }
-        return run.audits().stream().allMatch(audit -> audit.unreadable().isEmpty()) ? ExitCode.DONE : ExitCode.DATA;
+        boolean readable = run.entries().stream()
+                .allMatch(entry -> run.audit(entry.data()).unreadable().isEmpty());
+        return readable ? ExitCode.DONE : ExitCode.DATA;
+    }
+
+    private static String reason(Throwable cause) {
+        return (cause instanceof MissingWeightsException ? "not installed: " : "") + Failures.message(cause);
+    }
+
+    /** Returns all numbers for the terminal. */
+    private static String text(TableReport report) {
+        StringBuilder text = new StringBuilder();
+        boolean best = false;
+        for (TableReport.Section section : report.sections()) {
+            line(text, section.title());
+            append(text, section.rows());
+            line(text, "");
+            best |= section.rows().stream()
+                    .flatMap(row -> row.stream().skip(1))
+                    .anyMatch(cell -> cell.startsWith(TableReport.BEST));
+        }
+        if (best) {
+            line(text, TableReport.BEST + ": best of the column");
+        }
+        report.notes().forEach(note -> line(text, note));
+        return text.toString();
+    }
+
+    private static void line(StringBuilder text, String line) {
+        text.append(QuotedText.visible(line)).append(System.lineSeparator());
+    }
+
+    /** Appends rows, with the first column shortened so that all fit on a line. */
+    private static void append(StringBuilder text, List<List<String>> rows) {
+        int numbers = 0;
+        for (int i = 1; i < rows.getFirst().size(); i++) {
+            int column = i;
+            numbers += GAP
+                    + rows.stream()
+                            .mapToInt(row -> row.get(column).length())
+                            .max()
+                            .orElse(0);
+        }
+        int longest = Math.max(SHORTEST_TITLE, WIDTH - numbers);
+        Columns columns = new Columns();
+        for (List<String> row : rows) {
+            List<String> cells = new ArrayList<>(row);
+            String title = row.getFirst();
+            cells.set(
+                    0,
+                    title.length() <= longest
+                            ? title
+                            : title.substring(0, longest - 1).strip() + "…");
+            columns.row(cells);
+        }
+        columns.appendTo(text);
+    }
+
+    /** Returns what would be trained, under names that options take. */
+    private String planText(Map<Entry, Estimate> estimates) throws IOException {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("row", "name", "dataset", "size", "params", "state", "time"));
+        Map<String, List<String>> failures = new LinkedHashMap<>();
+        for (Entry entry : run.entries()) {
+            Optional<ResultTable.Size> size = ResultTable.Size.of(entry);
+            rows.add(List.of(
+                    entry.title(),
+                    entry.row().name(),
+                    entry.data().name(),
+                    size.map(one -> grouped(one.descriptor())).orElse("–"),
+                    size.map(one -> grouped(one.parameters())).orElse("–"),
+                    state(entry),
+                    Optional.ofNullable(estimates.get(entry))
+                            .map(one -> PlanText.duration(epochs(one)))
+                            .orElse("–")));
+            entry.failure()
+                    .ifPresent(cause -> failures.computeIfAbsent(reason(cause), _ -> new ArrayList<>())
+                            .add(entry.title() + " on " + entry.data().name()));
+        }
+        StringBuilder text = new StringBuilder();
+        append(text, rows);
+        failures.forEach((reason, places) -> line(text, String.join("; ", places) + ": " + reason));
+        run.table().remarks().forEach(remark -> line(text, remark));
+        line(
+                text,
+                estimates.isEmpty()
+                        ? "nothing to train"
+                        : "about " + PlanText.duration(total(estimates))
+                                + " if all epochs are needed, features included (estimated from one batch per row)");
+        return text.toString();
+    }
+
+    private static String state(Entry entry) {
+        if (entry.failure().isPresent()) {
+            return "cannot be trained";
+        }
+        int done = entry.folds().size();
+        return entry.isFinished() ? "finished" : done == 0 ? "to train" : done + " of " + entry.foldCount() + " folds";
+    }
+
+    private static String grouped(long number) {
+        return String.format(Locale.ROOT, "%,d", number);
+    }
+
+    private static Duration epochs(Estimate estimate) {
+        return estimate.stage1().plus(estimate.stage2());
+    }
+
+    /** Features of a dataset are computed once, for whichever row needs most of them. */
+    private static Duration total(Map<Entry, Estimate> estimates) {
+        Map<String, Duration> features = new HashMap<>();
+        Duration total = Duration.ZERO;
+        for (Map.Entry<Entry, Estimate> one : estimates.entrySet()) {
+            total = total.plus(epochs(one.getValue()));
+            features.merge(
+                    one.getKey().data().name(),
+                    one.getValue().features(),
+                    (first, second) -> first.compareTo(second) < 0 ? second : first);
+        }
+        return features.values().stream().reduce(total, Duration::plus);
     }
 }

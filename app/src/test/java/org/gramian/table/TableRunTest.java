@@ -1,4 +1,4 @@
-package org.gramian.run.table;
+package org.gramian.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -40,7 +40,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A table of small runs: the same images for all rows, and nothing is trained twice. */
 class TableRunTest {
     private static final Settings COMMON = Settings.NONE
             .with(Keys.BACKBONE, "filters")
@@ -50,18 +49,12 @@ class TableRunTest {
             .with(Keys.STAGE2_EPOCHS, 0)
             .with(Keys.BATCH, 4);
 
-    private static final TableRun.Listener NOBODY = new TableRun.Listener() {
-        @Override
-        public void begun(TableEntry entry) {}
-
-        @Override
-        public void ended(TableEntry entry) {}
-    };
+    private static final TableRun.Listener SILENT = new TableRun.Listener() {};
 
     @TempDir
     private Path root = Path.of("");
 
-    private List<TableData> data = List.of();
+    private List<TableRun.Data> data = List.of();
     private final List<TrainEvent> events = new ArrayList<>();
 
     @BeforeEach
@@ -69,25 +62,37 @@ class TableRunTest {
         data = List.of(data("first", 6, 6));
     }
 
-    private TableData data(String name, int... counts) throws IOException {
+    private TableRun.Data data(String name, int... counts) throws IOException {
         Path place = root.resolve(name);
-        return new TableData(name, place, PaintedImages.folders(place, counts));
+        return new TableRun.Data(name, place, PaintedImages.folders(place, counts));
     }
 
-    private static TablePlan plan(String rows) {
-        return TablePlan.of(RowList.parse(rows), COMMON);
+    private static TableRun.Plan plan(String rows) {
+        return plan(TableRow.parse(rows), COMMON);
     }
 
-    private TableRun run(TablePlan plan) throws IOException, InterruptedException {
+    private static TableRun.Plan plan(List<TableRow> rows, Settings common) {
+        return new TableRun.Plan(
+                rows,
+                common,
+                Optional.empty(),
+                Set.copyOf(rows.stream().map(TableRow::name).toList()));
+    }
+
+    private static TableRun.Plan only(TableRun.Plan plan, String... rows) {
+        return new TableRun.Plan(plan.rows(), plan.common(), plan.baseline(), Set.of(rows));
+    }
+
+    private TableRun run(TableRun.Plan plan) throws IOException, InterruptedException {
         WeightStore none = new WeightStore(root.resolve("weights"));
         TableRun run = new TableRun(plan, data, root.resolve("table"), none, Optional.empty());
         run.prepare(context(_ -> {}, Cancellation.onRequest()));
         return run;
     }
 
-    private TableRun trained(TablePlan plan) throws IOException, InterruptedException {
+    private TableRun trained(TableRun.Plan plan) throws IOException, InterruptedException {
         TableRun run = run(plan);
-        assertThat(run.train(context(events::add, Cancellation.onRequest()), NOBODY))
+        assertThat(run.train(context(events::add, Cancellation.onRequest()), SILENT))
                 .isEmpty();
         return run;
     }
@@ -100,24 +105,25 @@ class TableRunTest {
                 .withCheckpointing(Checkpointing.every(Duration.ofDays(1)));
     }
 
-    private static List<Class<? extends RowOutcome>> outcomes(TableRun run) {
-        List<Class<? extends RowOutcome>> types = new ArrayList<>();
-        run.entries().forEach(entry -> types.add(entry.outcome().getClass()));
-        return types;
+    /** Whether each row is finished; empty if it failed. */
+    private static List<Optional<Boolean>> finished(TableRun run) {
+        return run.entries().stream()
+                .map(entry -> entry.failure().isPresent() ? Optional.<Boolean>empty() : Optional.of(entry.isFinished()))
+                .toList();
     }
 
-    private boolean steppedWhile(TablePlan plan) throws IOException, InterruptedException {
+    private boolean steppedWhile(TableRun.Plan plan) throws IOException, InterruptedException {
         events.clear();
         trained(plan);
         return events.stream().anyMatch(event -> event instanceof Stepped _);
     }
 
     @Test
-    void rowsShareFoldsAndAreComparedWithTheBaseline() throws IOException, InterruptedException {
+    void rowsShareFoldsAndAreComparedWithBaseline() throws IOException, InterruptedException {
         TableRun run = trained(plan("average,cov=pca:4/covariance/triu"));
-        List<TableEntry> entries = run.entries();
+        List<TableRun.Entry> entries = run.entries();
         assertThat(entries)
-                .extracting(TableEntry::folder)
+                .extracting(TableRun.Entry::folder)
                 .containsExactly(root.resolve("table/first/average"), root.resolve("table/first/cov"));
         var first = entries.get(0).work().orElseThrow().plan();
         var second = entries.get(1).work().orElseThrow().plan();
@@ -129,9 +135,9 @@ class TableRunTest {
         Comparison expected = Comparison.of(
                 EvaluationFolder.read(entries.get(1).folder()),
                 EvaluationFolder.read(entries.get(0).folder()));
-        TableCell cell = run.table().lines().get(1).cells().getFirst();
+        ResultTable.Cell cell = run.table().lines().get(1).cells().getFirst();
         assertThat(cell.numbers().orElseThrow().against()).hasValue(expected);
-        assertThat(cell.size()).hasValue(new TableCell.Size(10, 2 * 10 + 2));
+        assertThat(cell.size()).hasValue(new ResultTable.Size(10, 2 * 10 + 2));
         assertThat(cell.secondsPerEpoch()).isPresent();
         assertThat(run.table()
                         .lines()
@@ -151,10 +157,7 @@ class TableRunTest {
         List<Set<String>> kept = new ArrayList<>();
         run.train(context(_ -> {}, Cancellation.onRequest()), new TableRun.Listener() {
             @Override
-            public void begun(TableEntry entry) {}
-
-            @Override
-            public void ended(TableEntry entry) throws IOException {
+            public void ended(TableRun.Entry entry) throws IOException {
                 kept.add(files(root.resolve("table/.features")));
             }
         });
@@ -174,7 +177,7 @@ class TableRunTest {
 
     @Test
     void finishedRowsAreNotTrainedAgain() throws IOException, InterruptedException {
-        TablePlan plan = plan("average,cov=pca:4/covariance/triu");
+        TableRun.Plan plan = plan("average,cov=pca:4/covariance/triu");
         ResultTable table = trained(plan).table();
         assertThat(steppedWhile(plan)).isFalse();
         assertThat(run(plan).table()).isEqualTo(table);
@@ -184,8 +187,8 @@ class TableRunTest {
     }
 
     @Test
-    void interruptedTableEndsWithTheSameResults() throws IOException, InterruptedException {
-        TablePlan plan = plan("average,cov=pca:4/covariance/triu");
+    void resumedTableEqualsUninterruptedTable() throws IOException, InterruptedException {
+        TableRun.Plan plan = plan("average,cov=pca:4/covariance/triu");
         TableRun broken = run(plan);
         Cancellation breaks = Cancellation.onRequest();
         long[] steps = {0};
@@ -197,11 +200,9 @@ class TableRunTest {
                             }
                         },
                         breaks),
-                NOBODY);
+                SILENT);
         assertThat(early).hasValue(Cancellation.Reason.CANCELLED);
-        assertThat(broken.entries())
-                .extracting(TableEntry::outcome)
-                .containsExactly(new RowOutcome.Unfinished(1, 2), new RowOutcome.Unfinished(0, 2));
+        assertThat(broken.entries()).extracting(entry -> entry.folds().size()).containsExactly(1, 0);
         assertThat(broken.table().lines().getFirst().cells().getFirst().numbers())
                 .isEmpty();
         trained(plan);
@@ -231,9 +232,9 @@ class TableRunTest {
 
     @Test
     void onlySomeRowsCanBeTrained() throws IOException, InterruptedException {
-        TablePlan plan = plan("average,cov=pca:4/covariance/triu");
-        TableRun run = trained(plan.against("average").training(Set.of("cov")));
-        assertThat(outcomes(run)).containsExactly(RowOutcome.Unfinished.class, RowOutcome.Finished.class);
+        TableRun.Plan plan = plan("average,cov=pca:4/covariance/triu");
+        TableRun run = trained(new TableRun.Plan(plan.rows(), COMMON, Optional.of("average"), Set.of("cov")));
+        assertThat(finished(run)).containsExactly(Optional.of(false), Optional.of(true));
         assertThat(run.table()
                         .lines()
                         .get(1)
@@ -245,18 +246,18 @@ class TableRunTest {
                 .as("the baseline is not there yet")
                 .isEmpty();
         assertThat(run.table().remarks()).singleElement().has(facts("first", "average"));
-        ResultTable open = run(plan.training(Set.of("cov"))).table();
+        ResultTable open = run(only(plan, "cov")).table();
         assertThat(open.baseline()).as("the first that is finished").isEqualTo("cov");
         assertThat(open.remarks()).isEmpty();
-        assertThat(outcomes(trained(plan.training(Set.of("average")))))
+        assertThat(finished(trained(only(plan, "average"))))
                 .as("what is finished is shown")
-                .containsExactly(RowOutcome.Finished.class, RowOutcome.Finished.class);
+                .containsExactly(Optional.of(true), Optional.of(true));
     }
 
     @Test
-    void failingRowDoesNotEndTheOthers() throws IOException, InterruptedException {
-        TablePlan rows = plan("large=pca:4/covariance/spd:9/triu,average,absent=average");
-        TablePlan plan = new TablePlan(
+    void failingRowDoesNotEndOthers() throws IOException, InterruptedException {
+        TableRun.Plan rows = plan("large=pca:4/covariance/spd:9/triu,average,absent=average");
+        TableRun.Plan plan = new TableRun.Plan(
                 List.of(
                         rows.rows().get(0),
                         rows.rows().get(1),
@@ -265,34 +266,30 @@ class TableRunTest {
                 Optional.of("average"),
                 rows.only());
         TableRun run = trained(plan);
-        assertThat(outcomes(run))
-                .containsExactly(RowOutcome.Failed.class, RowOutcome.Finished.class, RowOutcome.Failed.class);
+        assertThat(finished(run)).containsExactly(Optional.empty(), Optional.of(true), Optional.empty());
         assertThat(run.failures())
                 .first()
                 .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
                 .has(facts("spd:9", "4"));
         assertThat(run.failures()).last().isInstanceOf(MissingWeightsException.class);
-        assertThat(run(plan.training(Set.of("average"))).failures())
-                .as("not requested")
-                .isEmpty();
+        assertThat(run(only(plan, "average")).failures()).as("not requested").isEmpty();
     }
 
     @Test
     void rowWithTooFewImagesFailsAlone() throws IOException, InterruptedException {
-        List<TableRow> rows = new ArrayList<>(RowList.parse("average,axes=average/pca:8"));
-        rows.add(RowList.parse("large=conv:20000/bilinear/flat")
+        List<TableRow> rows = new ArrayList<>(TableRow.parse("average,axes=average/pca:8"));
+        rows.add(TableRow.parse("large=conv:20000/bilinear/flat")
                 .getFirst()
                 .with("network.classifier", "svm")
                 .with("stage1.epochs", "0"));
-        TableRun run = trained(TablePlan.of(rows, COMMON));
-        assertThat(outcomes(run))
-                .containsExactly(RowOutcome.Finished.class, RowOutcome.Failed.class, RowOutcome.Failed.class);
+        TableRun run = trained(plan(rows, COMMON));
+        assertThat(finished(run)).containsExactly(Optional.of(true), Optional.empty(), Optional.empty());
         assertThat(run.failures().get(0)).hasMessageContaining("pca:8");
         assertThat(run.failures().get(1)).has(facts("descriptors"));
     }
 
     @Test
-    void rowUsesTheClassifierOfItsMethodByDefault() throws IOException, InterruptedException {
+    void rowUsesClassifierOfItsMethod() throws IOException, InterruptedException {
         Settings solving = Settings.NONE
                 .with(Keys.BACKBONE, "filters")
                 .with(Keys.CROPS, COMMON.get(Keys.CROPS))
@@ -303,7 +300,7 @@ class TableRunTest {
     }
 
     private String classifier(Settings common) throws IOException, InterruptedException {
-        RunPlan planned = run(TablePlan.of(RowList.parse("BOW"), common))
+        RunPlan planned = run(plan(TableRow.parse("BOW"), common))
                 .entries()
                 .getFirst()
                 .work()
@@ -313,16 +310,15 @@ class TableRunTest {
     }
 
     @Test
-    void imagesThatDoNotFitTheProtocolEndTheTable() {
+    void rejectsImagesThatDoNotFitProtocol() {
         Settings tooMany = COMMON.with(Keys.PROTOCOL, Protocols.parse("kfold:9"));
-        assertThatThrownBy(() -> run(TablePlan.of(RowList.parse("average"), tooMany)))
-                .isInstanceOf(UnfitDataException.class);
+        assertThatThrownBy(() -> run(plan(TableRow.parse("average"), tooMany))).isInstanceOf(UnfitDataException.class);
     }
 
     @Test
-    void otherConfigurationOrImagesAreRefused() throws IOException, InterruptedException {
+    void rejectsOtherConfigurationOrImages() throws IOException, InterruptedException {
         trained(plan("average"));
-        TablePlan longer = TablePlan.of(RowList.parse("average"), COMMON.with(Keys.STAGE1_EPOCHS, 3));
+        TableRun.Plan longer = plan(TableRow.parse("average"), COMMON.with(Keys.STAGE1_EPOCHS, 3));
         assertThatThrownBy(() -> run(longer)).isInstanceOf(IOException.class).has(facts("stage1.epochs", "3", "2"));
         data = List.of(data("first", 6, 7));
         assertThatThrownBy(() -> run(plan("average")))
@@ -331,7 +327,7 @@ class TableRunTest {
     }
 
     @Test
-    void everyDatasetIsAColumn() throws IOException, InterruptedException {
+    void datasetIsColumn() throws IOException, InterruptedException {
         data = List.of(data("first", 6, 6), data("second", 5, 6, 7));
         TableRun run = trained(plan("average,cov=pca:4/covariance/triu"));
         ResultTable table = run.table();
@@ -368,12 +364,12 @@ class TableRunTest {
     }
 
     @Test
-    void solvedRowsHaveARemark() throws IOException, InterruptedException {
-        List<TableRow> rows = new ArrayList<>(RowList.parse("average,near=average,blind=conv:4/covariance/triu"));
+    void solvedRowsHaveRemark() throws IOException, InterruptedException {
+        List<TableRow> rows = new ArrayList<>(TableRow.parse("average,near=average,blind=conv:4/covariance/triu"));
         rows.set(1, rows.get(1).with("network.classifier", "mean"));
         rows.set(2, rows.get(2).with("network.classifier", "mean"));
-        TableRun run = trained(TablePlan.of(rows, COMMON));
-        assertThat(outcomes(run)).containsOnly(RowOutcome.Finished.class);
+        TableRun run = trained(plan(rows, COMMON));
+        assertThat(finished(run)).containsOnly(Optional.of(true));
         assertThat(run.table().remarks())
                 .satisfiesExactly(
                         epochs -> assertThat(epochs).has(facts("stage1.epochs=2", "near", "blind")),
@@ -381,17 +377,17 @@ class TableRunTest {
     }
 
     @Test
-    void repeatedFolderIsRefused() {
+    void rejectsRepeatedFolder() {
         Path place = root.resolve("first");
-        assertThatThrownBy(() -> TableData.open(List.of(place, root.resolve("first/../first")), Optional.empty()))
+        assertThatThrownBy(() -> TableRun.Data.open(List.of(place, root.resolve("first/../first")), Optional.empty()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("first"));
     }
 
     @Test
     void stagesAreReportedSeparately() throws IOException, InterruptedException {
-        TablePlan plan = TablePlan.of(
-                RowList.parse("average").stream()
+        TableRun.Plan plan = plan(
+                TableRow.parse("average").stream()
                         .map(row -> row.with("stage2.epochs", "1"))
                         .toList(),
                 COMMON);

@@ -1,5 +1,6 @@
-package org.gramian.run.table;
+package org.gramian.table;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +21,7 @@ public enum PaperData {
     CUB("CUB-200-2011", "cub-200-2011", 200, 11788, "Caltech-UCSD Birds-200-2011, Caltech: images/ and its lists"),
     AIRCRAFT("FGVC-Aircraft", "fgvc-aircraft", 100, 10000, "FGVC-Aircraft, Oxford VGG: data/ with its lists");
 
+    /** Classes of FMD, by which plain folders and CSV files with folds are recognized as well. */
     private static final Set<String> MATERIALS =
             Set.of("fabric", "foliage", "glass", "leather", "metal", "paper", "plastic", "stone", "water", "wood");
 
@@ -53,29 +55,20 @@ public enum PaperData {
 
     /** Returns which of them a dataset is, if it is complete. */
     public static Optional<PaperData> of(Dataset dataset) {
-        for (PaperData one : values()) {
-            if (one.isWhole(dataset)) {
-                return Optional.of(one);
-            }
-        }
-        return Optional.empty();
+        return Arrays.stream(values()).filter(one -> one.isWhole(dataset)).findFirst();
     }
 
     private boolean isWhole(Dataset dataset) {
         return dataset.classes().size() == classes
                 && dataset.samples().size() == images
-                && (dataset.source().layoutName().equals(layout) || (this == FMD && hasMaterials(dataset)));
-    }
-
-    /** Recognizes plain folders and CSV files with folds as well. */
-    private static boolean hasMaterials(Dataset dataset) {
-        return Set.copyOf(dataset.classes()).equals(MATERIALS);
+                && (dataset.source().layoutName().equals(layout)
+                        || (this == FMD && Set.copyOf(dataset.classes()).equals(MATERIALS)));
     }
 
     /** Returns the accuracy that the paper reports for a row. */
     public Optional<String> figure(TableRow row) {
         return Optional.ofNullable(FIGURES.get(row.name()))
-                .map(all -> all.get(List.of(values()).indexOf(this)))
+                .map(all -> all.get(ordinal()))
                 .filter(text -> !text.isEmpty());
     }
 

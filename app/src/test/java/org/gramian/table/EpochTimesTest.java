@@ -1,4 +1,4 @@
-package org.gramian.run.table;
+package org.gramian.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -16,7 +16,6 @@ import org.gramian.train.event.TrainEvent.Stepped;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is known of the time that epochs took. */
 class EpochTimesTest {
     @TempDir
     private Path folder = Path.of("");
@@ -85,7 +84,7 @@ class EpochTimesTest {
     }
 
     @Test
-    void aDamagedFileIsNamed() throws IOException {
+    void rejectsDamagedFile() throws IOException {
         Files.writeString(folder.resolve("times.csv"), "fold,epoch,seconds\n1,1,soon\n");
         assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining("times.csv");
     }

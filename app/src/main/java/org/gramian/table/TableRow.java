@@ -1,16 +1,24 @@
-package org.gramian.run.table;
+package org.gramian.table;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
+import org.gramian.pooling.Pooling;
+import org.gramian.pooling.PoolingStage;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Origin;
@@ -43,6 +51,12 @@ public record TableRow(String name, String title, String pooling, Map<String, St
             Keys.DROPOUT,
             0.0);
 
+    /** No stage of a pooling has an equals sign before its first colon. */
+    private static final Pattern LABELLED = Pattern.compile("([^=:/,]+)=(.+)", Pattern.DOTALL);
+
+    /** A name, not a pooling of several stages. */
+    private static final Pattern WORD = Pattern.compile("[^:/,+\\[\\]]+");
+
     public TableRow {
         own = Collections.unmodifiableMap(new LinkedHashMap<>(own));
         if (folder(name).isEmpty()) {
@@ -56,9 +70,67 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         return new TableRow(method.name(), method.title(), method.name(), Map.of());
     }
 
-    /** Returns the row of a pooling. */
-    static TableRow of(String label, String pooling) {
+    /**
+     * Parses rows such as {@code average,bcnn,mine=conv:64/covariance/log/triu}: names of methods, poolings, and poolings under a
+     * label. Poolings contain commas, e.g. {@code rbf:sigma=mean,jitter=1e-4}: the longest piece that is a row is taken.
+     *
+     * @throws IllegalArgumentException if a piece is neither a method nor a pooling; the message names the nearest method
+     */
+    public static List<TableRow> parse(String text) {
+        List<TableRow> rows = new ArrayList<>();
+        List<String> pieces = Arrays.asList(text.split(",", -1));
+        for (int from = 0; from < pieces.size(); ) {
+            int to = pieces.size();
+            while (to > from + 1 && !isRow(String.join(",", pieces.subList(from, to)))) {
+                to--;
+            }
+            rows.add(row(String.join(",", pieces.subList(from, to))));
+            from = to;
+        }
+        return rows;
+    }
+
+    private static boolean isRow(String text) {
+        try {
+            row(text);
+            return true;
+        } catch (IllegalArgumentException _) {
+            return false;
+        }
+    }
+
+    private static TableRow row(String piece) {
+        String text = piece.strip();
+        if (text.isEmpty()) {
+            throw new IllegalArgumentException("expected names of methods joined by commas, found an empty one");
+        }
+        Optional<TableRow> method = Methods.find(text).map(TableRow::of);
+        if (method.isPresent()) {
+            return method.get();
+        }
+        Matcher labelled = LABELLED.matcher(text);
+        String pooling = labelled.matches() ? labelled.group(2).strip() : text;
+        String label = labelled.matches() ? labelled.group(1).strip() : text;
+        requirePooling(pooling);
         return new TableRow(label, label, pooling, Map.of());
+    }
+
+    private static void requirePooling(String text) {
+        try {
+            Pooling.parse(text);
+        } catch (IllegalArgumentException wrong) {
+            List<String> stages =
+                    PoolingStage.all().stream().map(PoolingStage.Syntax::name).toList();
+            List<String> words =
+                    Stream.concat(Methods.names().stream(), stages.stream()).toList();
+            throw new IllegalArgumentException(
+                    WORD.matcher(text).matches() && !stages.contains(text)
+                            ? "unknown method or stage " + QuotedText.text(text) + NearestWord.suggestion(text, words)
+                                    + "; 'gramian methods' and 'gramian pool --help' list them"
+                            : "expected a method or a pooling, found " + QuotedText.text(text) + ": "
+                                    + wrong.getMessage(),
+                    wrong);
+        }
     }
 
     /**
@@ -156,7 +228,6 @@ public record TableRow(String name, String title, String pooling, Map<String, St
                 : text + ", " + classifier(common);
     }
 
-    /** Returns the name of its folder. */
     String folder() {
         return folder(name);
     }

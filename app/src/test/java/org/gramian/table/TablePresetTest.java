@@ -1,4 +1,4 @@
-package org.gramian.run.table;
+package org.gramian.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -15,7 +15,6 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.pooling.Methods;
 import org.junit.jupiter.api.Test;
 
-/** The paper's tables: their rows, and its figures where they belong. */
 class TablePresetTest {
     private static final List<String> MATERIALS =
             List.of("fabric", "foliage", "glass", "leather", "metal", "paper", "plastic", "stone", "water", "wood");
@@ -33,7 +32,7 @@ class TablePresetTest {
     }
 
     @Test
-    void theTablesHaveTheRowsOfThePaper() {
+    void presetsHaveRowsOfPaper() {
         assertThat(TablePreset.parse("table1").rows())
                 .extracting(TableRow::name)
                 .containsExactly("fv-cnn", "fv-fc-cnn", "bcnn", "deep-ten", "tail", "paper");
@@ -63,7 +62,7 @@ class TablePresetTest {
     }
 
     @Test
-    void everyRowOfThePaperHasAFigureForMaterials() {
+    void rowsOfPaperHaveFigures() {
         for (TablePreset preset : List.of(TablePreset.TABLE1, TablePreset.TABLE2)) {
             assertThat(preset.rows())
                     .allSatisfy(row -> assertThat(PaperData.FMD.figure(row)).isPresent());
@@ -80,7 +79,7 @@ class TablePresetTest {
     }
 
     @Test
-    void onlyTheTailOfVggHasItsName() {
+    void tailIsNamedAfterBackbone() {
         Backbone vgg = Backbone.of("vgg16");
         Backbone googlenet = Backbone.of("googlenet", "inception_4e");
         TableRow tail = TablePreset.TABLE2.rows().get(0);
@@ -92,14 +91,14 @@ class TablePresetTest {
                 .as("as many channels as the layer has")
                 .has(facts("832", "googlenet"));
         assertThat(TablePreset.title(new TableRow("tail", "tail", "average", Map.of()), googlenet))
-                .as("a label of somebody's own")
+                .as("custom label")
                 .isEqualTo("tail");
         TableRow other = new TableRow("mine", "like VGG-16", "average", Map.of());
         assertThat(TablePreset.title(other, googlenet)).isEqualTo("like VGG-16");
     }
 
     @Test
-    void onlyACompleteDatasetIsThatOfThePaper() {
+    void recognizesCompleteDatasetsOfPaper() {
         assertThat(PaperData.of(dataset(classes(47), 5640, "dtd:lists"))).hasValue(PaperData.DTD);
         assertThat(PaperData.of(dataset(classes(10), 1200, "dtd")))
                 .as("10 of its 47 classes")

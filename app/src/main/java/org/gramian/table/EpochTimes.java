@@ -1,12 +1,9 @@
-package org.gramian.run.table;
+package org.gramian.table;
 
-import de.siegmar.fastcsv.reader.CsvReader;
-import de.siegmar.fastcsv.reader.NamedCsvRecord;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.SortedMap;
@@ -26,14 +23,13 @@ import org.gramian.train.event.TrainEvent.Stepped;
 final class EpochTimes implements Consumer<TrainEvent> {
     static final String FILE = "times.csv";
 
-    private static final int STAGE = 1;
-
-    private record Epoch(int fold, int number) {}
+    private static final String HEADER = "fold,epoch,seconds";
 
     private final Path file;
     private final LongSupplier nanoseconds;
-    private final SortedMap<Epoch, Double> seconds =
-            new TreeMap<>(Comparator.comparingInt(Epoch::fold).thenComparingInt(Epoch::number));
+    /** Seconds by {@code fold,epoch}. */
+    private final SortedMap<String, Double> seconds = new TreeMap<>();
+
     private int fold;
     private long mark;
     private boolean fresh;
@@ -52,10 +48,11 @@ final class EpochTimes implements Consumer<TrainEvent> {
     static EpochTimes open(Path folder, LongSupplier nanoseconds) throws IOException {
         EpochTimes times = new EpochTimes(folder.resolve(FILE), nanoseconds);
         if (Files.exists(times.file)) {
-            try (CsvReader<NamedCsvRecord> rows = CsvReader.builder().ofNamedCsvRecord(times.file)) {
-                rows.forEach(row -> times.seconds.put(
-                        new Epoch(Integer.parseInt(row.getField("fold")), Integer.parseInt(row.getField("epoch"))),
-                        Double.parseDouble(row.getField("seconds"))));
+            try {
+                Files.readAllLines(times.file).stream().skip(1).forEach(line -> {
+                    int comma = line.lastIndexOf(',');
+                    times.seconds.put(line.substring(0, comma), Double.parseDouble(line.substring(comma + 1)));
+                });
             } catch (RuntimeException damaged) {
                 throw new IOException(
                         times.file + ": expected epoch times written by this program, found: " + damaged.getMessage()
@@ -79,34 +76,24 @@ final class EpochTimes implements Consumer<TrainEvent> {
                 whole &= !fresh || step.step() == 1;
                 fresh = false;
             }
-            case EpochDone done -> ended(done);
+            case EpochDone done -> {
+                long now = nanoseconds.getAsLong();
+                if (whole && done.stage() == 1) {
+                    seconds.put(fold + "," + (done.epoch() + 1), (now - mark) / 1e9);
+                    write();
+                }
+                mark = now;
+                whole = true;
+            }
             default -> {}
         }
     }
 
-    private void ended(EpochDone done) {
-        long now = nanoseconds.getAsLong();
-        if (whole && done.stage() == STAGE) {
-            seconds.put(new Epoch(fold, done.epoch() + 1), (now - mark) / 1e9);
-            write();
-        }
-        mark = now;
-        whole = true;
-    }
-
     private void write() {
+        StringBuilder text = new StringBuilder(HEADER + "\n");
+        seconds.forEach((epoch, took) -> text.append(String.format(Locale.ROOT, "%s,%.6f\n", epoch, took)));
         try {
-            AtomicTextFile.write(file, text -> {
-                text.write("fold,epoch,seconds\n");
-                for (var one : seconds.entrySet()) {
-                    text.write(String.format(
-                            Locale.ROOT,
-                            "%d,%d,%.6f\n",
-                            one.getKey().fold(),
-                            one.getKey().number(),
-                            one.getValue()));
-                }
-            });
+            AtomicTextFile.write(file, out -> out.write(text.toString()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,0 +1,81 @@
+package org.gramian.table;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.backbone.Backbone;
+import org.gramian.basis.EnumWords;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+
+/** Named tables: the two of the paper, and the second-order family. */
+public enum TablePreset {
+    TABLE1(
+            "the paper's Table 1: other methods and the full method",
+            List.of("fv-cnn", "fv-fc-cnn", "bcnn", "deep-ten", "tail", "paper")),
+    TABLE2(
+            "the paper's Table 2: ablation of the full method",
+            List.of(
+                    "tail",
+                    "paper-bcnn",
+                    "paper-tail",
+                    "paper-kernel-no-conv",
+                    "paper-kernel-128",
+                    "paper-kernel",
+                    "paper")),
+    FAMILY("average pooling, every second-order method of one layer, and the default", family());
+
+    /** Left out: it needs two layers, e.g. {@code conv5_2+conv5_3}, and all rows of a table share one by default. */
+    private static final String TWO_LAYERS = "cross-layer";
+
+    private final String meaning;
+    private final List<String> methods;
+
+    TablePreset(String meaning, List<String> methods) {
+        this.meaning = meaning;
+        this.methods = methods;
+    }
+
+    private static List<String> family() {
+        List<String> names = new ArrayList<>(List.of("average"));
+        Methods.all().stream()
+                .filter(method -> method.family() == Method.Family.SECOND_ORDER)
+                .map(Method::name)
+                .filter(name -> !name.equals(TWO_LAYERS))
+                .forEach(names::add);
+        names.add("default");
+        return names;
+    }
+
+    /** Returns its rows, in the order of the paper. */
+    public List<TableRow> rows() {
+        return methods.stream()
+                .map(name -> TableRow.of(Methods.find(name).orElseThrow()))
+                .toList();
+    }
+
+    /** Returns its description in one line. */
+    public String meaning() {
+        return meaning;
+    }
+
+    /** Parses a word such as {@code table2}. */
+    public static TablePreset parse(String text) {
+        return EnumWords.parse(TablePreset.class, "the preset", text);
+    }
+
+    /**
+     * Returns the title of a row on a backbone: a tail is named after its backbone (VGG-16's as in the paper), and the
+     * convolution before it has as many channels as the layer.
+     */
+    static String title(TableRow row, Backbone backbone) {
+        String tail = backbone.name().equals("vgg16") ? "VGG-16" : "tail of " + backbone.name();
+        if (!row.name().equals(row.pooling())) { // a custom pooling may have the label of a method
+            return row.title();
+        }
+        return switch (row.name()) {
+            case "tail" -> tail;
+            case "paper-tail" -> backbone.channels() + " conv1×1 + " + tail;
+            default -> row.title();
+        };
+    }
+}

@@ -1,0 +1,382 @@
+package org.gramian.table;
+
+import de.siegmar.fastcsv.writer.CsvWriter;
+import de.siegmar.fastcsv.writer.LineDelimiter;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.gramian.basis.CsvText;
+import org.gramian.basis.EnumWords;
+import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
+import org.gramian.evaluate.Comparison;
+import org.gramian.evaluate.FoldSummary.Spread;
+import org.gramian.evaluate.Interval;
+import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.PairedTest;
+import org.gramian.table.ResultTable.Cell;
+import org.gramian.table.ResultTable.Column;
+import org.gramian.table.ResultTable.Line;
+import org.gramian.table.ResultTable.Numbers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A table as text: Markdown for readers, CSV and JSON for programs.
+ *
+ * @param table the numbers
+ * @param command that made it
+ * @param machine description of the hardware
+ * @param wording message for a row that failed
+ */
+public record TableReport(ResultTable table, String command, String machine, Function<Throwable, String> wording) {
+    /** File formats of a table. */
+    public enum Format {
+        MARKDOWN("table.md"),
+        CSV("table.csv"),
+        JSON("table.json");
+
+        private final String file;
+
+        Format(String file) {
+            this.file = file;
+        }
+
+        /** Returns the file name. */
+        public String file() {
+            return file;
+        }
+
+        /** Parses a format such as {@code csv}. */
+        public static Format parse(String text) {
+            return EnumWords.parse(Format.class, "the format", text);
+        }
+    }
+
+    /**
+     * A table of texts. The best value of a column starts with {@value #BEST}.
+     *
+     * @param title heading
+     * @param rows from top to bottom, the first with the names of the columns
+     */
+    public record Section(String title, List<List<String>> rows) {}
+
+    /** First character of the best value of a column. */
+    public static final String BEST = "*";
+
+    /** Text of an unknown value. */
+    private static final String NONE = "–";
+
+    /** Returns the whole file. */
+    public String render(Format format) {
+        return switch (format) {
+            case MARKDOWN -> markdown();
+            case CSV -> csv();
+            case JSON -> json();
+        };
+    }
+
+    /** Returns the overview, if there are several datasets, and the details of each dataset. */
+    public List<Section> sections() {
+        List<Section> sections = new ArrayList<>();
+        if (table.columns().size() > 1) {
+            List<List<String>> rows = new ArrayList<>();
+            rows.add(row("method", table.columns(), Column::title));
+            table.lines().forEach(line -> rows.add(row(line.title(), line.cells(), TableReport::accuracy)));
+            sections.add(new Section("Accuracy in percent", rows));
+        }
+        for (int i = 0; i < table.columns().size(); i++) {
+            sections.add(details(i));
+        }
+        return sections;
+    }
+
+    private static <T> List<String> row(String title, List<T> values, Function<T, String> text) {
+        List<String> row = new ArrayList<>(List.of(title));
+        values.forEach(value -> row.add(text.apply(value)));
+        return row;
+    }
+
+    private Section details(int index) {
+        Map<String, Function<Cell, String>> texts = new LinkedHashMap<>();
+        if (table.hasSecondStage()) {
+            texts.put("frozen (stage 1)", cell -> text(cell.numbers().flatMap(Numbers::afterFirst), TableReport::text));
+        }
+        texts.put("accuracy", TableReport::accuracy);
+        texts.put("difference", cell -> text(test(cell), TableReport::difference));
+        texts.put("p", cell -> text(test(cell), TableReport::p));
+        texts.put("size", cell -> text(cell.size(), size -> format("%,d", size.descriptor())));
+        texts.put("params", cell -> text(cell.size(), size -> count(size.parameters())));
+        texts.put("s/epoch", cell -> seconds(cell.secondsPerEpoch()));
+        if (table.lines().stream()
+                .anyMatch(line -> line.cells().get(index).published().isPresent())) {
+            texts.put("paper (VGG-16)", cell -> cell.published().orElse(NONE));
+        }
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(row("method", List.copyOf(texts.keySet()), name -> name));
+        for (Line line : table.lines()) {
+            Cell cell = line.cells().get(index);
+            rows.add(row(line.title(), List.copyOf(texts.values()), text -> text.apply(cell)));
+        }
+        Column column = table.columns().get(index);
+        String folds = column.folds() == 1 ? "one fold" : "mean ± std of " + column.folds() + " folds";
+        return new Section(
+                column.fingerprint().isEmpty()
+                        ? column.title()
+                        : "%s: accuracy in percent, %s (fingerprint %s)"
+                                .formatted(
+                                        column.title(),
+                                        folds,
+                                        column.fingerprint().substring(0, 12)),
+                rows);
+    }
+
+    private static <T> String text(Optional<T> value, Function<T, String> text) {
+        return value.map(text).orElse(NONE);
+    }
+
+    private static String format(String pattern, Object... values) {
+        return String.format(Locale.ROOT, pattern, values);
+    }
+
+    private static Optional<PairedTest> test(Cell cell) {
+        return cell.numbers().flatMap(Numbers::against).map(Comparison::test);
+    }
+
+    /** Returns the final accuracy, mean and standard deviation. */
+    private static String accuracy(Cell cell) {
+        return cell.numbers()
+                .map(numbers -> (numbers.best() ? BEST : "") + text(numbers.accuracy()))
+                .orElse(cell.failure().isPresent() ? "not trained" : NONE);
+    }
+
+    private static String text(Spread accuracy) {
+        return accuracy.text(Metric.ACCURACY);
+    }
+
+    /** Returns the difference in percentage points, as {@code +3.2 (0.4, 6.1)}. */
+    private static String difference(PairedTest test) {
+        Interval interval = test.differenceInterval();
+        return format("%+.1f (%.1f, %.1f)", 100 * test.difference(), 100 * interval.low(), 100 * interval.high());
+    }
+
+    private static String p(PairedTest test) {
+        return test.exactP() < 0.001 ? "< 0.001" : format("%.3f", test.exactP());
+    }
+
+    private static String count(long number) {
+        return number < 1_000_000 ? format("%,d", number) : format("%.2f M", number / 1e6);
+    }
+
+    /** Returns three significant digits. */
+    private static String seconds(OptionalDouble seconds) {
+        double value = seconds.orElse(Double.NaN);
+        return seconds.isEmpty() ? NONE : format(value < 1 ? "%.3f" : value < 10 ? "%.2f" : "%.1f", value);
+    }
+
+    /** Returns explanations of the columns and of empty cells. */
+    public List<String> notes() {
+        List<String> notes = new ArrayList<>();
+        if (table.hasSecondStage()) {
+            notes.add("accuracy: final test accuracy; frozen (stage 1): before fine-tuning, in rows with a stage 2");
+        }
+        notes.add("difference: percentage points over " + table.baseline()
+                + ", with its 95 % confidence interval; p: McNemar's exact test over the test images of all folds");
+        notes.add("the interval is approximate and p is exact, so they may disagree about a difference of 0");
+        List<Comparison> comparisons = table.cells()
+                .flatMap(cell -> cell.numbers().stream())
+                .flatMap(numbers -> numbers.against().stream())
+                .toList();
+        if (comparisons.size() > 1) {
+            notes.add("multiple comparisons: require p below 0.05 / " + comparisons.size());
+        }
+        if (comparisons.stream().anyMatch(comparison -> comparison.repeated() > 0)) {
+            notes.add("folds share test images, so p is too small");
+        }
+        notes.add("size: descriptor size; params: trainable parameters of pooling and classifier; s/epoch: median of"
+                + " stage 1, on " + machine);
+        if (table.cells().anyMatch(cell -> cell.published().isPresent())) {
+            notes.add("paper (VGG-16): accuracy reported in the paper under its own protocol, not measured here");
+        }
+        notes.addAll(table.remarks());
+        for (Line line : table.lines()) {
+            for (int i = 0; i < table.columns().size(); i++) {
+                if (line.cells().get(i).numbers().isEmpty()) {
+                    Column column = table.columns().get(i);
+                    notes.add(line.title() + " on " + column.title() + " is "
+                            + status(line.cells().get(i), column));
+                }
+            }
+        }
+        return notes;
+    }
+
+    /** Returns the state and its reason, if any. */
+    private String status(Cell cell, Column column) {
+        return cell.numbers().isPresent()
+                ? "finished"
+                : cell.failure()
+                        .map(cause -> "not trained: " + wording.apply(cause))
+                        .orElse("not trained yet: " + cell.done() + " of " + column.folds() + " folds");
+    }
+
+    /** Returns every setting once, one per line. */
+    private List<String> configuration() {
+        List<String> lines = new ArrayList<>();
+        add(lines, "all trained rows", table.common());
+        table.columns().forEach(column -> add(lines, column.name(), column.settings()));
+        boolean alone = table.columns().size() == 1;
+        for (Line line : table.lines()) {
+            for (int i = 0; i < table.columns().size(); i++) {
+                String where = alone ? "" : " on " + table.columns().get(i).name();
+                add(lines, line.name() + where, line.cells().get(i).own());
+            }
+        }
+        return lines;
+    }
+
+    private static void add(List<String> lines, String what, Map<String, String> settings) {
+        settings.forEach((key, text) -> lines.add(what + ": " + key + "=" + text));
+    }
+
+    private String markdown() {
+        StringBuilder text = new StringBuilder();
+        for (Section section : sections()) {
+            text.append("**").append(escaped(section.title())).append("**\n\n");
+            line(text, section.rows().getFirst());
+            text.append("|---|")
+                    .append("---:|".repeat(section.rows().getFirst().size() - 1))
+                    .append('\n');
+            section.rows().stream().skip(1).forEach(row -> line(text, row));
+            text.append('\n');
+        }
+        notes().forEach(note -> text.append("- ").append(escaped(note)).append('\n'));
+        fenced(text, "Command", List.of(command));
+        fenced(text, "Configuration", configuration());
+        return text.toString();
+    }
+
+    /** The title of a row may start with {@value #BEST} without being the best value. */
+    private static void line(StringBuilder text, List<String> cells) {
+        text.append("| ").append(escaped(cells.getFirst()));
+        for (String cell : cells.subList(1, cells.size())) {
+            text.append(" | ").append(cell.startsWith(BEST) ? "**" + escaped(cell.substring(1)) + "**" : escaped(cell));
+        }
+        text.append(" |\n");
+    }
+
+    /** Uses a fence longer than any run of backticks inside. */
+    private static void fenced(StringBuilder text, String title, List<String> lines) {
+        String all = lines.stream().map(QuotedText::visible).collect(Collectors.joining("\n"));
+        String fence = "```";
+        while (all.contains(fence)) {
+            fence += "`";
+        }
+        text.append("\n%s:\n\n%s\n%s\n%s\n".formatted(title, fence, all, fence));
+    }
+
+    /** Escapes Markdown and HTML. */
+    private static String escaped(String text) {
+        return QuotedText.visible(text).replaceAll("[\\\\|*_`<>\\[\\]#~&]", "\\\\$0");
+    }
+
+    private String csv() {
+        List<Map<String, @Nullable Object>> records = records();
+        records.forEach(one -> {
+            one.put("baseline", table.baseline());
+            one.put("command", command);
+            one.put("configuration", String.join("; ", configuration()));
+        });
+        StringWriter text = new StringWriter();
+        try (CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text)) {
+            csv.writeRecord(records.getFirst().keySet());
+            for (Map<String, @Nullable Object> one : records) {
+                csv.writeRecord(CsvText.safe(one.values().stream()
+                        .map(value -> Objects.toString(value, ""))
+                        .toList()));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return text.toString();
+    }
+
+    private String json() {
+        Map<String, Object> document = new LinkedHashMap<>();
+        document.put("format", "gramian-table");
+        document.put("version", 2);
+        document.put("command", command);
+        document.put("machine", machine);
+        document.put("baseline", table.baseline());
+        List<Map<String, @Nullable Object>> results = records();
+        results.forEach(result -> result.values().removeIf(Objects::isNull));
+        document.put("results", results);
+        document.put("configuration", configuration());
+        document.put("notes", notes());
+        return JsonText.indented(document) + "\n";
+    }
+
+    /** Returns one record per method and dataset: accuracies from 0 to 1 in full precision, unknown values null. */
+    private List<Map<String, @Nullable Object>> records() {
+        List<Map<String, @Nullable Object>> records = new ArrayList<>();
+        for (Line line : table.lines()) {
+            for (int i = 0; i < table.columns().size(); i++) {
+                records.add(fields(line, line.cells().get(i), table.columns().get(i)));
+            }
+        }
+        return records;
+    }
+
+    private Map<String, @Nullable Object> fields(Line line, Cell cell, Column column) {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("row", line.name());
+        fields.put("title", line.title());
+        fields.put("dataset", column.title());
+        fields.put("status", status(cell, column));
+        fields.put("folds", column.folds());
+        Optional<Numbers> numbers = cell.numbers();
+        put(fields, "accuracy_mean", numbers.map(Numbers::accuracy), Spread::mean);
+        put(fields, "accuracy_std", numbers.map(Numbers::accuracy), TableReport::deviation);
+        put(fields, "stage1_accuracy_mean", numbers.flatMap(Numbers::afterFirst), Spread::mean);
+        put(fields, "stage1_accuracy_std", numbers.flatMap(Numbers::afterFirst), TableReport::deviation);
+        put(fields, "best", numbers, Numbers::best);
+        Optional<PairedTest> test = test(cell);
+        put(fields, "difference", test, PairedTest::difference);
+        put(fields, "difference_low", test, one -> one.differenceInterval().low());
+        put(fields, "difference_high", test, one -> one.differenceInterval().high());
+        put(fields, "p_exact", test, PairedTest::exactP);
+        put(fields, "p_mid", test, PairedTest::midP);
+        put(fields, "images", test, PairedTest::images);
+        put(fields, "both_right", test, PairedTest::bothRight);
+        put(fields, "only_this_right", test, PairedTest::onlyFirst);
+        put(fields, "only_baseline_right", test, PairedTest::onlySecond);
+        put(fields, "both_wrong", test, PairedTest::bothWrong);
+        put(fields, "repeated", numbers.flatMap(Numbers::against), Comparison::repeated);
+        put(fields, "descriptor", cell.size(), ResultTable.Size::descriptor);
+        put(fields, "parameters", cell.size(), ResultTable.Size::parameters);
+        OptionalDouble seconds = cell.secondsPerEpoch();
+        fields.put("seconds_per_epoch", seconds.isPresent() ? seconds.getAsDouble() : null);
+        fields.put("paper_vgg16", cell.published().orElse(null));
+        fields.put("fingerprint", column.fingerprint());
+        return fields;
+    }
+
+    private static <T> void put(
+            Map<String, @Nullable Object> fields, String name, Optional<T> value, Function<T, @Nullable Object> field) {
+        fields.put(name, value.isPresent() ? field.apply(value.get()) : null);
+    }
+
+    private static @Nullable Object deviation(Spread spread) {
+        OptionalDouble deviation = spread.deviation();
+        return deviation.isPresent() ? deviation.getAsDouble() : null;
+    }
+}

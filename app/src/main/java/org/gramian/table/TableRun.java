@@ -1,0 +1,367 @@
+package org.gramian.table;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.basis.QuotedText;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.model.ModelFile;
+import org.gramian.run.FoldPlan;
+import org.gramian.run.FoldResult;
+import org.gramian.run.RunPlan;
+import org.gramian.run.RunResult;
+import org.gramian.run.RunScratch;
+import org.gramian.run.TrainingRun;
+import org.gramian.run.UnfitDataException;
+import org.gramian.run.config.NetworkConfig;
+import org.gramian.run.config.Settings;
+import org.gramian.run.plan.Estimate;
+import org.gramian.run.plan.Workload;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainingContext;
+
+/**
+ * Trains all rows of a table on all its datasets, each as an ordinary run in its own folder, on the same folds and crops, with
+ * features that are computed once. Finished rows are read, interrupted ones are resumed, and a failing row does not end the
+ * others.
+ */
+public final class TableRun {
+    /**
+     * The rows of a table and their common settings.
+     *
+     * @param rows from top to bottom; each has a name and a folder of its own
+     * @param common settings of all rows
+     * @param baseline name of the row that the others are tested against; empty: the first finished one
+     * @param only names of the rows that are trained; others are shown if they are finished
+     */
+    public record Plan(List<TableRow> rows, Settings common, Optional<String> baseline, Set<String> only) {
+        /** @throws IllegalArgumentException if there is no row or two share a folder */
+        public Plan {
+            rows = List.copyOf(rows);
+            only = Set.copyOf(only);
+            if (rows.isEmpty()) {
+                throw new IllegalArgumentException("expected at least one row, found none");
+            }
+            Map<String, String> folders = new HashMap<>();
+            for (TableRow row : rows) {
+                String other = folders.put(row.folder(), row.name());
+                if (other != null) {
+                    throw new IllegalArgumentException(
+                            other.equals(row.name())
+                                    ? "expected every row once, found " + QuotedText.text(other) + " twice"
+                                    : "the rows " + QuotedText.text(other) + " and " + QuotedText.text(row.name())
+                                            + " would share the folder " + QuotedText.text(row.folder())
+                                            + "; give one of them another label, LABEL=" + row.pooling());
+                }
+            }
+        }
+    }
+
+    /**
+     * A dataset, which is a column of the table.
+     *
+     * @param name its name in the table and of its folder
+     * @param place its folder or CSV file
+     * @param dataset its images
+     */
+    public record Data(String name, Path place, Dataset dataset) {
+        /**
+         * Opens datasets under the names of their folders; a repeated name gets a number.
+         *
+         * @param layout layout of all; detected if empty
+         * @throws IllegalArgumentException if one is given twice
+         */
+        public static List<Data> open(List<Path> places, Optional<String> layout) throws IOException {
+            List<Data> all = new ArrayList<>();
+            Map<String, Integer> seen = new HashMap<>();
+            Set<Path> real = new HashSet<>();
+            for (Path place : places) {
+                if (!real.add(Files.exists(place) ? place.toRealPath() : place)) {
+                    throw new IllegalArgumentException(
+                            "expected every folder of images once, found " + place + " twice");
+                }
+                String last = String.valueOf(place.toAbsolutePath().normalize().getFileName());
+                String folder = TableRow.folder(last.replaceFirst("\\.csv$", ""));
+                String name = folder.isEmpty() ? "images" : folder;
+                int number = seen.merge(name, 1, Integer::sum);
+                all.add(new Data(number == 1 ? name : name + "-" + number, place, Layouts.open(place, layout)));
+            }
+            return all;
+        }
+
+        Optional<PaperData> paper() {
+            return PaperData.of(dataset);
+        }
+    }
+
+    /**
+     * One row on one dataset: an ordinary run.
+     *
+     * @param title of the row on the backbone in use
+     * @param folder of the run
+     * @param work its plan; empty if planning failed
+     * @param folds finished folds
+     * @param failure why it cannot be trained
+     */
+    public record Entry(
+            Data data,
+            TableRow row,
+            String title,
+            Path folder,
+            Optional<Work> work,
+            List<FoldResult> folds,
+            Optional<Throwable> failure) {
+        /** A planned run with its amount of work. */
+        public record Work(RunPlan plan, Workload load) {}
+
+        /** Returns whether all folds are trained. */
+        public boolean isFinished() {
+            return failure.isEmpty() && folds.size() == foldCount();
+        }
+
+        /** Returns the number of folds; 0 if planning failed. */
+        public int foldCount() {
+            return work.map(some -> some.plan().folds().size()).orElse(0);
+        }
+
+        private Entry with(List<FoldResult> done) {
+            return new Entry(data, row, title, folder, work, done, failure);
+        }
+
+        private Entry failed(Throwable cause) {
+            return new Entry(data, row, title, folder, work, folds, Optional.of(cause));
+        }
+    }
+
+    /** Listens to the start and end of rows. */
+    public interface Listener {
+        /** Called before a row is trained. */
+        default void begun(Entry entry) throws IOException {}
+
+        /** Called when a row is finished, interrupted or failed. */
+        default void ended(Entry entry) throws IOException {}
+    }
+
+    private final Plan plan;
+    private final List<Data> data;
+    private final Path out;
+    private final WeightStore weights;
+    private final Optional<Path> cache;
+    private final Map<Data, AuditReport> audits = new HashMap<>();
+    private final List<Entry> entries = new ArrayList<>();
+
+    /** @param out the folder of the table; row on dataset lies in {@code out/<dataset>/<row>} */
+    public TableRun(Plan plan, List<Data> data, Path out, WeightStore weights, Optional<Path> cache) {
+        this.plan = plan;
+        this.data = List.copyOf(data);
+        this.out = out;
+        this.weights = weights;
+        this.cache = cache;
+    }
+
+    /**
+     * Audits all images, plans all rows and reads finished ones; writes nothing. A row with contradicting settings, or with
+     * too few images for them, fails alone.
+     *
+     * @throws UnfitDataException if the images do not suit the settings
+     * @throws IOException naming what differs, if a row was begun with another configuration or other images
+     * @throws InterruptedTrainingException if interrupted
+     */
+    public void prepare(TrainingContext context) throws IOException, InterruptedException {
+        entries.clear();
+        for (Data one : data) {
+            // Crops and folds do not depend on pooling and classifier, so that any will do to look at the images.
+            Settings any = TableRow.withoutClassifier(plan.common());
+            audits.put(one, trainer(one, any, cache, context).audit());
+        }
+        for (TableRow row : plan.rows()) {
+            for (Data one : data) {
+                entries.add(entry(row, one, context));
+            }
+        }
+        requireSameWeights();
+    }
+
+    private Entry entry(TableRow row, Data one, TrainingContext context) throws IOException {
+        Path folder = out.resolve(one.name()).resolve(row.folder());
+        // Notes on the folds are the same for all rows.
+        boolean first = entries.stream().noneMatch(entry -> entry.data().equals(one));
+        TrainingContext planning = first ? context : context.withListener(_ -> {});
+        TrainingRun trainer;
+        RunPlan planned;
+        try {
+            trainer = trainer(one, row.requested(plan.common()), cache, planning);
+            planned = trainer.plan(audit(one));
+        } catch (UnfitDataException unfit) {
+            throw unfit; // the images are the same for all rows
+        } catch (IllegalArgumentException misfit) {
+            String title = row.titled(row.title(), plan.common());
+            return new Entry(one, row, title, folder, Optional.empty(), List.of(), Optional.of(misfit));
+        }
+        return new Entry(
+                one,
+                row,
+                row.titled(TablePreset.title(row, planned.config().network().backbone()), plan.common()),
+                folder,
+                Optional.of(new Entry.Work(planned, trainer.workload(planned))),
+                TrainingRun.kept(planned, folder),
+                Optional.empty());
+    }
+
+    private TrainingRun trainer(Data one, Settings requested, Optional<Path> features, TrainingContext context) {
+        return new TrainingRun(one.dataset(), requested, weights, features, context);
+    }
+
+    /** Returns the audit of a dataset. */
+    public AuditReport audit(Data one) {
+        return Objects.requireNonNull(audits.get(one), "call prepare first");
+    }
+
+    /** Returns every row on every dataset, row by row. */
+    public List<Entry> entries() {
+        return List.copyOf(entries);
+    }
+
+    /** Returns the entries to train. */
+    public List<Entry> due() {
+        return entries.stream().filter(this::isDue).toList();
+    }
+
+    private boolean isDue(Entry entry) {
+        return plan.only().contains(entry.row().name())
+                && !entry.isFinished()
+                && entry.failure().isEmpty();
+    }
+
+    /** Returns the failures of the rows to train. */
+    public List<Throwable> failures() {
+        return entries.stream()
+                .filter(entry -> plan.only().contains(entry.row().name()))
+                .flatMap(entry -> entry.failure().stream())
+                .toList();
+    }
+
+    /**
+     * Estimates the time of the remaining folds of an entry, features included; takes seconds.
+     *
+     * @return empty if that shows that the row cannot be trained; it counts as failed then
+     */
+    public Optional<Estimate> estimate(Entry entry, TrainingContext context) {
+        try {
+            RunPlan whole = entry.work().orElseThrow().plan();
+            List<String> done = entry.folds().stream()
+                    .map(fold -> fold.evaluation().setting().fold())
+                    .toList();
+            RunPlan rest = whole.only(whole.folds().stream()
+                    .map(FoldPlan::name)
+                    .filter(name -> !done.contains(name))
+                    .toList());
+            return Optional.of(trainer(entry.data(), plan.common(), cache, context.withListener(_ -> {}))
+                    .estimate(rest));
+        } catch (IOException | RuntimeException | OutOfMemoryError failed) {
+            entries.set(entries.indexOf(entry), entry.failed(failed));
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Trains all entries that are due.
+     *
+     * @param context listener and cancellation; an interrupt ends the table after the current step
+     * @return why training ended early; empty if it is complete
+     * @throws IOException if rows use different weights
+     */
+    public Optional<Cancellation.Reason> train(TrainingContext context, Listener listener) throws IOException {
+        Files.createDirectories(out);
+        try (RunScratch scratch = RunScratch.in(out, cache)) {
+            for (int i = 0; i < entries.size(); i++) {
+                if (!isDue(entries.get(i))) {
+                    continue;
+                }
+                if (context.cancellation().reason().isPresent()) {
+                    return context.cancellation().reason();
+                }
+                listener.begun(entries.get(i));
+                entries.set(i, trained(entries.get(i), scratch, context));
+                listener.ended(entries.get(i));
+                requireSameWeights();
+                if (isDue(entries.get(i))) {
+                    return Optional.of(context.cancellation().reason().orElse(Cancellation.Reason.CANCELLED));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Entry trained(Entry entry, RunScratch scratch, TrainingContext context) {
+        try {
+            RunPlan planned = entry.work().orElseThrow().plan();
+            EpochTimes times = EpochTimes.open(entry.folder());
+            TrainingRun trainer = trainer(
+                    entry.data(),
+                    entry.row().requested(plan.common()),
+                    Optional.of(scratch.cache()),
+                    context.withListener(event -> {
+                        times.accept(event);
+                        context.listener().accept(event);
+                    }));
+            try {
+                RunResult result = trainer.train(planned, audit(entry.data()), entry.folder());
+                if (result.early().isEmpty()) {
+                    return entry.with(result.folds());
+                }
+            } catch (InterruptedTrainingException _) {
+                // the finished folds are kept
+            }
+            return entry.with(TrainingRun.kept(planned, entry.folder()));
+        } catch (IOException | RuntimeException | OutOfMemoryError failed) {
+            return entry.failed(failed);
+        }
+    }
+
+    /** Returns the results so far. */
+    public ResultTable table() throws IOException {
+        return ResultTable.of(plan, data, entries);
+    }
+
+    /**
+     * Requires that all rows on one backbone use the same weights: the file may have changed between two rows.
+     *
+     * @throws IOException naming two finished rows with different weights
+     */
+    private void requireSameWeights() throws IOException {
+        record RowWeights(String fingerprint, Path folder) {}
+        Map<String, RowWeights> byNetwork = new HashMap<>();
+        for (Entry entry : entries) {
+            if (!entry.isFinished()) {
+                continue;
+            }
+            NetworkConfig config = entry.work().orElseThrow().plan().config().network();
+            String network = config.backbone()
+                    + config.weights().map(name -> ", " + name).orElse("");
+            for (FoldResult fold : entry.folds()) {
+                Map<String, String> origin =
+                        ModelFile.header(fold.model()).card().origin();
+                RowWeights found = new RowWeights(origin.getOrDefault("weights", "none"), entry.folder());
+                RowWeights first = byNetwork.putIfAbsent(network, found);
+                if (first != null && !first.fingerprint.equals(found.fingerprint)) {
+                    throw new IOException("expected all rows on the same weights of " + network + ", found "
+                            + first.folder + " and " + found.folder
+                            + " on different ones; use another table folder, or remove the rows with the old weights");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package org.gramian.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
+
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.NamedCsvRecord;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.gramian.basis.CsvText;
+import org.gramian.evaluate.Comparison;
+import org.gramian.evaluate.FoldSummary;
+import org.gramian.evaluate.FoldSummary.Spread;
+import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.PairedTest;
+import org.gramian.table.ResultTable.Cell;
+import org.gramian.table.ResultTable.Line;
+import org.gramian.table.ResultTable.Numbers;
+import org.gramian.table.ResultTable.Size;
+import org.gramian.table.TableReport.Format;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class TableReportTest {
+    private static final String NASTY = "a & b_%|<b>$\\^~{#}*`[x]\u001b";
+
+    private static final TableReport REPORT = report();
+
+    private static Cell finished(double mean, boolean best, Optional<Comparison> against) {
+        return new Cell(
+                Optional.of(new Numbers(spread(mean), Optional.empty(), against, best)),
+                3,
+                Optional.empty(),
+                Optional.of(new Size(131_328, 1_313_290)),
+                OptionalDouble.of(1.5),
+                Optional.of("69.6 / 67.9"),
+                Map.of("network.pooling", "x|y"));
+    }
+
+    private static Spread spread(double mean) {
+        return new Spread(3, mean, OptionalDouble.of(0.029));
+    }
+
+    private static Cell missing(int done, Optional<Throwable> failure) {
+        return new Cell(
+                Optional.empty(), done, failure, Optional.empty(), OptionalDouble.empty(), Optional.empty(), Map.of());
+    }
+
+    private static TableReport report() {
+        FoldSummary none = new FoldSummary(Map.of(Metric.ACCURACY, spread(0.5)));
+        Comparison better = new Comparison(none, none, new PairedTest(600, 120, 70, 210), 0);
+        ResultTable.Column column = new ResultTable.Column("fmd", NASTY, "ab".repeat(32), 3, Map.of());
+        List<Line> lines = List.of(
+                new Line("average", "average", List.of(finished(0.701, false, Optional.empty()))),
+                new Line("nasty", NASTY, List.of(finished(0.753, true, Optional.of(better)))),
+                new Line("later", "later", List.of(missing(1, Optional.empty()))),
+                new Line(
+                        "failed",
+                        "failed",
+                        List.of(missing(0, Optional.of(new IllegalArgumentException("why & how_"))))));
+        ResultTable table =
+                new ResultTable("average", List.of(column), lines, Map.of("seed", "0"), List.of("known of some rows"));
+        return new TableReport(table, "gramian compare 'a\nb' ```", "cpu", cause -> "not so: " + cause.getMessage());
+    }
+
+    @Test
+    void markdownEscapesNames() {
+        String text = REPORT.render(Format.MARKDOWN);
+        List<String> rows = text.lines().filter(line -> line.startsWith("|")).toList();
+        assertThat(rows)
+                .hasSize(6)
+                .allSatisfy(row -> assertThat(row.replaceAll("\\\\.", "")
+                                .chars()
+                                .filter(sign -> sign == '|')
+                                .count())
+                        .as(row)
+                        .isEqualTo(9));
+        assertThat(rows.get(0)).contains("paper (VGG-16)");
+        assertThat(rows.get(3))
+                .contains("a \\& b\\_%\\|\\<b\\>$\\\\^\\~{\\#}\\*\\`\\[x\\]\uFFFD")
+                .contains("**75.3 ± 2.9**", "+5.0 (", "\\< 0.001", "131,328", "1.31 M", "1.50");
+        assertThat(rows.get(4)).contains("| later | – |");
+        assertThat(text)
+                .containsPattern("later .*\\b1 of 3\\b")
+                .contains("not so: why \\& how\\_", "````", "seed=0", "known of some rows")
+                .doesNotContain("\u001b");
+    }
+
+    @Test
+    void csvRoundTrips() {
+        List<NamedCsvRecord> records = new ArrayList<>();
+        CsvReader.builder().ofNamedCsvRecord(REPORT.render(Format.CSV)).forEach(records::add);
+        assertThat(records).hasSize(4);
+        assertThat(CsvText.restored(records.get(1).getField("title"))).isEqualTo(NASTY);
+        assertThat(CsvText.restored(records.get(1).getField("dataset"))).isEqualTo(NASTY);
+        assertThat(records.get(1).getField("accuracy_mean")).isEqualTo("0.753");
+        assertThat(records.get(1).getField("difference")).isEqualTo("0.05");
+        assertThat(records.get(1).getField("paper_vgg16")).isEqualTo("69.6 / 67.9");
+        assertThat(records.get(2).getField("accuracy_mean")).isEmpty();
+        assertThat(records.get(2).getField("status")).has(facts("1", "3"));
+        assertThat(records.get(3).getField("status")).endsWith("not so: why & how_");
+        assertThat(records).allSatisfy(one -> {
+            assertThat(one.getField("command")).contains("gramian compare");
+            assertThat(one.getField("configuration"))
+                    .endsWith("seed=0; average: network.pooling=x|y; nasty: network.pooling=x|y");
+        });
+    }
+
+    @Test
+    void jsonHasFullPrecision() {
+        JsonNode document = JsonMapper.shared().readTree(REPORT.render(Format.JSON));
+        assertThat(document.at("/format").asString()).isEqualTo("gramian-table");
+        assertThat(document.at("/results/1/title").asString()).isEqualTo(NASTY);
+        assertThat(document.at("/results/1/accuracy_mean").asDouble()).isEqualTo(0.753);
+        assertThat(document.at("/results/1/only_this_right").asInt()).isEqualTo(120);
+        assertThat(document.at("/results/1/parameters").asLong()).isEqualTo(1_313_290);
+        assertThat(document.at("/results/2/accuracy_mean").isMissingNode()).isTrue();
+        assertThat(document.at("/configuration/0").asString()).endsWith("seed=0");
+        assertThat(document.at("/command").asString()).startsWith("gramian compare");
+    }
+
+    @Test
+    void rejectsUnknownFormat() {
+        assertThat(Format.parse("markdown")).isEqualTo(Format.MARKDOWN);
+        assertThatThrownBy(() -> Format.parse("jsn")).hasMessageContaining("'json'");
+    }
+}

@@ -1,0 +1,129 @@
+package org.gramian.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Origin;
+import org.gramian.run.config.Settings;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TableRowTest {
+    private static final Settings TRAINED = Settings.NONE
+            .with(Keys.STAGE1_EPOCHS, 7)
+            .with(Keys.STAGE2_EPOCHS, 2)
+            .with(Keys.LABEL_SMOOTHING, 0.1)
+            .with(Keys.LOGIT_NORM, true)
+            .with(Keys.STAGE1_RATE, 0.1);
+
+    private static final Settings SVM = Settings.NONE.with(Keys.CLASSIFIER.name(), "svm", Origin.CODE);
+
+    private static TableRow row(String text) {
+        return TableRow.parse(text).getFirst();
+    }
+
+    @Test
+    void methodIsRowUnderItsTitle() {
+        List<TableRow> rows = TableRow.parse(String.join(",", Methods.names()));
+        assertThat(rows).extracting(TableRow::name).containsExactlyElementsOf(Methods.names());
+        assertThat(rows)
+                .extracting(TableRow::title)
+                .containsExactlyElementsOf(
+                        Methods.all().stream().map(Method::title).toList());
+        assertThat(TableRow.parse("FV-CNN, Bcnn")).isEqualTo(TableRow.parse("fv-cnn,bcnn"));
+    }
+
+    @Test
+    void poolingIsRowUnderLabelOrText() {
+        String commas = "conv:4/rbf:sigma=mean,jitter=0.001/spd:3,init=xavier/triu";
+        List<TableRow> rows = TableRow.parse("average, a & b_%=conv:4/covariance/triu,rbf/triu,x=" + commas + ",bcnn");
+        assertThat(rows).extracting(TableRow::name).containsExactly("average", "a & b_%", "rbf/triu", "x", "bcnn");
+        assertThat(rows)
+                .extracting(TableRow::pooling)
+                .containsExactly("average", "conv:4/covariance/triu", "rbf/triu", commas, "bcnn");
+        assertThat(rows).extracting(TableRow::folder).containsExactly("average", "a-b_", "rbf-triu", "x", "bcnn");
+    }
+
+    @Test
+    void rejectsInvalidRow() {
+        assertThatThrownBy(() -> TableRow.parse("average,bcn")).has(facts("bcn", "bcnn", "gramian methods"));
+        assertThatThrownBy(() -> TableRow.parse("x=conv:4/covarance/triu")).has(facts("'covarance'", "'covariance'"));
+        assertThatThrownBy(() -> TableRow.parse("average,,bcnn")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> TableRow.parse("%=average")).has(facts("'%'"));
+    }
+
+    @Test
+    void ownSettingsOverrideThoseOfTable() {
+        Settings requested = row("isqrt").with("stage1.rate", "0.5").requested(TRAINED);
+        assertThat(requested.get(Keys.STAGE1_RATE)).isEqualTo(0.5);
+        assertThat(requested.get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
+        assertThat(requested.get(Keys.POOLING)).isEqualTo("isqrt");
+        Settings solved = row("mdm").with("stage1.epochs", "3").requested(TRAINED);
+        assertThat(solved.get(Keys.STAGE1_EPOCHS)).isEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "data.layout, 1",
+        "data.protocol, 1",
+        "data.crops, 1",
+        "data.validation, 1",
+        "seed, 1",
+        "network.pooling, bcnn",
+        "stage1.rate, fast"
+    })
+    void rejectsSettingForOneRow(String key, String text) {
+        assertThatThrownBy(() -> row("average").with(key, text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(key);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'bcnn,bcnn', bcnn", "'a b=average,A-B=bcnn', a-b"})
+    void rejectsRowsOfOneFolder(String rows, String named) {
+        List<TableRow> parsed = TableRow.parse(rows);
+        assertThatThrownBy(() -> new TableRun.Plan(parsed, Settings.NONE, Optional.empty(), Set.of()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(named);
+    }
+
+    @Test
+    void settingsOfEpochsDoNotApplyToSolver() {
+        assertThat(row("mdm").requested(TRAINED).values())
+                .containsKey(Keys.STAGE1_RATE.name())
+                .doesNotContainKeys(
+                        Keys.STAGE1_EPOCHS.name(),
+                        Keys.STAGE2_EPOCHS.name(),
+                        Keys.LABEL_SMOOTHING.name(),
+                        Keys.LOGIT_NORM.name());
+        assertThat(row("bcnn")
+                        .with("network.classifier", "svm")
+                        .requested(TRAINED)
+                        .has(Keys.STAGE1_EPOCHS))
+                .isFalse();
+        assertThat(row("mdm").with("network.classifier", "softmax").refused(TRAINED))
+                .isEmpty();
+        assertThat(row("bcnn").refused(TRAINED)).isEmpty();
+        Settings none = Settings.NONE.with(Keys.STAGE2_EPOCHS, 0).with(Keys.LOGIT_NORM, false);
+        assertThat(row("mdm").refused(none)).isEmpty();
+    }
+
+    @Test
+    void titleNamesDifferentClassifier() {
+        assertThat(row("mdm").titled("T", SVM)).isEqualTo("T, svm");
+        assertThat(row("bcnn").titled("T", SVM)).isEqualTo("T, svm");
+        assertThat(row("vlad").titled("T", SVM)).as("own classifier").isEqualTo("T");
+        assertThat(row("mdm").titled("T", Settings.NONE)).isEqualTo("T");
+        assertThat(row("mine=bcnn").titled("T", SVM)).as("own label").isEqualTo("T");
+        assertThat(row("mdm").with("network.classifier", "softmax").titled("T", Settings.NONE))
+                .isEqualTo("T, softmax");
+    }
+}

@@ -1,7 +1,6 @@
 package org.gramian.report;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.gramian.image.audit.AuditReport;
@@ -73,7 +72,7 @@ public record AuditPage(
     public String shownOf(Finding finding) {
         int all = finding.items().size();
         int limit = limit(finding);
-        return all > limit ? "Showing " + limit + " of " + number(all) + "." : "";
+        return all > limit ? "Showing " + limit + " of " + Figures.count(all) + "." : "";
     }
 
     /** Returns the images of an item that are shown. */
@@ -86,24 +85,15 @@ public record AuditPage(
         return name.substring(name.lastIndexOf('/') + 1);
     }
 
-    /** Returns the verdict as a sentence. */
-    public String verdict() {
-        return verdict(report);
-    }
-
     /** Returns for example {@code 2 errors and 1 warning: fix the errors before training.} */
     public static String verdict(AuditReport report) {
         int spoils = report.count(Severity.SPOILS);
         int warnings = report.count(Severity.WARN);
         if (spoils > 0) {
-            String more = warnings == 0 ? "" : " and " + count(warnings, "warning");
-            return count(spoils, "error") + more + ": fix the errors before training.";
+            String more = warnings == 0 ? "" : " and " + Figures.count(warnings, "warning");
+            return Figures.count(spoils, "error") + more + ": fix the errors before training.";
         }
-        return warnings > 0 ? "No errors, " + count(warnings, "warning") + "." : "No errors or warnings.";
-    }
-
-    private static String count(int count, String what) {
-        return count + " " + what + (count == 1 ? "" : "s");
+        return warnings > 0 ? "No errors, " + Figures.count(warnings, "warning") + "." : "No errors or warnings.";
     }
 
     /** Returns the CSS class of the verdict: that of the worst finding. */
@@ -122,11 +112,6 @@ public record AuditPage(
         };
     }
 
-    /** Returns the badge of a finding. */
-    public String badge(Severity severity) {
-        return severity.text();
-    }
-
     /** Returns a few images of a class. */
     public List<String> strip(ClassCount found) {
         return album.strips().getOrDefault(found.name(), List.of());
@@ -140,7 +125,7 @@ public record AuditPage(
     /** Returns the bits per channel with their counts, as {@code 8 (990 images), 16 (10 images)}. */
     public String bits() {
         return report.contents().bits().entrySet().stream()
-                .map(entry -> entry.getKey() + " (" + number(entry.getValue()) + ")")
+                .map(entry -> entry.getKey() + " (" + Figures.count(entry.getValue()) + ")")
                 .collect(Collectors.joining(", "));
     }
 
@@ -150,15 +135,10 @@ public record AuditPage(
         return Math.round(1000.0 * images / Math.max(1, most)) / 10.0;
     }
 
-    /** Returns a number with thousands separators. */
-    public String number(int value) {
-        return String.format(Locale.ROOT, "%,d", value);
-    }
-
     /** Returns counts as text, such as {@code 980 rgb, 20 gray}. */
     public String counts(Map<?, Integer> counts) {
         return counts.entrySet().stream()
-                .map(entry -> number(entry.getValue()) + " "
+                .map(entry -> Figures.count(entry.getValue()) + " "
                         + entry.getKey().toString().replace('_', ' '))
                 .collect(Collectors.joining(", "));
     }

@@ -1,19 +1,14 @@
 /**
- * Reports: self-contained HTML files.
+ * Reports as self-contained HTML files. Templates escape every name: folders and files may have any name.
  *
  * <p>An {@link org.gramian.report.AuditPage} shows an audit, with a {@link org.gramian.report.ThumbnailSet} of images and a {@link
- * org.gramian.report.SizePlot} of all image sizes. The template {@code audit.jte} escapes every name: folders and files may have
- * any name.
+ * org.gramian.report.SizePlot} of their sizes; {@link org.gramian.report.run} reports training runs. The template {@code
+ * run/chart.jte} draws a {@link org.gramian.report.Chart} as SVG; {@link org.gramian.report.Figures} formats numbers.
  *
  * <pre>{@code
  * String html = AuditPage.of(report, dataset, ThumbnailSet.of(report, dataset, reader, threads), "0.1.0").html();
  * ReportFile.of(Path.of("audit.html")).write(html);
  * }</pre>
- *
- * <p>{@link org.gramian.report.run} reports training runs.
- *
- * <p>{@link org.gramian.report.TrainingCurves} are the learning curves of one run or of several, as {@linkplain
- * org.gramian.report.chart charts} that pages draw as SVG.
  */
 @NullMarked
 package org.gramian.report;

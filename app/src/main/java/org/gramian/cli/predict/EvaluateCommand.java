@@ -31,11 +31,9 @@ import org.gramian.inference.OpenModel;
 import org.gramian.model.InferencePipeline;
 import org.gramian.model.ModelHeader;
 import org.gramian.report.ReportFile;
+import org.gramian.report.run.RunData;
 import org.gramian.report.run.RunReport;
-import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.FoldData.ModelData;
-import org.gramian.report.run.data.RunData;
-import org.gramian.report.run.data.Thumbnails;
+import org.gramian.report.run.Thumbnails;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -49,7 +47,8 @@ import picocli.CommandLine.Parameters;
         header = "Evaluate a model on labelled images: accuracy, F1, confusion matrix.",
         description = {
             "Shows accuracy with its confidence interval, calibration error, precision and recall of every class, the",
-            "confusion matrix and the most confident errors. Evaluates the model's own test set of the dataset that it was",
+            "confusion matrix and the most confident errors. Evaluates the model's own test set of the dataset that it"
+                    + " was",
             "trained on, and all images of other datasets.",
             "Classes are matched by name. Unreadable images are skipped and listed; the exit code is then 3."
         })
@@ -185,7 +184,8 @@ public final class EvaluateCommand implements Callable<Integer> {
         RunData material = RunData.of(
                 file.getFileName() + " on "
                         + folder.toAbsolutePath().normalize().getFileName(),
-                FoldData.of(evaluation, Optional.of(new ModelData(file, Files.size(file), header))),
+                evaluation,
+                new RunData.ModelData(file, Files.size(file), header),
                 Thumbnails.of(dataset, new ImageReader(ImageLimits.DEFAULT)::read));
         ReportFile.of(page).write(RunReport.html(List.of(material), Version.number()));
         console.say("report: " + page);

@@ -8,10 +8,10 @@ import java.util.regex.Pattern;
 import org.gramian.evaluate.Setting;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
-import org.gramian.report.run.Figures.LabelledValue;
-import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.FoldData.ModelData;
-import org.gramian.report.run.data.RunData;
+import org.gramian.report.Figures;
+import org.gramian.report.Figures.LabelledValue;
+import org.gramian.report.run.RunData.FoldData;
+import org.gramian.report.run.RunData.ModelData;
 
 /**
  * Model card: training data, model and next commands.
@@ -28,8 +28,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
     private static final int CLASSES = 200;
 
     static CardView of(RunData run) {
-        Optional<ModelData> model =
-                run.folds().stream().flatMap(fold -> fold.model().stream()).findFirst();
+        Optional<ModelData> model = run.model();
         return new CardView(
                 trained(run),
                 model.map(CardView::facts).orElse(List.of()),

@@ -12,36 +12,44 @@ import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.model.ModelHeader;
-import org.gramian.report.TrainingCurves;
-import org.gramian.report.chart.Chart;
-import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.RunData;
+import org.gramian.report.Chart;
+import org.gramian.report.Figures;
 
 /**
  * Comparison of several runs with the first.
  *
- * @param names of the runs
  * @param rows metrics of each run
  * @param differences of each further run from the first
  * @param curves accuracies by epoch; empty if no run has a history
  * @param classes recall of every class; empty if the classes differ
  */
 public record ComparisonView(
-        List<String> names,
-        List<Row> rows,
-        List<Difference> differences,
-        Optional<Chart> curves,
-        List<ClassRow> classes) {
+        List<Row> rows, List<Difference> differences, Optional<Chart> curves, List<ClassRow> classes) {
     /**
      * Metrics of a run.
      *
      * @param name of the run
      * @param pooling backbone and pooling
      * @param accuracy with its confidence interval, or mean and standard deviation over folds
-     * @param metrics values of {@link #OTHERS}
+     * @param metrics over its folds
      * @param parameters number of parameters
      */
-    public record Row(String name, String pooling, String accuracy, List<String> metrics, String parameters) {}
+    public record Row(String name, String pooling, String accuracy, FoldSummary metrics, String parameters) {
+        static Row of(RunData run) {
+            List<Evaluation> folds = run.evaluations();
+            FoldSummary metrics = FoldSummary.of(folds);
+            Optional<ModelHeader> header = run.model().map(RunData.ModelData::header);
+            return new Row(
+                    run.name(),
+                    header.map(model -> model.backbone().name() + " "
+                                    + model.backbone().layer() + ", "
+                                    + model.head().pooling().text())
+                            .orElse("unknown"),
+                    folds.size() == 1 ? folds.getFirst().accuracy().text() : metrics.text(Metric.ACCURACY),
+                    metrics,
+                    header.map(model -> Figures.count(model.count(""))).orElse("unknown"));
+        }
+    }
 
     /**
      * Paired difference of a run from the first.
@@ -50,7 +58,22 @@ public record ComparisonView(
      * @param text difference with its confidence interval
      * @param judgement conclusion, or the reason why the runs are not comparable
      */
-    public record Difference(String name, String text, String judgement) {}
+    public record Difference(String name, String text, String judgement) {
+        static Difference of(RunData run, RunData first) {
+            try {
+                // In the order of the page, so that 'the first' in an error message is the first of the page.
+                Comparison comparison = Comparison.of(first.evaluations(), run.evaluations());
+                PairedTest test = comparison.test().reversed();
+                String judgement = test.differenceInterval().contains(0)
+                        ? "not significant"
+                        : "significantly " + (test.difference() > 0 ? "better" : "worse") + " than " + first.name();
+                String repeated = comparison.repeated() > 0 ? "; p is too small because folds share test images" : "";
+                return new Difference(run.name(), test.text(), judgement + repeated);
+            } catch (IllegalArgumentException refused) {
+                return new Difference(run.name(), "not comparable", String.valueOf(refused.getMessage()));
+            }
+        }
+    }
 
     /**
      * Recall of a class.
@@ -76,86 +99,35 @@ public record ComparisonView(
 
     static ComparisonView of(List<RunData> runs) {
         return new ComparisonView(
-                runs.stream().map(RunData::name).toList(),
-                runs.stream().map(ComparisonView::row).toList(),
+                runs.stream().map(Row::of).toList(),
                 runs.stream()
                         .skip(1)
-                        .map(run -> difference(run, runs.getFirst()))
+                        .map(run -> Difference.of(run, runs.getFirst()))
                         .toList(),
-                curves(runs),
+                LearningView.comparison(
+                        runs.stream().map(RunData::name).toList(),
+                        runs.stream()
+                                .map(run -> run.folds().getFirst().epochs())
+                                .toList()),
                 classes(runs));
-    }
-
-    private static List<Evaluation> evaluations(RunData run) {
-        return run.folds().stream().map(FoldData::evaluation).toList();
-    }
-
-    private static Row row(RunData run) {
-        List<Evaluation> folds = evaluations(run);
-        FoldSummary summary = FoldSummary.of(folds);
-        Optional<ModelHeader> header = run.folds().stream()
-                .flatMap(fold -> fold.model().stream())
-                .map(model -> model.header())
-                .findFirst();
-        return new Row(
-                run.name(),
-                header.map(model -> model.backbone().name() + " "
-                                + model.backbone().layer() + ", "
-                                + model.head().pooling().text())
-                        .orElse("unknown"),
-                folds.size() == 1 ? folds.getFirst().accuracy().text() : summary.text(Metric.ACCURACY),
-                OTHERS.stream().map(summary::text).toList(),
-                header.map(model -> Figures.count(model.count(""))).orElse("unknown"));
-    }
-
-    private static Difference difference(RunData run, RunData first) {
-        try {
-            // In the order of the page, so that 'the first' in an error message is the first of the page.
-            Comparison comparison = Comparison.of(evaluations(first), evaluations(run));
-            PairedTest test = comparison.test().reversed();
-            String text = judgement(test, first.name());
-            return new Difference(
-                    run.name(),
-                    test.text(),
-                    comparison.repeated() > 0 ? text + "; p is too small because folds share test images" : text);
-        } catch (IllegalArgumentException refused) {
-            return new Difference(run.name(), "not comparable", String.valueOf(refused.getMessage()));
-        }
-    }
-
-    private static String judgement(PairedTest test, String first) {
-        return test.differenceInterval().contains(0)
-                ? "not significant"
-                : (test.difference() > 0 ? "significantly better than " : "significantly worse than ") + first;
-    }
-
-    /** Compares the first folds of the runs that have a history. */
-    private static Optional<Chart> curves(List<RunData> runs) {
-        List<TrainingCurves.Run> histories = runs.stream()
-                .filter(run -> !run.folds().getFirst().epochs().isEmpty())
-                .map(run -> new TrainingCurves.Run(
-                        run.name(), run.folds().getFirst().epochs()))
-                .toList();
-        return histories.isEmpty() ? Optional.empty() : Optional.of(TrainingCurves.comparison(histories));
     }
 
     /** Returns the classes, largest change first. */
     private static List<ClassRow> classes(List<RunData> runs) {
-        if (runs.stream().anyMatch(run -> !run.classes().equals(runs.getFirst().classes()))) {
+        List<String> classes = runs.getFirst().classes();
+        if (runs.stream().anyMatch(run -> !run.classes().equals(classes))) {
             return List.of();
         }
-        List<List<ClassScore>> scores = runs.stream()
-                .map(run -> PredictionSet.of(run).confusion().perClass())
+        List<List<Double>> recalls = runs.stream()
+                .map(run -> PredictionSet.of(run).confusion().perClass().stream()
+                        .map(ClassScore::recall)
+                        .toList())
                 .toList();
-        return IntStream.range(0, runs.getFirst().classes().size())
+        return IntStream.range(0, classes.size())
                 .mapToObj(k -> new ClassRow(
-                        runs.getFirst().classes().get(k),
-                        scores.stream()
-                                .map(run -> Figures.percent(run.get(k).recall()))
-                                .toList(),
-                        100
-                                * (scores.getLast().get(k).recall()
-                                        - scores.getFirst().get(k).recall())))
+                        classes.get(k),
+                        recalls.stream().map(run -> Figures.percent(run.get(k))).toList(),
+                        100 * (recalls.getLast().get(k) - recalls.getFirst().get(k))))
                 .sorted(Comparator.comparingDouble((ClassRow row) -> -Math.abs(row.change())))
                 .toList();
     }

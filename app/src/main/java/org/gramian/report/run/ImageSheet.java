@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import org.gramian.gallery.Thumbnail;
-import org.gramian.report.run.data.Thumbnails;
 
 /**
  * Thumbnails of a page, each stored once (about 4 kB) and referenced by number. First come, first served.

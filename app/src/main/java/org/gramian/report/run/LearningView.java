@@ -2,13 +2,24 @@ package org.gramian.report.run;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.report.TrainingCurves;
-import org.gramian.report.chart.Chart;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.gramian.report.Chart;
+import org.gramian.report.Chart.Axis;
+import org.gramian.report.Chart.Line;
+import org.gramian.report.Figures;
+import org.gramian.report.Scale;
+import org.gramian.report.run.RunData.FoldData;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.loop.StageResult;
 
 /**
- * Learning curves of a fold.
+ * Learning curves of a fold by epoch, counted through all stages. A vertical line marks where a stage begins. Values that are not
+ * finite are gaps.
  *
  * @param fold name of the fold
  * @param charts loss, accuracy, learning rate, and distance of W from orthonormality if recorded
@@ -16,24 +27,26 @@ import org.gramian.train.loop.StageResult;
  * @param remarks on stages that were still improving, and on a refitted classifier
  */
 public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
-    static LearningView of(String fold, List<EpochDone> epochs, List<StageResult> stages) {
-        List<Chart> charts = new ArrayList<>(List.of(
-                TrainingCurves.loss(epochs), TrainingCurves.accuracy(epochs), TrainingCurves.learningRate(epochs)));
+    /** @param fold with at least one epoch */
+    static LearningView of(FoldData fold) {
+        List<EpochDone> epochs = fold.epochs();
+        List<Chart> charts = new ArrayList<>(List.of(loss(epochs), accuracy(epochs), learningRate(epochs)));
         if (epochs.stream().anyMatch(epoch -> epoch.orthogonality().isPresent())) {
-            charts.add(TrainingCurves.orthogonality(epochs));
+            charts.add(positive(
+                    "‖WᵀW − I‖",
+                    epochs,
+                    epoch -> epoch.orthogonality().isPresent()
+                            ? Math.max(1e-9, epoch.orthogonality().getAsDouble())
+                            : Double.NaN));
         }
-        return new LearningView(fold, charts, sentence(epochs), remarks(stages));
-    }
-
-    private static List<String> remarks(List<StageResult> stages) {
         List<String> remarks = new ArrayList<>();
-        for (StageResult stage : stages) {
+        for (StageResult stage : fold.stages()) {
             stage.refit().ifPresent(refit -> remarks.add(remark(refit)));
             stage.advice()
                     .ifPresent(
                             advice -> remarks.add(Character.toUpperCase(advice.charAt(0)) + advice.substring(1) + "."));
         }
-        return List.copyOf(remarks);
+        return new LearningView(fold.name(), charts, sentence(epochs), remarks);
     }
 
     private static String remark(StageResult.Refit refit) {
@@ -47,11 +60,122 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
 
     private static String sentence(List<EpochDone> epochs) {
         EpochDone last = epochs.getLast();
-        String text = Figures.count(epochs.size(), "epoch") + "; final training loss " + Figures.number(last.loss())
-                + ", training accuracy " + Figures.percent(last.accuracy()) + " %";
-        if (!TrainingCurves.isValidated(epochs)) {
-            return text + ". No validation set.";
+        return Figures.count(epochs.size(), "epoch") + "; final training loss " + Figures.number(last.loss())
+                + ", training accuracy " + Figures.percent(last.accuracy()) + " %"
+                + (isValidated(epochs)
+                        ? ", validation accuracy " + Figures.percent(1 - last.validationError()) + " %."
+                        : ". No validation set.");
+    }
+
+    /** Returns the loss of the training set and, if there is one, of the validation set. */
+    static Chart loss(List<EpochDone> epochs) {
+        Line training = line("training", epochs, EpochDone::loss);
+        Line validation = line("validation", epochs, EpochDone::validationLoss);
+        double highest = Stream.of(training, validation)
+                .flatMap(line -> line.values().stream())
+                .reduce(Double::max)
+                .orElse(1.0);
+        Chart chart = byEpoch("loss", epochs, Scale.linear(0, highest)).with(training);
+        return isValidated(epochs) ? chart.with(validation) : chart;
+    }
+
+    /** Returns the accuracy on the training set and, if there is one, on the validation set. */
+    static Chart accuracy(List<EpochDone> epochs) {
+        Chart chart = byEpoch("accuracy in %", epochs, Scale.exactly(0, 100))
+                .with(line("training", epochs, LearningView::trainingAccuracy));
+        return isValidated(epochs) ? chart.with(line("validation", epochs, LearningView::validationAccuracy)) : chart;
+    }
+
+    /** Returns the learning rate at the last step of every epoch, on a logarithmic scale. */
+    static Chart learningRate(List<EpochDone> epochs) {
+        return positive("learning rate", epochs, epoch -> epoch.learningRate() > 0 ? epoch.learningRate() : Double.NaN);
+    }
+
+    private static Chart positive(String title, List<EpochDone> epochs, ToDoubleFunction<EpochDone> value) {
+        Line line = line(title, epochs, value);
+        double low = line.values().stream().reduce(Double::min).orElse(0.1);
+        double high = line.values().stream().reduce(Double::max).orElse(1.0);
+        return byEpoch(title, epochs, Scale.logarithmic(low, high)).with(line);
+    }
+
+    /**
+     * Returns the accuracies of several runs: on the validation set if all runs have one, otherwise on the training
+     * set. Stages are marked if they begin at the same epoch in all runs.
+     *
+     * @param names legend entries; runs of different folders may share one
+     * @param histories epochs of each run; runs without epochs are left out
+     */
+    static Optional<Chart> comparison(List<String> names, List<List<EpochDone>> histories) {
+        List<List<EpochDone>> trained =
+                histories.stream().filter(epochs -> !epochs.isEmpty()).toList();
+        if (trained.isEmpty()) {
+            return Optional.empty();
         }
-        return text + ", validation accuracy " + Figures.percent(1 - last.validationError()) + " %.";
+        boolean validated = trained.stream().allMatch(LearningView::isValidated);
+        ToDoubleFunction<EpochDone> value =
+                validated ? LearningView::validationAccuracy : LearningView::trainingAccuracy;
+        List<Line> lines = IntStream.range(0, names.size())
+                .filter(i -> !histories.get(i).isEmpty())
+                .mapToObj(i -> line(names.get(i), histories.get(i), value))
+                .toList();
+        List<Double> values =
+                lines.stream().flatMap(line -> line.values().stream()).toList();
+        Chart chart = Chart.of(
+                (validated ? "validation" : "training") + " accuracy in %",
+                Axis.counting(
+                        "epoch",
+                        Scale.exactly(
+                                1, trained.stream().mapToInt(List::size).max().orElseThrow())),
+                Axis.of(
+                        "accuracy in %",
+                        Scale.linear(
+                                values.stream().reduce(Double::min).orElse(0.0),
+                                values.stream().reduce(Double::max).orElse(100.0))));
+        for (Line line : lines) {
+            chart = chart.with(line);
+        }
+        boolean aligned = trained.stream().map(LearningView::stages).distinct().count() == 1;
+        return Optional.of(aligned ? staged(chart, trained.getFirst()) : chart);
+    }
+
+    /** Returns whether epochs were scored on a validation set; without one, the score repeats the training loss. */
+    private static boolean isValidated(List<EpochDone> epochs) {
+        return epochs.stream().anyMatch(epoch -> Double.compare(epoch.validationLoss(), epoch.loss()) != 0);
+    }
+
+    private static Chart byEpoch(String title, List<EpochDone> epochs, Scale scale) {
+        Axis axis = Axis.counting("epoch", Scale.exactly(1, epochs.size()));
+        return staged(Chart.of(title, axis, Axis.of(title, scale)), epochs);
+    }
+
+    private static Line line(String name, List<EpochDone> epochs, ToDoubleFunction<EpochDone> value) {
+        return Line.of(name, epochs.stream().map(value::applyAsDouble).toList());
+    }
+
+    private static double trainingAccuracy(EpochDone epoch) {
+        return 100 * epoch.accuracy();
+    }
+
+    private static double validationAccuracy(EpochDone epoch) {
+        return 100 * (1 - epoch.validationError());
+    }
+
+    private static Chart staged(Chart chart, List<EpochDone> epochs) {
+        Chart marked = chart;
+        for (Map.Entry<Integer, Integer> stage : stages(epochs).entrySet()) {
+            marked = marked.ruled(stage.getKey() + 0.5, "stage " + stage.getValue());
+        }
+        return marked;
+    }
+
+    /** Returns the stages after the first, by the number of epochs before them. */
+    private static Map<Integer, Integer> stages(List<EpochDone> epochs) {
+        Map<Integer, Integer> stages = new TreeMap<>();
+        for (int i = 1; i < epochs.size(); i++) {
+            if (epochs.get(i).stage() != epochs.get(i - 1).stage()) {
+                stages.put(i, epochs.get(i).stage());
+            }
+        }
+        return stages;
     }
 }

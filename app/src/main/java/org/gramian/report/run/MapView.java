@@ -10,11 +10,12 @@ import org.gramian.basis.EvenSample;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Part;
-import org.gramian.report.chart.Marker;
+import org.gramian.report.Chart;
+import org.gramian.report.Figures;
 import org.gramian.report.embedding.PairwiseDistances;
 import org.gramian.report.embedding.PrincipalComponents;
 import org.gramian.report.embedding.Tsne;
-import org.gramian.report.run.PredictionSet.ScoredPrediction;
+import org.gramian.report.run.PredictionSet.TestPrediction;
 
 /**
  * Two-dimensional embeddings of the descriptors of test images.
@@ -24,11 +25,44 @@ import org.gramian.report.run.PredictionSet.ScoredPrediction;
  * @param remark number of images, fold and options of t-SNE
  */
 public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
-    /** Most points: more would hide each other. */
-    public static final int MOST = 1_000;
+    /** Side of a map. */
+    public static final int SIDE = 400;
 
-    /** Legend entry of a class. */
-    public record Entry(int kind, String name, Marker marker) {}
+    /** Most points: more would hide each other. */
+    private static final int MAX_POINTS = 1_000;
+
+    private static final String[] SHAPES = {
+        "M-4 0A4 4 0 1 0 4 0A4 4 0 1 0 -4 0Z",
+        "M-3.5 -3.5H3.5V3.5H-3.5Z",
+        "M0 -4.7L4.3 3.2H-4.3Z",
+        "M0 -5L5 0L0 5L-5 0Z",
+        "M0 4.7L4.3 -3.2H-4.3Z",
+        "M-1.5 -4.5H1.5V-1.5H4.5V1.5H1.5V4.5H-1.5V1.5H-4.5V-1.5H-1.5Z",
+        "M-4.8 -2.3H4.8V2.3H-4.8Z",
+        "M-2.3 -4.8H2.3V4.8H-2.3Z"
+    };
+
+    /** Number of distinct markers. */
+    public static final int MARKERS = Chart.COLOURS * SHAPES.length;
+
+    /**
+     * Legend entry of a class, with a colour and a shape, so that neither is needed alone. After all colours they repeat with other
+     * shapes, after {@link #MARKERS} classes everything repeats.
+     *
+     * @param kind index of the class
+     * @param name of the class
+     */
+    public record Entry(int kind, String name) {
+        /** Returns the CSS class of the colour. */
+        public String colour() {
+            return "k" + kind % Chart.COLOURS;
+        }
+
+        /** Returns the SVG path data of the shape about the origin. */
+        public String shape() {
+            return SHAPES[(kind + kind / Chart.COLOURS) % SHAPES.length];
+        }
+    }
 
     /**
      * Scatter plot in a square, both axes with the same scale.
@@ -37,28 +71,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
      * @param dots points, errors last, so that none is hidden
      */
     public record PointMap(String title, List<Dot> dots) {
-        /** Side of the square. */
-        public static final int SIDE = 400;
-
-        /**
-         * Image of a point.
-         *
-         * @param kind index of the class
-         * @param text name and prediction
-         * @param image number on the {@link ImageSheet}; -1 without one
-         * @param wrong whether the prediction is wrong
-         */
-        record Subject(int kind, String text, int image, boolean wrong) {}
-
-        /** Point in SVG coordinates. */
-        public record Dot(double x, double y, int kind, Marker marker, String text, int image, boolean wrong) {
-            /** Returns the CSS classes. */
-            public String style() {
-                return "k" + marker.colour() + (wrong ? " wrong" : "");
-            }
-        }
-
-        static PointMap of(String title, double[][] points, List<Subject> subjects) {
+        private static PointMap of(String title, double[][] points, List<Subject> subjects) {
             double[] low = {Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY};
             double[] high = {Double.NEGATIVE_INFINITY, Double.NEGATIVE_INFINITY};
             for (double[] point : points) {
@@ -71,16 +84,11 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
             List<Dot> dots = new ArrayList<>();
             for (boolean wrong : new boolean[] {false, true}) {
                 for (int i = 0; i < points.length; i++) {
-                    Subject subject = subjects.get(i);
-                    if (subject.wrong == wrong) {
+                    if (subjects.get(i).wrong == wrong) {
                         dots.add(new Dot(
                                 place(points[i][0], low[0], high[0], span),
                                 place(-points[i][1], -high[1], -low[1], span),
-                                subject.kind,
-                                Marker.of(subject.kind),
-                                subject.text,
-                                subject.image,
-                                wrong));
+                                subjects.get(i)));
                     }
                 }
             }
@@ -91,6 +99,24 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
         private static double place(double value, double low, double high, double span) {
             double share = (value - low) / span + (1 - (high - low) / span) / 2;
             return Math.round((0.02 + 0.96 * share) * SIDE * 10) / 10.0;
+        }
+    }
+
+    /** Point in SVG coordinates. */
+    public record Dot(double x, double y, Subject subject) {}
+
+    /**
+     * Image of a point.
+     *
+     * @param marker of its class
+     * @param text name and prediction
+     * @param image number on the {@link ImageSheet}; -1 without one
+     * @param wrong whether the prediction is wrong
+     */
+    public record Subject(Entry marker, String text, int image, boolean wrong) {
+        /** Returns the CSS classes. */
+        public String style() {
+            return marker.colour() + (wrong ? " wrong" : "");
         }
     }
 
@@ -107,18 +133,23 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
         if (test.size() < 4) {
             return Optional.empty();
         }
-        List<Integer> chosen = EvenSample.of(test, MOST); // every class keeps its share
+        List<Integer> chosen = EvenSample.of(test, MAX_POINTS); // every class keeps its share
         PairwiseDistances distances =
                 PairwiseDistances.of(chosen.stream().map(gallery::vector).toList());
         PrincipalComponents plane = PrincipalComponents.of(distances);
         double[][] map = Tsne.DEFAULT.embed(distances, plane.points());
-        List<PointMap.Subject> subjects = subjects(gallery, chosen, predictions, sheet);
+        List<Subject> subjects = subjects(gallery, chosen, predictions, sheet);
         String kept = Figures.percent(plane.explained()[0] + plane.explained()[1]);
         return Optional.of(new MapView(
                 List.of(
                         PointMap.of("t-SNE", map, subjects),
                         PointMap.of("PCA: " + kept + " % of the variance explained", plane.points(), subjects)),
-                legend(gallery, chosen),
+                chosen.stream()
+                        .map(index -> gallery.items().get(index).label())
+                        .distinct()
+                        .sorted()
+                        .map(label -> new Entry(label, gallery.classes().get(label)))
+                        .toList(),
                 remark(chosen.size(), test.size() + gallery.leftOut(Part.TEST), fold)));
     }
 
@@ -131,32 +162,21 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
                 + Tsne.DEFAULT.seed() + ".";
     }
 
-    private static List<PointMap.Subject> subjects(
+    private static List<Subject> subjects(
             Gallery gallery, List<Integer> chosen, PredictionSet predictions, ImageSheet sheet) {
-        Map<String, ScoredPrediction> scored = new HashMap<>();
-        predictions.predictions().forEach(one -> scored.put(one.prediction().name(), one));
-        List<PointMap.Subject> subjects = new ArrayList<>();
+        Map<String, TestPrediction> byName = new HashMap<>();
+        predictions.predictions().forEach(one -> byName.put(one.name(), one));
+        List<Subject> subjects = new ArrayList<>();
         for (int index : chosen) {
             Item item = gallery.items().get(index);
-            ScoredPrediction prediction = scored.get(item.name());
-            String text = prediction == null
-                    ? item.name() + ": " + gallery.classes().get(item.label())
-                    : predictions.shown(prediction, sheet).text();
-            subjects.add(new PointMap.Subject(
-                    item.label(),
-                    text,
-                    sheet.place(item.name(), predictions.data().thumbnails()).orElse(-1),
-                    prediction != null && !prediction.right()));
+            String label = gallery.classes().get(item.label());
+            Optional<TestPrediction> found = Optional.ofNullable(byName.get(item.name()));
+            subjects.add(new Subject(
+                    new Entry(item.label(), label),
+                    found.map(TestPrediction::text).orElse(item.name() + ": " + label),
+                    sheet.place(item.name(), predictions.thumbnails()).orElse(-1),
+                    found.isPresent() && !found.get().right()));
         }
         return subjects;
-    }
-
-    private static List<Entry> legend(Gallery gallery, List<Integer> chosen) {
-        return chosen.stream()
-                .map(index -> gallery.items().get(index).label())
-                .distinct()
-                .sorted()
-                .map(label -> new Entry(label, gallery.classes().get(label), Marker.of(label)))
-                .toList();
     }
 }

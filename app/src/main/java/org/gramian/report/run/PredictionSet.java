@@ -7,85 +7,107 @@ import java.util.List;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.ImagePrediction;
-import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.RunData;
+import org.gramian.report.Figures;
 
 /**
  * Predictions of a run for its test images, pooled over folds. An image that several folds test occurs once for each.
  *
  * @param classes class names
  * @param predictions with their probabilities
- * @param data of the run
+ * @param thumbnails of the run
  */
-record PredictionSet(List<String> classes, List<ScoredPrediction> predictions, RunData data) {
-    /** Prediction with the probabilities of the predicted and the true class under the temperature of the fold. */
-    record ScoredPrediction(ImagePrediction prediction, double probability, double ofTruth) {
-        boolean right() {
+public record PredictionSet(List<String> classes, List<TestPrediction> predictions, Thumbnails thumbnails) {
+    /**
+     * Test image with its prediction.
+     *
+     * @param prediction of the model
+     * @param truth true class
+     * @param predicted predicted class
+     * @param probability of the predicted class under the temperature of the fold, 0 to 1
+     * @param image number of its thumbnail on the {@link ImageSheet}; -1 without one
+     */
+    public record TestPrediction(
+            ImagePrediction prediction, String truth, String predicted, double probability, int image) {
+        /** Returns the name of the sample: its path in the dataset. */
+        public String name() {
+            return prediction.name();
+        }
+
+        /** Returns the file name without folders, which mostly repeat the class. */
+        public String fileName() {
+            return name().substring(name().lastIndexOf('/') + 1);
+        }
+
+        /** Returns whether the prediction is correct. */
+        public boolean right() {
             return prediction.right();
+        }
+
+        /** Returns a one-line description, e.g. as the alternative text of the image. */
+        public String text() {
+            return name() + ": " + truth
+                    + (right() ? ", predicted correctly" : ", predicted as " + predicted)
+                    + " (" + Figures.probability(probability) + ")";
         }
     }
 
     static PredictionSet of(RunData data) {
-        return of(data, data.folds());
+        return of(data, data.evaluations());
     }
 
     /** Pools some folds of a run. */
-    static PredictionSet of(RunData data, List<FoldData> folds) {
-        List<ScoredPrediction> predictions = new ArrayList<>();
-        for (FoldData fold : folds) {
-            Evaluation evaluation = fold.evaluation();
-            for (ImagePrediction prediction : evaluation.predictions()) {
-                double[] probabilities = prediction
-                        .logits()
-                        .probabilities(evaluation.temperature().value());
-                predictions.add(new ScoredPrediction(
-                        prediction, probabilities[prediction.predicted()], probabilities[prediction.truth()]));
+    static PredictionSet of(RunData data, List<Evaluation> folds) {
+        List<String> classes = data.classes();
+        List<TestPrediction> predictions = new ArrayList<>();
+        for (Evaluation fold : folds) {
+            for (ImagePrediction one : fold.predictions()) {
+                double[] probabilities =
+                        one.logits().probabilities(fold.temperature().value());
+                predictions.add(new TestPrediction(
+                        one,
+                        classes.get(one.truth()),
+                        classes.get(one.predicted()),
+                        probabilities[one.predicted()],
+                        -1));
             }
         }
-        return new PredictionSet(data.classes(), predictions, data);
+        return new PredictionSet(classes, predictions, data.thumbnails());
     }
 
     /** Returns the confusion matrix of all folds. */
     ConfusionMatrix confusion() {
         int size = classes.size();
         int[][] counts = new int[size][size];
-        predictions.forEach(scored ->
-                counts[scored.prediction().truth()][scored.prediction().predicted()]++);
-        List<List<Integer>> rows = new ArrayList<>();
-        for (int[] row : counts) {
-            rows.add(Arrays.stream(row).boxed().toList());
-        }
-        return new ConfusionMatrix(classes, rows);
+        predictions.forEach(
+                one -> counts[one.prediction().truth()][one.prediction().predicted()]++);
+        return new ConfusionMatrix(
+                classes,
+                Arrays.stream(counts)
+                        .map(row -> Arrays.stream(row).boxed().toList())
+                        .toList());
     }
 
     /** Returns the errors, most confident first. */
-    List<ScoredPrediction> mistakes() {
+    List<TestPrediction> mistakes() {
         return predictions.stream()
-                .filter(scored -> !scored.right())
-                .sorted(Comparator.comparingDouble(ScoredPrediction::probability)
-                        .reversed())
+                .filter(one -> !one.right())
+                .sorted(Comparator.comparingDouble(TestPrediction::probability).reversed())
                 .toList();
     }
 
     /** Returns a cell of the confusion matrix: errors most confident first, correct predictions least confident first. */
-    List<ScoredPrediction> cell(int truth, int predicted) {
-        Comparator<ScoredPrediction> order = Comparator.comparingDouble(ScoredPrediction::probability);
+    List<TestPrediction> cell(int truth, int predicted) {
+        Comparator<TestPrediction> order = Comparator.comparingDouble(TestPrediction::probability);
         return predictions.stream()
-                .filter(scored -> scored.prediction().truth() == truth
-                        && scored.prediction().predicted() == predicted)
+                .filter(one ->
+                        one.prediction().truth() == truth && one.prediction().predicted() == predicted)
                 .sorted(truth == predicted ? order : order.reversed())
                 .toList();
     }
 
     /** Returns a prediction with its thumbnail, if the page has room for it. */
-    TestPrediction shown(ScoredPrediction scored, ImageSheet sheet) {
-        ImagePrediction prediction = scored.prediction();
-        return new TestPrediction(
-                prediction.name(),
-                classes.get(prediction.truth()),
-                classes.get(prediction.predicted()),
-                scored.probability(),
-                scored.ofTruth(),
-                sheet.place(prediction.name(), data.thumbnails()));
+    TestPrediction shown(TestPrediction one, ImageSheet sheet) {
+        int image = sheet.place(one.name(), thumbnails).orElse(-1);
+        return new TestPrediction(one.prediction(), one.truth(), one.predicted(), one.probability(), image);
     }
 }

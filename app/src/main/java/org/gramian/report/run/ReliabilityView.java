@@ -3,6 +3,7 @@ package org.gramian.report.run;
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.evaluate.Calibration;
+import org.gramian.report.Figures;
 
 /**
  * Reliability diagram: accuracy by bin of confidence. Bars below the diagonal show overconfidence.
@@ -16,33 +17,23 @@ public record ReliabilityView(String title, String error, List<Bar> bars) {
     public static final int SIDE = 260;
 
     /**
-     * Bin of confidence.
+     * Bin of confidence in SVG coordinates.
      *
      * @param x from the left
      * @param width of the bar
-     * @param height accuracy
-     * @param expected mean confidence
+     * @param top accuracy, from the top
+     * @param aim mean confidence, from the top
      * @param text tooltip
      */
-    public record Bar(double x, double width, double height, double expected, String text) {
-        /** Returns the upper edge of the bar, from the top. */
-        public double top() {
-            return round(SIDE - height);
-        }
-
-        /** Returns the mean confidence, from the top. */
-        public double aim() {
-            return round(SIDE - expected);
-        }
-
-        /** Returns the upper edge of the gap, from the top. */
+    public record Bar(double x, double width, double top, double aim, String text) {
+        /** Returns the upper edge of the gap between accuracy and confidence, from the top. */
         public double gapTop() {
-            return Math.min(top(), aim());
+            return Math.min(top, aim);
         }
 
-        /** Returns the gap between accuracy and confidence. */
+        /** Returns the height of that gap. */
         public double gap() {
-            return round(Math.abs(height - expected));
+            return round(Math.abs(top - aim));
         }
     }
 
@@ -71,8 +62,8 @@ public record ReliabilityView(String title, String error, List<Bar> bars) {
         return new Bar(
                 round(first.low() * SIDE),
                 round((first.high() - first.low()) * SIDE - 1),
-                round(right * SIDE),
-                round(sure * SIDE),
+                round(SIDE - round(right * SIDE)),
+                round(SIDE - round(sure * SIDE)),
                 Figures.count(count, "prediction") + ", mean confidence " + Figures.percent(sure) + " %, accuracy "
                         + Figures.percent(right) + " %");
     }

@@ -3,22 +3,21 @@ package org.gramian.report.run;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.gramian.evaluate.Calibration;
 import org.gramian.evaluate.ConfusionMatrix.ClassScore;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Temperature;
-import org.gramian.report.run.data.ConfigRow;
-import org.gramian.report.run.data.FoldData;
-import org.gramian.report.run.data.RunData;
-import org.gramian.report.run.data.RunData.Missing.Part;
-import org.gramian.train.loop.PoolingSelection;
+import org.gramian.report.Figures;
+import org.gramian.report.run.PredictionSet.TestPrediction;
+import org.gramian.report.run.RunData.ReportPart;
 
 /**
  * View of one run.
  *
  * @param prefix of its element identifiers
  * @param data of the run
- * @param summary verdict and metrics
+ * @param summary verdict and key figures
  * @param learning learning curves of every fold
  * @param confusion confusion matrix
  * @param classes precision, recall and F1 of every class
@@ -38,7 +37,7 @@ public record RunView(
         List<TestPrediction> mistakes,
         List<ReliabilityView> reliability,
         Optional<MapView> map,
-        List<SpdView> spd,
+        Optional<SpdView> spd,
         CardView card) {
     /** Most errors in the gallery. */
     public static final int MISTAKES = 48;
@@ -51,43 +50,35 @@ public record RunView(
         Optional<MapView> map = run.folds().stream()
                 .flatMap(fold -> fold.gallery().stream()
                         .flatMap(gallery ->
-                                MapView.of(gallery, fold.name(), PredictionSet.of(run, List.of(fold)), sheet).stream()))
+                                MapView.of(
+                                        gallery, fold.name(), PredictionSet.of(run, List.of(fold.evaluation())), sheet)
+                                        .stream()))
                 .findFirst();
         return new RunView(
                 prefix,
                 run,
-                SummaryView.of(run, predictions),
-                learning(run),
+                SummaryView.of(run, predictions.confusion()),
+                run.folds().stream()
+                        .filter(fold -> !fold.epochs().isEmpty())
+                        .map(LearningView::of)
+                        .toList(),
                 ConfusionView.of(predictions, sheet, prefix),
                 predictions.confusion().perClass(),
                 predictions.mistakes().stream()
                         .limit(MISTAKES)
-                        .map(scored -> predictions.shown(scored, sheet))
+                        .map(one -> predictions.shown(one, sheet))
                         .toList(),
-                reliability(run),
+                reliability(run.evaluations()),
                 map,
-                matrices(run),
+                run.folds().stream()
+                        .flatMap(fold -> fold.matrices().stream()
+                                .filter(inspection -> !inspection.stages().isEmpty())
+                                .map(inspection -> new SpdView(fold.name(), inspection)))
+                        .findFirst(),
                 CardView.of(run));
     }
 
-    private static List<SpdView> matrices(RunData run) {
-        return run.folds().stream()
-                .flatMap(fold -> fold.matrices().stream()
-                        .filter(inspection -> !inspection.stages().isEmpty())
-                        .map(inspection -> SpdView.of(fold.name(), inspection)))
-                .limit(1)
-                .toList();
-    }
-
-    private static List<LearningView> learning(RunData run) {
-        return run.folds().stream()
-                .filter(fold -> !fold.epochs().isEmpty())
-                .map(fold -> LearningView.of(fold.name(), fold.epochs(), fold.stages()))
-                .toList();
-    }
-
-    private static List<ReliabilityView> reliability(RunData run) {
-        List<Evaluation> folds = run.folds().stream().map(FoldData::evaluation).toList();
+    private static List<ReliabilityView> reliability(List<Evaluation> folds) {
         List<Calibration> plain = folds.stream()
                 .map(fold -> fold.calibrated(Temperature.NONE).calibration())
                 .toList();
@@ -103,15 +94,14 @@ public record RunView(
 
     /** Returns the temperatures of the folds and how they were determined. */
     public String temperatures() {
+        List<Evaluation> folds = data.evaluations();
         return String.join(
                 "; ",
-                data.folds().stream()
-                        .map(FoldData::evaluation)
-                        .map(fold ->
-                                (data.folds().size() == 1 ? "" : fold.setting().fold() + ": ")
-                                        + "T = "
-                                        + Figures.number(fold.temperature().value()) + ", "
-                                        + fold.temperature().outcome().text())
+                folds.stream()
+                        .map(fold -> (folds.size() == 1 ? "" : fold.setting().fold() + ": ")
+                                + "T = "
+                                + Figures.number(fold.temperature().value()) + ", "
+                                + fold.temperature().outcome().text())
                         .toList());
     }
 
@@ -122,48 +112,18 @@ public record RunView(
                 .sum();
     }
 
-    /** Returns the poolings compared in the first fold, the selected one first; empty if the pooling was given. */
-    public List<PoolingSelection.Entry> poolings() {
-        return data.folds().getFirst().poolings();
-    }
-
-    /** Returns why there are no curves. */
-    public String withoutCurves() {
-        return why(Part.CURVES, "the classifier was solved in closed form, without epochs");
-    }
-
-    /** Returns why there are no images. */
-    public String withoutImages() {
-        return why(Part.IMAGES, "the gallery holds fewer than 4 test images");
-    }
-
-    /** Returns why there are no matrices. */
-    public String withoutMatrices() {
-        return why(Part.SPD, "this pooling has no matrices");
-    }
-
-    /** Returns why there is no model. */
-    public String withoutModel() {
-        return why(Part.MODEL, "the run has no model");
-    }
-
-    /** Returns why there is no configuration. */
-    public String withoutConfiguration() {
-        return why(Part.CONFIGURATION, "it is empty");
-    }
-
-    /** Returns why there is no audit. */
-    public String withoutAudit() {
-        return why(Part.AUDIT, "the run has no audit");
-    }
-
-    private String why(Part part, String otherwise) {
-        List<String> reasons = data.reasons(part);
-        return "Not shown: " + (reasons.isEmpty() ? otherwise : String.join("; ", reasons)) + ".";
-    }
-
-    /** Returns the configuration. */
-    public List<ConfigRow> configuration() {
-        return data.configuration();
+    /** Returns why a part is not shown, as a sentence. */
+    public String without(ReportPart part) {
+        Set<String> reasons = data.reasons(part);
+        String usual = switch (part) {
+            case FOLD -> "the fold is not finished";
+            case CURVES -> "the classifier was solved in closed form, without epochs";
+            case IMAGES -> "the gallery holds fewer than 4 test images";
+            case MODEL -> "the run has no model";
+            case SPD -> "this pooling has no matrices";
+            case CONFIGURATION -> "it is empty";
+            case AUDIT -> "the run has no audit";
+        };
+        return "Not shown: " + (reasons.isEmpty() ? usual : String.join("; ", reasons)) + ".";
     }
 }

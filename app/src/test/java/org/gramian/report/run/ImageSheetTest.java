@@ -12,7 +12,6 @@ import org.gramian.image.ImageInfo;
 import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
-import org.gramian.report.run.data.Thumbnails;
 import org.junit.jupiter.api.Test;
 
 class ImageSheetTest {

@@ -20,6 +20,7 @@ import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.model.Logits;
+import org.gramian.report.Figures;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;

@@ -20,8 +20,11 @@ class SpdViewTest {
                 "conv:5/rbf/relu",
                 new DegenerateChannels(5, 64, 8, List.of(), List.of()),
                 List.of(relu));
-        String path =
-                SpdView.of("holdout", inspection).spectrum().series().getFirst().path();
+        String path = new SpdView("holdout", inspection)
+                .spectrum()
+                .series()
+                .getFirst()
+                .path();
         List<Double> depths = Pattern.compile("[ML][\\d.]+ ([\\d.]+)")
                 .matcher(path)
                 .results()

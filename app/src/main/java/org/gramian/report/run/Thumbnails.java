@@ -1,4 +1,4 @@
-package org.gramian.report.run.data;
+package org.gramian.report.run;
 
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -14,9 +14,6 @@ import org.gramian.image.dataset.Sample;
 /** Source of thumbnails by image name. */
 @FunctionalInterface
 public interface Thumbnails {
-    /** No thumbnails. */
-    Thumbnails NONE = _ -> Optional.empty();
-
     /** Returns a thumbnail as JPEG; empty if the image is not available. */
     Optional<byte[]> jpeg(String name);
 

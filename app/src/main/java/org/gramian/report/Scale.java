@@ -1,4 +1,4 @@
-package org.gramian.report.chart;
+package org.gramian.report;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package org.gramian.report.run;
+package org.gramian.report;
 
 import java.util.Locale;
 import org.gramian.evaluate.Proportion;

@@ -1,8 +1,9 @@
-package org.gramian.report.chart;
+package org.gramian.report;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.StringJoiner;
 
 /**
  * Line chart, which a template draws as SVG.
@@ -20,6 +21,9 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
     /** Height of the plot area of the SVG, without labels. */
     public static final int HEIGHT = 220;
 
+    /** Number of colours of the palette. */
+    public static final int COLOURS = 8;
+
     /** Number of dash patterns. */
     private static final int DASHES = 4;
 
@@ -34,10 +38,6 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
      * @param ticks labels
      */
     public record Axis(String title, Scale scale, List<Scale.Tick> ticks) {
-        public Axis {
-            ticks = List.copyOf(ticks);
-        }
-
         /** Returns an axis with ticks at round numbers. */
         public static Axis of(String title, Scale scale) {
             return new Axis(title, scale, scale.ticks());
@@ -50,30 +50,16 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
     }
 
     /**
-     * Line of a chart, optionally with a band.
+     * Line of a chart at x = 1, 2, …, optionally with a band.
      *
      * @param name legend entry
-     * @param x ascending
-     * @param y as many values; non-finite ones are gaps
+     * @param y values; non-finite ones are gaps
      * @param band range at each x; empty without a band
      */
-    public record Line(String name, List<Double> x, List<Double> y, List<Range> band) {
-        /** Lower and upper edge of a band. */
-        public record Range(double low, double high) {}
-
-        public Line {
-            x = List.copyOf(x);
-            y = List.copyOf(y);
-            band = List.copyOf(band);
-            if (x.size() != y.size() || (!band.isEmpty() && band.size() != x.size())) {
-                throw new IllegalArgumentException("expected a value, and a range or none, for each of " + x.size()
-                        + " points, found " + y.size() + " and " + band.size());
-            }
-        }
-
+    public record Line(String name, List<Double> y, List<Range> band) {
         /** Returns a line without a band. */
-        public static Line of(String name, List<Double> x, List<Double> y) {
-            return new Line(name, x, y, List.of());
+        public static Line of(String name, List<Double> y) {
+            return new Line(name, y, List.of());
         }
 
         /** Returns all finite values, including those of the band. */
@@ -87,6 +73,9 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
             return all;
         }
     }
+
+    /** Lower and upper edge of a band. */
+    public record Range(double low, double high) {}
 
     /**
      * Labelled vertical line.
@@ -116,11 +105,6 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
      * @param text tooltip
      */
     public record Mark(double x, double y, String text) {}
-
-    public Chart {
-        lines = List.copyOf(lines);
-        rules = List.copyOf(rules);
-    }
 
     /** Returns a chart without lines. */
     public static Chart of(String title, Axis x, Axis y) {
@@ -152,8 +136,8 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
         for (int i = 0; i < lines.size(); i++) {
             Line line = lines.get(i);
             // Another dash pattern when the colours repeat.
-            int dash = (i + i / Marker.COLOURS) % DASHES;
-            series.add(new Series(line.name(), i % Marker.COLOURS, dash, path(line), area(line), marks(line)));
+            int dash = (i + i / COLOURS) % DASHES;
+            series.add(new Series(line.name(), i % COLOURS, dash, path(line), area(line), marks(line)));
         }
         return series;
     }
@@ -184,17 +168,18 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
     private String path(Line line) {
         StringBuilder path = new StringBuilder();
         boolean pen = false;
-        for (int i = 0; i < line.x().size(); i++) {
+        for (int i = 0; i < line.y().size(); i++) {
             boolean drawn = Double.isFinite(line.y().get(i));
             if (drawn) {
-                path.append(pen ? "L" : "M")
-                        .append(across(line.x().get(i)))
-                        .append(' ')
-                        .append(down(line.y().get(i)));
+                path.append(pen ? "L" : "M").append(point(i, line.y().get(i)));
             }
             pen = drawn;
         }
         return path.toString();
+    }
+
+    private String point(int index, double value) {
+        return across(index + 1) + " " + down(value);
     }
 
     /** Runs along the upper edge and back along the lower one. */
@@ -202,35 +187,23 @@ public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> r
         if (line.band().isEmpty()) {
             return "";
         }
-        StringBuilder path = new StringBuilder();
-        for (int i = 0; i < line.x().size(); i++) {
-            path.append(i == 0 ? "M" : "L")
-                    .append(across(line.x().get(i)))
-                    .append(' ')
-                    .append(down(line.band().get(i).high()));
+        StringJoiner path = new StringJoiner("L", "M", "Z");
+        for (int i = 0; i < line.band().size(); i++) {
+            path.add(point(i, line.band().get(i).high()));
         }
-        for (int i = line.x().size() - 1; i >= 0; i--) {
-            path.append('L')
-                    .append(across(line.x().get(i)))
-                    .append(' ')
-                    .append(down(line.band().get(i).low()));
+        for (int i = line.band().size() - 1; i >= 0; i--) {
+            path.add(point(i, line.band().get(i).low()));
         }
-        return path.append('Z').toString();
+        return path.toString();
     }
 
     private List<Mark> marks(Line line) {
         List<Mark> marks = new ArrayList<>();
-        for (int i = 0; i < line.x().size() && line.x().size() <= MARKED; i++) {
+        for (int i = 0; i < line.y().size() && line.y().size() <= MARKED; i++) {
             double value = line.y().get(i);
             if (Double.isFinite(value)) {
-                String text = String.format(
-                        Locale.ROOT,
-                        "%s, %s %.4g: %.4g",
-                        line.name(),
-                        x.title(),
-                        line.x().get(i),
-                        value);
-                marks.add(new Mark(across(line.x().get(i)), down(value), text));
+                String text = String.format(Locale.ROOT, "%s, %s %.4g: %.4g", line.name(), x.title(), i + 1.0, value);
+                marks.add(new Mark(across(i + 1), down(value), text));
             }
         }
         return marks;

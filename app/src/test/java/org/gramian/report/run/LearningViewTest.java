@@ -1,28 +1,27 @@
-package org.gramian.report;
+package org.gramian.report.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.gramian.testing.Facts.facts;
 
 import java.awt.Color;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import org.gramian.report.chart.Chart;
-import org.gramian.report.chart.Chart.Line;
+import org.gramian.report.Chart;
+import org.gramian.report.Chart.Line;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Learning curves: their values and their lines. */
-class TrainingCurvesTest {
+class LearningViewTest {
     private static List<EpochDone> run(int first, int second, boolean validated) {
         List<EpochDone> epochs = new ArrayList<>();
         for (int i = 0; i < first + second; i++) {
@@ -52,38 +51,37 @@ class TrainingCurvesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 100})
-    void runsOfAnyLengthAreDrawn(int epochs) {
-        Chart both = TrainingCurves.loss(run(epochs, 0, true));
+    void drawsRunsOfAnyLength(int epochs) {
+        Chart both = LearningView.loss(run(epochs, 0, true));
         assertThat(both.series()).hasSize(2);
         assertThat(path(both, 0)).hasSizeGreaterThan(epochs);
         assertThat(path(both, 1)).hasSizeGreaterThan(epochs).isNotEqualTo(path(both, 0));
-        assertThat(TrainingCurves.loss(run(epochs, 0, false)).series()).hasSize(1);
+        assertThat(LearningView.loss(run(epochs, 0, false)).series()).hasSize(1);
     }
 
     @Test
-    void stagesAreMarkedInEveryChart() {
+    void marksStagesInEveryChart() {
         List<EpochDone> two = run(6, 4, true);
-        assertThat(List.of(TrainingCurves.loss(two), TrainingCurves.accuracy(two), TrainingCurves.learningRate(two)))
+        assertThat(List.of(LearningView.loss(two), LearningView.accuracy(two), LearningView.learningRate(two)))
                 .allSatisfy(chart -> assertThat(chart.rules()).hasSize(1));
-        assertThat(TrainingCurves.loss(run(10, 0, true)).rules()).isEmpty();
+        assertThat(LearningView.loss(run(10, 0, true)).rules()).isEmpty();
     }
 
     @Test
     void nonFiniteValuesAreGaps() {
         List<EpochDone> points = new ArrayList<>(run(5, 0, true));
         points.add(epoch(1, 5, 0, Double.NaN, 0.5, new ValidationScore(Double.NaN, Double.POSITIVE_INFINITY)));
-        assertThat(path(TrainingCurves.loss(points), 0).chars().filter(c -> c == 'L'))
+        assertThat(path(LearningView.loss(points), 0).chars().filter(c -> c == 'L'))
                 .hasSize(4);
         List<EpochDone> nothing = List.of(epoch(1, 0, 0, Double.NaN, Double.NaN, none(Double.NaN)));
-        assertThat(path(TrainingCurves.loss(nothing), 0)).isEmpty();
+        assertThat(path(LearningView.loss(nothing), 0)).isEmpty();
     }
 
     /** Line after line, no two in the same colour and dash pattern, as far as the patterns reach. */
     @Test
     void linesDifferInColourOrDash() {
-        List<TrainingCurves.Run> runs = new ArrayList<>();
-        IntStream.range(0, 32).forEach(i -> runs.add(new TrainingCurves.Run("run", run(2, 0, true))));
-        assertThat(TrainingCurves.comparison(runs).series().stream()
+        List<List<EpochDone>> runs = Collections.nCopies(32, run(2, 0, true));
+        assertThat(LearningView.comparison(Collections.nCopies(32, "run"), runs).orElseThrow().series().stream()
                         .map(series -> List.of(series.colour(), series.dash())))
                 .doesNotHaveDuplicates()
                 .hasSize(32);
@@ -91,18 +89,17 @@ class TrainingCurvesTest {
 
     /** One run without a validation set makes the training accuracy the measure of all. */
     @Test
-    void runsAreComparedByACommonMetric() {
-        List<TrainingCurves.Run> mixed = new ArrayList<>();
-        mixed.add(new TrainingCurves.Run("a", run(4, 0, true)));
-        mixed.add(new TrainingCurves.Run("b", run(4, 0, false)));
-        List<TrainingCurves.Run> without = new ArrayList<>();
-        without.add(new TrainingCurves.Run("a", run(4, 0, false)));
-        without.add(new TrainingCurves.Run("b", run(4, 0, false)));
-        List<TrainingCurves.Run> with = new ArrayList<>();
-        with.add(new TrainingCurves.Run("a", run(4, 0, true)));
-        with.add(new TrainingCurves.Run("b", run(4, 0, true)));
-        assertThat(TrainingCurves.comparison(mixed)).isEqualTo(TrainingCurves.comparison(without));
-        assertThat(TrainingCurves.comparison(mixed)).isNotEqualTo(TrainingCurves.comparison(with));
+    void comparesRunsByCommonMetric() {
+        List<EpochDone> with = run(4, 0, true);
+        List<EpochDone> without = run(4, 0, false);
+        assertThat(compared(with, without))
+                .isEqualTo(compared(without, without))
+                .isNotEqualTo(compared(with, with));
+        assertThat(compared(List.of(), List.of())).isEmpty();
+    }
+
+    private static Optional<Chart> compared(List<EpochDone> first, List<EpochDone> second) {
+        return LearningView.comparison(List.of("a", "b"), List.of(first, second));
     }
 
     /** The contrast that graphics need on the web (WCAG 2.1, 1.4.11), in the light palette. */
@@ -130,28 +127,18 @@ class TrainingCurvesTest {
     }
 
     @Test
-    void anEpochOfTrainingIsAPoint() {
+    void epochIsPoint() {
         List<EpochDone> epochs = List.of(epoch(2, 4, 0.01, 0.7, 0.8, new ValidationScore(0.25, 0.9)));
-        assertThat(TrainingCurves.loss(epochs).lines()).containsExactly(line("training", 0.7), line("validation", 0.9));
-        assertThat(TrainingCurves.accuracy(epochs).lines())
+        assertThat(LearningView.loss(epochs).lines()).containsExactly(line("training", 0.7), line("validation", 0.9));
+        assertThat(LearningView.accuracy(epochs).lines())
                 .containsExactly(line("training", 80.0), line("validation", 75.0));
-        assertThat(TrainingCurves.learningRate(epochs).lines()).containsExactly(line("learning rate", 0.01));
-        assertThat(TrainingCurves.loss(run(1, 0, false)).lines())
+        assertThat(LearningView.learningRate(epochs).lines()).containsExactly(line("learning rate", 0.01));
+        assertThat(LearningView.loss(run(1, 0, false)).lines())
                 .extracting(Line::name)
                 .containsExactly("training");
     }
 
     private static Line line(String name, double value) {
-        return Line.of(name, List.of(1.0), List.of(value));
-    }
-
-    @Test
-    void emptyChartsAreRefused() {
-        assertThatThrownBy(() -> new TrainingCurves.Run("run", List.of()))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("epoch"));
-        assertThatThrownBy(() -> TrainingCurves.comparison(List.of()))
-                .isInstanceOf(IllegalArgumentException.class)
-                .has(facts("run"));
+        return Line.of(name, List.of(value));
     }
 }

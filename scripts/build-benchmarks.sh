@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Builds the benchmarks where a source is newer than the build; sourced by benchmarks/memory.
+# Builds the benchmarks where a source is newer than the build; sourced by benchmarks/compare, layers and memory.
 # Sets home, jdk and jars.
 
 home=$(cd -P "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

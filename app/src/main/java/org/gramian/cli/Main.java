@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import org.gramian.basis.FileNames;
-import org.gramian.cli.check.BenchCommand;
 import org.gramian.cli.check.DoctorCommand;
 import org.gramian.cli.check.MethodsCommand;
 import org.gramian.cli.check.PoolCommand;
@@ -78,7 +77,6 @@ import picocli.CommandLine.Spec;
             ExportCommand.class,
             ShowCommand.class,
             PoolCommand.class,
-            BenchCommand.class,
             CompletionCommand.class,
             HelpCommand.class
         })

@@ -24,7 +24,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.train.ParameterGroup;
 
 /**
- * Model of a workload: a head on feature maps, a backbone with a head, or a backbone, with a batch of input and parameters from
+ * Model of a task: a head on feature maps, a backbone with a head, or a backbone, with a batch of input and parameters from
  * {@link SyntheticValues}.
  *
  * <p>The loss is the cross-entropy of the scores; for a backbone without a head, the mean of its feature maps. A head without a
@@ -41,52 +41,37 @@ final class BenchModel implements AutoCloseable {
     private final Optional<Head> head;
     private final Optional<Layer> pooling;
     private final ParameterSet parameters;
-    /** Batch norms folded into convolutions, as prediction does; none where parameters are trained. */
+    /** Batch norms folded into convolutions, as in prediction; none where parameters are trained. */
     private final ParameterSet folded;
 
-    private final Precision precision;
+    private final boolean bfloat16;
     private final Tensor input;
     private final Tensor labels;
     private final Tensor targets;
 
-    private BenchModel(Optional<Backbone> backbone, Optional<Head> head, boolean trained, TaskSpec spec) {
-        this.backbone = backbone.map(Acceleration::rewrite);
-        this.head = head;
-        this.pooling = head.map(Head::pooling).map(Acceleration::rewrite);
-        this.precision = spec.precision();
-        Device device = spec.device();
-        parameters = ParameterSet.initialize(
-                SyntheticValues.parameters(backbone, head, spec.number("channels")),
-                new SplittableRandom(0),
-                DType.F32,
-                device);
-        folded = trained || backbone.isEmpty()
-                ? new ParameterSet()
-                : backbone.get().folded(parameters);
-        int batch = spec.number("batch");
-        input = input(batch, spec);
-        int classes = spec.number("classes");
-        long[] classOf = LongStream.range(0, batch).map(i -> i % classes).toArray();
-        labels = Tensors.ofLongs(classOf, Shape.of(batch)).to(device);
-        targets = Classification.oneHot(classOf, classes, DType.F32).to(device);
-    }
-
-    static BenchModel of(BenchWorkload workload, TaskSpec spec) {
-        Optional<Backbone> backbone = workload.hasBackbone() ? Optional.of(spec.backbone()) : Optional.empty();
-        Optional<Head> head = workload.hasHead()
-                ? Optional.of(new Head(Pooling.parse(spec.text("pooling")), spec.number("classes"), false))
+    BenchModel(Task task) {
+        Optional<Backbone> network = task.hasBackbone() ? Optional.of(task.network()) : Optional.empty();
+        head = task.hasHead()
+                ? Optional.of(new Head(Pooling.parse(task.pooling()), task.classes(), false))
                 : Optional.empty();
-        return new BenchModel(backbone, head, workload.trains(), spec);
-    }
-
-    private Tensor input(int batch, TaskSpec spec) {
-        int pixels = spec.number("pixels");
-        int side = spec.number("side");
-        Shape shape = backbone.isPresent()
-                ? Shape.of(batch, 3, pixels, pixels)
-                : Shape.of(batch, spec.number("channels"), side, side);
-        Tensor made = SyntheticValues.uniform(shape, 1, 1, spec.device());
-        return precision == Precision.BF16 ? made.channelsLast() : made;
+        backbone = network.map(Acceleration::rewrite);
+        pooling = head.map(Head::pooling).map(Acceleration::rewrite);
+        bfloat16 = task.bfloat16();
+        Device device = task.torchDevice();
+        parameters = ParameterSet.initialize(
+                SyntheticValues.parameters(network, head, task.channels()), new SplittableRandom(0), DType.F32, device);
+        folded = task.trains() || network.isEmpty()
+                ? new ParameterSet()
+                : network.get().folded(parameters);
+        Shape shape = task.hasBackbone()
+                ? Shape.of(task.batch(), 3, task.pixels(), task.pixels())
+                : Shape.of(task.batch(), task.channels(), task.side(), task.side());
+        Tensor values = SyntheticValues.uniform(shape, 1, 1, device);
+        input = bfloat16 ? values.channelsLast() : values;
+        long[] classOf =
+                LongStream.range(0, task.batch()).map(i -> i % task.classes()).toArray();
+        labels = Tensors.ofLongs(classOf, Shape.of(task.batch())).to(device);
+        targets = Classification.oneHot(classOf, task.classes(), DType.F32).to(device);
     }
 
     /**
@@ -104,7 +89,7 @@ final class BenchModel implements AutoCloseable {
         Var maps;
         if (backbone.isPresent()) {
             Var images = tape.constant(input);
-            Var entering = precision == Precision.BF16 ? images.to(DType.BF16) : images;
+            Var entering = bfloat16 ? images.to(DType.BF16) : images;
             maps = backbone.get().apply(entering, bindings).to(DType.F32);
         } else {
             maps = tape.variable(input);

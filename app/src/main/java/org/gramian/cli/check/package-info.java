@@ -1,4 +1,4 @@
-/** Methods and self-checks: {@code methods}, {@code pool}, {@code doctor}, {@code bench}. */
+/** Methods and self-checks: {@code methods}, {@code pool}, {@code doctor}. */
 @NullMarked
 package org.gramian.cli.check;
 

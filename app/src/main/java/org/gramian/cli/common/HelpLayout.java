@@ -32,7 +32,7 @@ public final class HelpLayout {
             new Group("Data", List.of("audit", "features")),
             new Group("Train", List.of("train", "evaluate", "compare", "report")),
             new Group("Use", List.of("predict", "nearest", "explain", "embed", "serve", "export", "show")),
-            new Group("Research", List.of("methods", "pool", "bench")),
+            new Group("Research", List.of("methods", "pool")),
             new Group("System", List.of("doctor", "backbones", "weights", "cache", "completion", "help")));
 
     private HelpLayout() {}

@@ -18,7 +18,6 @@ import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -156,39 +155,6 @@ class OnnxBackboneTest {
         assertWrong(tiny.train(out, "--backbone", "filters", "--input", "clip"), ExitCode.USAGE, "--input", "filters");
     }
 
-    /** An ONNX file is installed first; then its name, or its file, is a backbone. */
-    @Test
-    @EnabledIfSystemProperty(named = "gramian.full", matches = "true")
-    void benchTimesImportedNetworks() {
-        Object[] small = {
-            "bench",
-            "--only",
-            "backbone",
-            "--device",
-            "cpu",
-            "--threads",
-            "1",
-            "--repeat",
-            "1",
-            "--warmup",
-            "0",
-            "--batch",
-            "2",
-            "--pixels",
-            "32",
-            "--weights-dir",
-            root.resolve("weights"),
-            "--backbone"
-        };
-        for (String backbone : List.of(network.toString(), "mine")) {
-            done(weights("import", "mine", network, "--input", "imagenet"));
-            Run run = done(
-                    Run.of(Stream.concat(Stream.of(small), Stream.of(backbone)).toArray()));
-            assertThat(run.out()).containsPattern("backbone, forward .*\\b2, f32 +gramian ");
-        }
-    }
-
-    /** A transformer exported for images of 32×32 only. */
     @Test
     void anotherImageSizeThanThatOfTheFileIsNamed() {
         Path fixed = Path.of("..", "core", "src", "test", "resources", "golden", "onnx", "vit-fixed.onnx");

@@ -1,9 +1,9 @@
 """The Python side of the benchmarks: the same work in PyTorch, as a good user would write it.
 
-Started as `worker.py head-training batch=32 ... device=cpu mode=python`. Says what it is in a line of JSON, then answers the
-commands `check`, `run STEPS`, `trajectory STEPS`, `memory` and `quit` on standard input by one line of JSON each, and says
-`unavailable` with the reason where something cannot be done. org.gramian.benchmarks.BenchWorker is the same program in Java; the
-values both start from are those of org.gramian.benchmarks.SyntheticValues.
+Started by benchmarks/compare with a task as JSON (org.gramian.benchmarks.Task) and a mode such as python-compiled. Prints its
+version as a line of JSON, then executes `check`, `run STEPS`, `losses STEPS`, `memory` and `quit` from standard input, with one
+line of JSON each; `unavailable` has the reason where something cannot be done. org.gramian.benchmarks.Worker is the same program in
+Java; both start from the values of org.gramian.benchmarks.SyntheticValues.
 """
 
 import ctypes
@@ -192,7 +192,7 @@ class Backbone:
 
     def __init__(self, name, spec, device):
         self.device, self.bf16, self.named, self.seed = device, spec["precision"] == "bf16", {}, 10
-        self.pixels = int(spec["pixels"])
+        self.pixels = spec["pixels"]
         networks = {
             "vgg16": lambda: self.vgg(2, 2, 3, 3, 3),
             "vgg19": lambda: self.vgg(2, 2, 4, 4, 4),
@@ -391,7 +391,7 @@ class Model(torch.nn.Module):
         super().__init__()
         self.device, self.named, self.stiefel = device, {}, []
         self.bf16 = spec["precision"] == "bf16"
-        stages, channels = [], int(spec["channels"])
+        stages, channels = [], spec["channels"]
         self.has_backbone = not name.startswith("head")
         self.has_head = not name.startswith("backbone")
         if self.has_backbone:
@@ -400,7 +400,7 @@ class Model(torch.nn.Module):
             self.named |= backbone.named
         if self.has_head:
             stages, length = self.pooling(spec["pooling"], channels)
-            fc = torch.nn.Linear(length, int(spec["classes"]), device=device)
+            fc = torch.nn.Linear(length, spec["classes"], device=device)
             with torch.no_grad():
                 fc.weight.copy_(uniform(tuple(fc.weight.shape), 3, 0.1, device))
                 fc.bias.zero_()
@@ -447,12 +447,12 @@ class Model(torch.nn.Module):
 class Task:
     def __init__(self, name, spec, device):
         self.model = Model(name, spec, device)
-        n, side = int(spec["batch"]), int(spec["pixels" if self.model.has_backbone else "side"])
-        channels = 3 if self.model.has_backbone else int(spec["channels"])
+        n, side = spec["batch"], spec["pixels" if self.model.has_backbone else "side"]
+        channels = 3 if self.model.has_backbone else spec["channels"]
         self.x = uniform((n, channels, side, side), 1, 1, device)
         if self.model.bf16:
             self.x = self.x.contiguous(memory_format=torch.channels_last)
-        self.labels = (torch.arange(n) % int(spec["classes"])).to(device)
+        self.labels = (torch.arange(n) % spec["classes"]).to(device)
         self.compiled, self.graphs = spec["mode"] in COMPILERS, spec["mode"] in CUDA_GRAPHS
         self.compiler = COMPILERS.get(spec["mode"])
         if self.graphs:  # the input stays where it is, so that a replay need not copy it
@@ -545,7 +545,7 @@ class Training(Task):
             self.riemannian_step()
         return loss
 
-    def trajectory(self, steps):
+    def losses(self, steps):
         return [self.run().item() for _ in range(steps)]
 
     def check(self):
@@ -555,7 +555,7 @@ class Training(Task):
         values["loss"] = self.run().item()
         if self.sgd:
             values |= {f"|update of {key}|": norm(leaf - start[key]) for key, leaf in self.model.named.items()}
-        values["loss of step 3"] = self.trajectory(2)[-1]
+        values["loss of step 3"] = self.losses(2)[-1]
         self.require_graphs()
         return values
 
@@ -582,7 +582,7 @@ class Forward(Task):
 
 
 class GpuMemory:
-    """The growth of the GPU's memory in use while this process works, summed up, as in org.gramian.benchmarks.BenchWorker."""
+    """The growth of the GPU's memory in use while this process works, summed up, as in org.gramian.benchmarks.Worker."""
 
     def __init__(self, device):
         self.device, self.own, self.peak = device, 0, 0
@@ -663,7 +663,7 @@ def prepare(spec):
         raise Unavailable("this Python's torch sees no CUDA device")
     if spec["mode"] in COMPILERS and not hasattr(torch, "compile"):
         raise Unavailable(f"torch {torch.__version__} has no torch.compile")
-    torch.set_num_threads(int(spec["threads"]))
+    torch.set_num_threads(spec["threads"])
     if platform.machine() == "aarch64":
         # its backward is slow there; OpenBLAS is this torch's best configuration
         torch.backends.mkldnn.enabled = False
@@ -674,33 +674,30 @@ def prepare(spec):
     return device
 
 
-def about(device):
+def version(device):
     core = openblas_core()
-    return {
-        "torch": torch.__version__,
-        "runtime": "Python " + platform.python_version(),
-        "threads": str(torch.get_num_threads()),
-        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
-        "mkldnn": "on" if torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled else "off",
-        "blas": " ".join(os.path.basename(f) for f in loaded_blas()) + (f" ({core} kernels)" if core else ""),
-    }
+    blas = " ".join(os.path.basename(f) for f in loaded_blas()) + (f" ({core} kernels)" if core else "")
+    mkldnn = "on" if torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled else "off"
+    gpu = ", " + torch.cuda.get_device_name(device) if device.type == "cuda" else ""
+    return f"Python {platform.python_version()}, torch {torch.__version__}, mkldnn {mkldnn}, BLAS {blas or 'unknown'}{gpu}"
 
 
 def serve():
-    name, spec = sys.argv[1], dict(word.split("=", 1) for word in sys.argv[2:])
+    spec = json.loads(sys.argv[1]) | {"mode": sys.argv[2]}
+    name = spec["workload"]
     device = prepare(spec)
     memory = GpuMemory(device)
     kind = Training if name.endswith("-training") else Forward
     task = memory.during(lambda: kind(name, spec, device))
-    say(about(device))
+    say({"version": version(device)})
     for line in sys.stdin:
         command, _, steps = line.strip().partition(" ")
         if command == "check":
             say(memory.during(task.check))
         elif command == "run":
             say({"seconds": memory.during(lambda: seconds(task, int(steps), device))})
-        elif command == "trajectory":
-            say({"losses": memory.during(lambda: task.trajectory(int(steps)))})
+        elif command == "losses":
+            say({"losses": memory.during(lambda: task.losses(int(steps)))})
         elif command == "memory":
             say({"gpu": memory.peak} if device.type == "cuda" else {})
         else:

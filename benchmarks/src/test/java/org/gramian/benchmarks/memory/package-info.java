@@ -1,4 +1,0 @@
-@NullMarked
-package org.gramian.benchmarks.memory;
-
-import org.jspecify.annotations.NullMarked;

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.gramian.accelerate.Rule;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.TrainingRun;
 import org.gramian.run.config.ConfigFile;
-import org.gramian.run.config.Keys;
-import org.gramian.run.config.Origin;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.Device;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.feature.FeatureCache;
@@ -71,7 +71,7 @@ public final class Trainer {
      * @throws IllegalArgumentException if the key is unknown or the value invalid
      */
     public Trainer set(String key, Object value) {
-        settings = settings.with(key, value.toString(), Origin.CODE);
+        settings = settings.with(key, value.toString());
         return this;
     }
 
@@ -83,37 +83,37 @@ public final class Trainer {
 
     /** Sets the backbone, for example {@code resnet50}. */
     public Trainer backbone(String name) {
-        return set(Keys.BACKBONE.name(), name);
+        return set("network.backbone", name);
     }
 
     /** Sets the pooling: a method such as {@code isqrt} or a text such as {@code conv:256/covariance/isqrt:5/triu}. */
     public Trainer pooling(String text) {
-        return set(Keys.POOLING.name(), text);
+        return set("network.pooling", text);
     }
 
     /** Sets the classifier, for example {@code svm} or {@code softmax}. */
     public Trainer classifier(String name) {
-        return set(Keys.CLASSIFIER.name(), name);
+        return set("network.classifier", name);
     }
 
     /** Sets the train/test splits, for example {@code holdout:0.2} or {@code kfold:5}. */
     public Trainer protocol(String text) {
-        return set(Keys.PROTOCOL.name(), text);
+        return set("data.protocol", text);
     }
 
     /** Sets the epochs of the head on frozen features; with 0 the classifier is solved in closed form. */
     public Trainer epochs(int epochs) {
-        return set(Keys.STAGE1_EPOCHS.name(), epochs);
+        return set("stage1.epochs", epochs);
     }
 
     /** Sets the epochs of fine-tuning, in which all layers train. */
     public Trainer fineTune(int epochs) {
-        return set(Keys.STAGE2_EPOCHS.name(), epochs);
+        return set("stage2.epochs", epochs);
     }
 
     /** Sets the seed of splits, initialization, order and augmentation. */
     public Trainer seed(long seed) {
-        return set(Keys.SEED.name(), seed);
+        return set("seed", seed);
     }
 
     /** Sets the device: {@code cpu}, {@code cuda}, {@code cuda:1}, or {@code auto} (the default): a GPU if there is one. */
@@ -171,7 +171,8 @@ public final class Trainer {
      * @throws IllegalStateException if another process trains into the folder
      */
     public TrainingReport train(Path folder) throws IOException, InterruptedException {
-        Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(Keys.LAYOUT));
+        settings.find(TrainConfig::accelerate).ifPresent(Rule::use);
+        Dataset images = dataset.isPresent() ? dataset.get() : Layouts.open(place, settings.find(TrainConfig::layout));
         Cancellation cancellation = budget.map(Cancellation::after).orElseGet(Cancellation::onRequest);
         Object lock = new Object();
         TrainingContext context = TrainingContext.of(Device.parse(device))

@@ -5,7 +5,6 @@ import java.util.Optional;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.protocol.Protocols;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.train.recipe.Schedule;
 
@@ -70,14 +69,14 @@ public record DemoRecipe(TextureSet textures, String pooling, int epochs, String
         boolean needed = Backbone.of(backbone).about().weights().needed();
         int side = (int) Math.round(textures.side() * CROPPED);
         return Settings.NONE
-                .with(Keys.BACKBONE, backbone)
-                .with(Keys.WEIGHTS, needed ? Optional.of(backbone) : Optional.<String>empty())
-                .with(Keys.CROPS, new CropPlan(CropPlan.Kind.CENTER, side, false))
-                .with(Keys.PROTOCOL, Protocols.parse("holdout:0.3"))
-                .with(Keys.POOLING, entry.pooling())
-                .with(Keys.BATCH, BATCH)
-                .with(Keys.STAGE1_EPOCHS, epochs)
-                .with(Keys.STAGE1_SCHEDULE, new Schedule.Cosine())
-                .with(Keys.SEED, textures.seed());
+                .with("network.backbone", backbone)
+                .with("network.weights", needed ? Optional.of(backbone) : Optional.<String>empty())
+                .with("data.crops", new CropPlan(CropPlan.Kind.CENTER, side, false))
+                .with("data.protocol", Protocols.parse("holdout:0.3"))
+                .with("network.pooling", entry.pooling())
+                .with("optimizer.batch", BATCH)
+                .with("stage1.epochs", epochs)
+                .with("stage1.schedule", new Schedule.Cosine())
+                .with("seed", textures.seed());
     }
 }

@@ -1,5 +1,7 @@
 package org.gramian.table;
 
+import org.gramian.run.config.ConfigKey;
+import org.gramian.run.config.Settings.Setting;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,9 +25,7 @@ import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.NetworkConfig;
-import org.gramian.run.config.Setting;
 import org.gramian.table.TableRun.Entry;
 
 /**
@@ -216,8 +216,8 @@ public record ResultTable(
     private static Map<String, String> texts(RunPlan plan) {
         Map<String, String> texts = new LinkedHashMap<>();
         for (Setting setting : plan.settings().values().values()) {
-            if (!Keys.isOutput(setting.key())) {
-                boolean weights = setting.key().equals(Keys.WEIGHTS.name());
+            if (!ConfigKey.isOutput(setting.key())) {
+                boolean weights = setting.key().equals("network.weights");
                 texts.put(
                         setting.key(),
                         weights ? String.valueOf(Path.of(setting.text()).getFileName()) : setting.text());

@@ -19,11 +19,9 @@ import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.PoolingStage;
-import org.gramian.run.config.Key;
-import org.gramian.run.config.Keys;
-import org.gramian.run.config.Origin;
-import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.Settings.Setting;
+import org.gramian.run.config.TrainConfig;
 
 /**
  * One row of a table: a method or a custom pooling, with its own settings.
@@ -35,20 +33,27 @@ import org.gramian.run.config.Settings;
  */
 public record TableRow(String name, String title, String pooling, Map<String, String> own) {
     /** Keys that all rows share: results on other images or crops do not compare methods. */
-    private static final List<Key<?>> SHARED = List.of(
-            Keys.LAYOUT, Keys.PROTOCOL, Keys.CROPS, Keys.TEST_CROPS, Keys.VALIDATION, Keys.NEAR_DUPLICATES, Keys.SEED);
+    private static final List<String> SHARED = List.of(
+            "data.layout",
+            "data.protocol",
+            "data.crops",
+            "data.test-crops",
+            "data.validation",
+            "data.near-duplicates",
+            "seed",
+            "accelerate");
 
     /** Keys of training by epochs, with their value for a closed-form solver. */
-    private static final Map<Key<?>, Object> WITHOUT_EPOCHS = Map.of(
-            Keys.LOGIT_NORM,
+    private static final Map<String, Object> WITHOUT_EPOCHS = Map.of(
+            "network.logit-norm",
             false,
-            Keys.STAGE1_EPOCHS,
+            "stage1.epochs",
             0,
-            Keys.STAGE2_EPOCHS,
+            "stage2.epochs",
             0,
-            Keys.LABEL_SMOOTHING,
+            "optimizer.label-smoothing",
             0.0,
-            Keys.DROPOUT,
+            "network.dropout",
             0.0);
 
     /** No stage of a pooling has an equals sign before its first colon. */
@@ -139,14 +144,14 @@ public record TableRow(String name, String title, String pooling, Map<String, St
      * @throws IllegalArgumentException if the key is one that all rows share, or the text is invalid
      */
     public TableRow with(String key, String text) {
-        if (key.equals(Keys.POOLING.name())) {
+        if (key.equals("network.pooling")) {
             throw new IllegalArgumentException(key + " defines a row: write it as a separate row, LABEL=" + text);
         }
-        if (SHARED.stream().anyMatch(shared -> shared.name().equals(key))) {
+        if (SHARED.contains(key)) {
             throw new IllegalArgumentException(
                     key + " must be the same for all rows: results on other images or crops are not comparable");
         }
-        Settings.NONE.with(key, text, Origin.CODE); // rejects invalid values
+        Settings.NONE.with(key, text); // rejects invalid values
         Map<String, String> more = new LinkedHashMap<>(own);
         more.put(key, text);
         return new TableRow(name, title, pooling, more);
@@ -161,30 +166,22 @@ public record TableRow(String name, String title, String pooling, Map<String, St
     Settings requested(Settings wished) {
         Map<String, Setting> fitting = new LinkedHashMap<>(wished.values());
         refused(wished).forEach(setting -> fitting.remove(setting.key()));
-        Settings all = new Settings(fitting).with(Keys.POOLING.name(), pooling, new Origin("row " + name, true));
+        Settings all = new Settings(fitting).with("network.pooling", pooling, "row " + name);
         for (Map.Entry<String, String> one : own.entrySet()) {
-            all = all.with(one.getKey(), one.getValue(), new Origin("row " + name, true));
+            all = all.with(one.getKey(), one.getValue(), "row " + name);
         }
-        if (!all.has(Keys.CLASSIFIER)) {
-            all = all.with(Keys.CLASSIFIER.name(), classifier(wished), new Origin("row " + name, false));
-        }
-        if (!all.has(Keys.NEAR_DUPLICATES)) { // not by the fidelity of a row: all rows have the same splits
-            boolean faithful = wished.find(Keys.FIDELITY)
-                    .filter(fidelity -> fidelity != Fidelity.CORRECTED)
-                    .isPresent();
-            all = all.with(
-                    Keys.NEAR_DUPLICATES.name(),
-                    faithful ? "ignore" : "together",
-                    new Origin("the same for all rows", false));
-        }
-        return all.has(Keys.GALLERY)
-                ? all
-                : all.with(Keys.GALLERY.name(), "false", new Origin("tables have none by default", false));
+        boolean faithful = wished.find(TrainConfig::fidelity)
+                .filter(fidelity -> fidelity != Fidelity.CORRECTED)
+                .isPresent();
+        return all.orElse("network.classifier", classifier(wished), "row " + name)
+                // not by the fidelity of a row: all rows have the same splits
+                .orElse("data.near-duplicates", !faithful, "the same for all rows")
+                .orElse("gallery", false, "tables have none by default");
     }
 
     /** Returns the solver; empty for softmax, which is trained by epochs. */
     private Optional<LinearSolver> solver(Settings common) {
-        String key = Keys.CLASSIFIER.name();
+        String key = "network.classifier";
         return read(Optional.ofNullable(own.get(key))
                 .or(() -> Optional.ofNullable(common.values().get(key)).map(Setting::text))
                 .or(() -> Methods.find(pooling).map(Method::classifier))
@@ -196,7 +193,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
     }
 
     private static Optional<LinearSolver> read(String text) {
-        return Settings.NONE.with(Keys.CLASSIFIER.name(), text, Origin.CODE).get(Keys.CLASSIFIER);
+        return Settings.NONE.with("network.classifier", text).get(TrainConfig::classifier);
     }
 
     /** Returns the settings of the table that do not apply to this row: a solver has no epochs and no label smoothing. */
@@ -204,19 +201,17 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         if (solver(common).isEmpty()) {
             return List.of();
         }
-        return Keys.all().stream()
-                .filter(key -> common.has(key)
-                        && WITHOUT_EPOCHS.containsKey(key)
-                        && !common.find(key).equals(Optional.of(WITHOUT_EPOCHS.get(key))))
-                .map(key -> common.values().get(key.name()))
+        return common.values().values().stream()
+                .filter(setting -> WITHOUT_EPOCHS.containsKey(setting.key())
+                        && !setting.value().equals(WITHOUT_EPOCHS.get(setting.key())))
                 .toList();
     }
 
     /** Returns the settings of a table without the classifier and those that apply to some classifiers only. */
     static Settings withoutClassifier(Settings common) {
         Map<String, Setting> rest = new LinkedHashMap<>(common.values());
-        rest.remove(Keys.CLASSIFIER.name());
-        WITHOUT_EPOCHS.keySet().forEach(key -> rest.remove(key.name()));
+        rest.remove("network.classifier");
+        rest.keySet().removeAll(WITHOUT_EPOCHS.keySet());
         return new Settings(rest);
     }
 

@@ -49,7 +49,7 @@ class OptionHintsTest {
         assertThat(run.err()).contains(origin, argument.substring(0, argument.indexOf('=')), "once");
         assertThat(TrainOptionsTest.requested(argument).values()).hasEntrySatisfying(key, setting -> {
             assertThat(setting.text()).isEqualTo(value);
-            assertThat(setting.origin().text()).isEqualTo(origin);
+            assertThat(setting.origin()).isEqualTo(origin);
         });
     }
 }

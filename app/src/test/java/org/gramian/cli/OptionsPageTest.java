@@ -11,8 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.gramian.run.config.Key;
-import org.gramian.run.config.Keys;
+import org.gramian.run.config.ConfigKey;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,7 +26,7 @@ class OptionsPageTest {
             # Options
 
             Generated from the option table of the program. Set a key with `--set KEY=VALUE`, in a YAML file with
-            `--config FILE`, or from Java with `org.gramian.run.config.Keys`. Frequent keys have an option of their own. An option
+            `--config FILE`, or from Java with `Trainer.set`. Frequent keys have an option of their own. An option
             beats `--set`, which beats a file. [Training](training.md#configuration) has examples, [Tuning](tuning.md) explains the
             choices. *Stage 1* trains the head on the frozen backbone, *stage 2* fine-tunes all layers.
 
@@ -75,8 +74,8 @@ class OptionsPageTest {
         return page.toString();
     }
 
-    private static Map<String, List<Key<?>>> keysBySection() {
-        return Keys.all().stream()
+    private static Map<String, List<ConfigKey>> keysBySection() {
+        return ConfigKey.all().stream()
                 .collect(Collectors.groupingBy(
                         key -> key.name().contains(".") ? key.name().replaceFirst("\\..*", "") : "",
                         LinkedHashMap::new,
@@ -95,9 +94,9 @@ class OptionsPageTest {
         return code(option.arity().max() == 0 ? names : names + " " + option.paramLabel());
     }
 
-    private static String row(Key<?> key) {
+    private static String row(ConfigKey key) {
         return "| `%s` | `%s` | %s | %s |\n"
-                .formatted(key.name(), code(key.form().expected()), text(key.defaultText()), text(key.meaning()));
+                .formatted(key.name(), code(key.values()), text(key.defaultText()), text(key.help()));
     }
 
     /** Text of a cell; a bare {@code <} would begin an HTML element. */

@@ -10,8 +10,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.gramian.pooling.Methods;
-import org.gramian.run.config.Key;
-import org.gramian.run.config.Keys;
+import org.gramian.run.config.ConfigKey;
 import org.junit.jupiter.api.Test;
 
 /** What docs/training.md says about defaults is what the program does. */
@@ -36,19 +35,21 @@ class TrainingPageTest {
     @Test
     void theTableSaysForEachKeyWhatHoldsWithoutIt() throws IOException {
         Map<String, String> choices = choices();
-        choices.forEach((name, choice) ->
-                assertThat(choice).as(name).matches(Pattern.quote(Keys.of(name).defaultText()) + "(?![\\w]).*"));
-        assertThat(choices.get(Keys.POOLING.name()))
+        choices.forEach((name, choice) -> assertThat(choice)
+                .as(name)
+                .matches(Pattern.quote(ConfigKey.of(name).defaultText()) + "(?![\\w]).*"));
+        assertThat(choices.get("network.pooling"))
                 .contains(" " + Methods.find("default").orElseThrow().pooling() + ",");
     }
 
     @Test
     void theTableHasWhatIsChosenToSuitTheImagesOrTheMachine() throws IOException {
         Map<String, String> choices = choices();
-        assertThat(Keys.all().stream()
-                        .filter(key -> key.fixedText().isEmpty())
-                        .map(Key::name)
+        assertThat(ConfigKey.all().stream()
+                        .filter(key -> key.fixedDefault().isEmpty())
+                        .map(ConfigKey::name)
                         .filter(name -> !choices.containsKey(name)))
-                .containsExactly("data.layout", "network.weights"); // the folder and the network say which
+                .containsExactly(
+                        "data.layout", "network.weights", "accelerate"); // the folder and the network say which
     }
 }

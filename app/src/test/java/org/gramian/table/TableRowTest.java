@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
+import org.gramian.run.config.TrainConfig;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
-import org.gramian.run.config.Keys;
-import org.gramian.run.config.Origin;
 import org.gramian.run.config.Settings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,13 +17,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class TableRowTest {
     private static final Settings TRAINED = Settings.NONE
-            .with(Keys.STAGE1_EPOCHS, 7)
-            .with(Keys.STAGE2_EPOCHS, 2)
-            .with(Keys.LABEL_SMOOTHING, 0.1)
-            .with(Keys.LOGIT_NORM, true)
-            .with(Keys.STAGE1_RATE, 0.1);
+            .with("stage1.epochs", 7)
+            .with("stage2.epochs", 2)
+            .with("optimizer.label-smoothing", 0.1)
+            .with("network.logit-norm", true)
+            .with("stage1.rate", 0.1);
 
-    private static final Settings SVM = Settings.NONE.with(Keys.CLASSIFIER.name(), "svm", Origin.CODE);
+    private static final Settings SVM = Settings.NONE.with("network.classifier", "svm");
 
     private static TableRow row(String text) {
         return TableRow.parse(text).getFirst();
@@ -63,11 +62,11 @@ class TableRowTest {
     @Test
     void ownSettingsOverrideThoseOfTable() {
         Settings requested = row("isqrt").with("stage1.rate", "0.5").requested(TRAINED);
-        assertThat(requested.get(Keys.STAGE1_RATE)).isEqualTo(0.5);
-        assertThat(requested.get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
-        assertThat(requested.get(Keys.POOLING)).isEqualTo("isqrt");
+        assertThat(requested.get(TrainConfig::stage1Rate)).isEqualTo(0.5);
+        assertThat(requested.get(TrainConfig::stage1Epochs)).isEqualTo(7);
+        assertThat(requested.get(TrainConfig::pooling)).isEqualTo("isqrt");
         Settings solved = row("mdm").with("stage1.epochs", "3").requested(TRAINED);
-        assertThat(solved.get(Keys.STAGE1_EPOCHS)).isEqualTo(3);
+        assertThat(solved.get(TrainConfig::stage1Epochs)).isEqualTo(3);
     }
 
     @ParameterizedTest
@@ -98,21 +97,21 @@ class TableRowTest {
     @Test
     void settingsOfEpochsDoNotApplyToSolver() {
         assertThat(row("mdm").requested(TRAINED).values())
-                .containsKey(Keys.STAGE1_RATE.name())
+                .containsKey("stage1.rate")
                 .doesNotContainKeys(
-                        Keys.STAGE1_EPOCHS.name(),
-                        Keys.STAGE2_EPOCHS.name(),
-                        Keys.LABEL_SMOOTHING.name(),
-                        Keys.LOGIT_NORM.name());
+                        "stage1.epochs",
+                        "stage2.epochs",
+                        "optimizer.label-smoothing",
+                        "network.logit-norm");
         assertThat(row("bcnn")
                         .with("network.classifier", "svm")
                         .requested(TRAINED)
-                        .has(Keys.STAGE1_EPOCHS))
+                        .has("stage1.epochs"))
                 .isFalse();
         assertThat(row("mdm").with("network.classifier", "softmax").refused(TRAINED))
                 .isEmpty();
         assertThat(row("bcnn").refused(TRAINED)).isEmpty();
-        Settings none = Settings.NONE.with(Keys.STAGE2_EPOCHS, 0).with(Keys.LOGIT_NORM, false);
+        Settings none = Settings.NONE.with("stage2.epochs", 0).with("network.logit-norm", false);
         assertThat(row("mdm").refused(none)).isEmpty();
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.Facts.facts;
 
+import org.gramian.run.config.TrainConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +28,6 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.run.RunPlan;
 import org.gramian.run.UnfitDataException;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
@@ -42,12 +42,12 @@ import org.junit.jupiter.api.io.TempDir;
 
 class TableRunTest {
     private static final Settings COMMON = Settings.NONE
-            .with(Keys.BACKBONE, "filters")
-            .with(Keys.CROPS, CropPlan.parse("center:16"))
-            .with(Keys.PROTOCOL, Protocols.parse("kfold:2"))
-            .with(Keys.STAGE1_EPOCHS, 2)
-            .with(Keys.STAGE2_EPOCHS, 0)
-            .with(Keys.BATCH, 4);
+            .with("network.backbone", "filters")
+            .with("data.crops", CropPlan.parse("center:16"))
+            .with("data.protocol", Protocols.parse("kfold:2"))
+            .with("stage1.epochs", 2)
+            .with("stage2.epochs", 0)
+            .with("optimizer.batch", 4);
 
     private static final TableRun.Listener SILENT = new TableRun.Listener() {};
 
@@ -130,7 +130,7 @@ class TableRunTest {
         assertThat(second.fingerprint()).isEqualTo(first.fingerprint());
         assertThat(second.content()).isEqualTo(first.content());
         assertThat(second.folds()).isEqualTo(first.folds());
-        assertThat(second.config().data()).isEqualTo(first.config().data());
+        assertThat(second.config().options()).isEqualTo(first.config().options());
         assertThat(root.resolve("table/.features")).as("gone with the table").doesNotExist();
         Comparison expected = Comparison.of(
                 EvaluationFolder.read(entries.get(1).folder()),
@@ -262,7 +262,7 @@ class TableRunTest {
                         rows.rows().get(0),
                         rows.rows().get(1),
                         rows.rows().get(2).with("network.backbone", "squeezenet")),
-                COMMON.with(Keys.CROPS, CropPlan.parse("center:32")),
+                COMMON.with("data.crops", CropPlan.parse("center:32")),
                 Optional.of("average"),
                 rows.only());
         TableRun run = trained(plan);
@@ -291,11 +291,11 @@ class TableRunTest {
     @Test
     void rowUsesClassifierOfItsMethod() throws IOException, InterruptedException {
         Settings solving = Settings.NONE
-                .with(Keys.BACKBONE, "filters")
-                .with(Keys.CROPS, COMMON.get(Keys.CROPS))
-                .with(Keys.PROTOCOL, COMMON.get(Keys.PROTOCOL));
+                .with("network.backbone", "filters")
+                .with("data.crops", COMMON.get(TrainConfig::crops))
+                .with("data.protocol", COMMON.get(TrainConfig::protocol));
         assertThat(classifier(solving)).isEqualTo("svm");
-        assertThat(classifier(solving.with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("lda")))))
+        assertThat(classifier(solving.with("network.classifier", Optional.of(LinearSolver.parse("lda")))))
                 .isEqualTo("lda");
     }
 
@@ -311,14 +311,14 @@ class TableRunTest {
 
     @Test
     void rejectsImagesThatDoNotFitProtocol() {
-        Settings tooMany = COMMON.with(Keys.PROTOCOL, Protocols.parse("kfold:9"));
+        Settings tooMany = COMMON.with("data.protocol", Protocols.parse("kfold:9"));
         assertThatThrownBy(() -> run(plan(TableRow.parse("average"), tooMany))).isInstanceOf(UnfitDataException.class);
     }
 
     @Test
     void rejectsOtherConfigurationOrImages() throws IOException, InterruptedException {
         trained(plan("average"));
-        TableRun.Plan longer = plan(TableRow.parse("average"), COMMON.with(Keys.STAGE1_EPOCHS, 3));
+        TableRun.Plan longer = plan(TableRow.parse("average"), COMMON.with("stage1.epochs", 3));
         assertThatThrownBy(() -> run(longer)).isInstanceOf(IOException.class).has(facts("stage1.epochs", "3", "2"));
         data = List.of(data("first", 6, 7));
         assertThatThrownBy(() -> run(plan("average")))

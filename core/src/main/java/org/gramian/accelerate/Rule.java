@@ -45,7 +45,8 @@ public enum Rule {
     /** Environment variable that selects rules. */
     public static final String SWITCH = "GRAMIAN_ACCELERATE";
 
-    private static volatile Set<Rule> enabled = parse(System.getenv().getOrDefault(SWITCH, "on"));
+    private static volatile String selection = System.getenv().getOrDefault(SWITCH, "on");
+    private static volatile Set<Rule> enabled = parse(selection);
 
     private final String pattern;
     private final String condition;
@@ -63,9 +64,20 @@ public enum Rule {
      */
     public static void use(String selection) {
         enabled = parse(selection);
+        Rule.selection = selection;
     }
 
-    private static Set<Rule> parse(String selection) {
+    /** Returns the current selection. */
+    public static String selection() {
+        return selection;
+    }
+
+    /**
+     * Returns the rules of a selection.
+     *
+     * @throws IllegalArgumentException if the text is none
+     */
+    public static Set<Rule> parse(String selection) {
         String text = selection.toLowerCase(Locale.ROOT);
         if (text.equals("on") || text.equals("off")) {
             return text.equals("on") ? EnumSet.allOf(Rule.class) : EnumSet.noneOf(Rule.class);

@@ -10,9 +10,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.run.config.ConfigFile;
-import org.gramian.run.config.Keys;
-import org.gramian.run.config.Setting;
+import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.Settings.Setting;
 
 /**
  * The configuration files of a run's folder: {@value #CONFIG} with every value and its origin, and {@value #FOLDS} with the names of
@@ -96,7 +96,7 @@ public record ExistingRun(Path folder) {
                     .map(Setting::text)
                     .orElse("nothing");
             // The path of weights may change; the models store their fingerprint.
-            if (Keys.decides(setting.key()) && !setting.text().equals(other)) {
+            if (ConfigKey.decides(setting.key()) && !setting.text().equals(other)) {
                 throw new IOException(folder.resolve(CONFIG) + ": expected " + setting.key() + " " + setting.text()
                         + ", found " + other
                         + "; resume with the original settings, or start a new run in another folder");

@@ -133,7 +133,7 @@ final class FoldRun {
     }
 
     private Optional<TensorBoardLog> board(History history) {
-        return plan.config().tensorboard()
+        return plan.config().options().tensorboard()
                 ? Optional.of(new TensorBoardLog(
                         folder.path(), !fold.parts().validation().isEmpty(), InstantSource.system(), history.epochs()))
                 : Optional.empty();
@@ -209,8 +209,8 @@ final class FoldRun {
         }
         return new TrainingData(
                 fold.parts(),
-                plan.config().data().crops().training(plan.config().recipe().seed()),
-                plan.config().data().testPlan().testing(),
+                plan.config().options().crops().training(plan.config().recipe().seed()),
+                plan.config().options().testPlan().testing(),
                 extraction,
                 duplicates,
                 Optional.empty());
@@ -256,7 +256,7 @@ final class FoldRun {
     private Evaluation evaluation(List<Sample> samples, List<Logits> logits) {
         return new Evaluation(
                 new Setting(
-                        plan.config().data().protocol().text(),
+                        plan.config().options().protocol().text(),
                         fold.name(),
                         plan.fingerprint(),
                         plan.config().recipe().seed()),
@@ -302,7 +302,7 @@ final class FoldRun {
     /** Returns the provenance that follows from the split alone. */
     static SequencedMap<String, String> division(RunPlan plan, FoldPlan fold) {
         SequencedMap<String, String> origin = new LinkedHashMap<>();
-        origin.put(TrainedOn.PROTOCOL, plan.config().data().protocol().text());
+        origin.put(TrainedOn.PROTOCOL, plan.config().options().protocol().text());
         origin.put(TrainedOn.FOLD, fold.name());
         origin.put(TrainedOn.FINGERPRINT, plan.fingerprint().hex());
         origin.put("content", plan.content());
@@ -332,7 +332,7 @@ final class FoldRun {
         return new ModelCard(
                 plan.dataset().classes(),
                 extraction.extractor().network().preprocessing(),
-                plan.config().data().testPlan(),
+                plan.config().options().testPlan(),
                 evaluation.temperature().value(),
                 origin,
                 metrics);

@@ -14,7 +14,7 @@ import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
-import org.gramian.run.config.Keys;
+import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.DType;
@@ -94,9 +94,9 @@ public final class InitialModel {
         Map<String, String> origin = new LinkedHashMap<>();
         origin.put("weights", network.fingerprint());
         settings.values().values().stream()
-                .filter(setting -> Keys.decides(setting.key())) // weights are a path of the machine, perhaps
+                .filter(setting -> ConfigKey.decides(setting.key())) // weights are a path of the machine, perhaps
                 .forEach(setting -> origin.put("config." + setting.key(), setting.text()));
-        origin.replace("config." + Keys.BACKBONE.name(), network.backbone().name()); // may be a file
+        origin.replace("config.network.backbone", network.backbone().name()); // may be a file
         origin.put("libtorch", Libtorch.load().version());
         origin.put("java", Integer.toString(Runtime.version().feature()));
         origin.put("gramian", version());

@@ -54,7 +54,7 @@ record RunArtifacts(FoldFolder folder, RunPlan plan, String fold, TrainingData d
      * @return the reason for an early stop; empty if finished
      */
     Optional<Cancellation.Reason> complete(Optional<Model> trained) {
-        if (!plan.config().gallery()) {
+        if (!plan.config().options().gallery()) {
             return Optional.empty();
         }
         try {

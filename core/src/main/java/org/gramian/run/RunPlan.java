@@ -27,7 +27,6 @@ import org.gramian.linear.LinearSolver;
 import org.gramian.model.Head;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.config.ConfigException;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 
@@ -75,12 +74,12 @@ public record RunPlan(
         requireReadableClasses(dataset, readable, audit);
         long seed = config.recipe().seed();
         Duplicates identical = Duplicates.of(dataset);
-        Duplicates all = config.data().nearDuplicates() ? identical.with(near(dataset, audit)) : identical;
+        Duplicates all = config.options().nearDuplicates() ? identical.with(near(dataset, audit)) : identical;
         Duplicates duplicates = splitTogether(dataset, config, all, remarks);
         FoldSet plan = divide(dataset, config, duplicates);
         plan.notes().forEach(note -> remarks.accept(note.text()));
         FoldPlan.ValidationSplit split =
-                new FoldPlan.ValidationSplit(config.data().validation(), seed, duplicates, remarks);
+                new FoldPlan.ValidationSplit(config.options().validation(), seed, duplicates, remarks);
         List<FoldPlan> folds = FoldPlan.Placed.all(plan.folds()).stream()
                 .map(fold -> FoldPlan.of(dataset, fold, readable, split))
                 .toList();
@@ -161,7 +160,7 @@ public record RunPlan(
             Dataset dataset, RunConfig config, Duplicates all, Consumer<String> remarks) {
         Duplicates identical = all.with(List.of());
         List<List<Integer>> near = all.near();
-        Protocol protocol = config.data().protocol();
+        Protocol protocol = config.options().protocol();
         if (!protocol.isRandom() || near.isEmpty()) {
             return identical;
         }
@@ -196,7 +195,7 @@ public record RunPlan(
 
     private static FoldSet divide(Dataset dataset, RunConfig config, Duplicates duplicates) {
         try {
-            return config.data()
+            return config.options()
                     .protocol()
                     .plan(dataset, duplicates, config.recipe().seed());
         } catch (IllegalArgumentException misfit) {
@@ -287,9 +286,9 @@ public record RunPlan(
             solver.ifPresent(one -> requireRoom(one, fold, pooling.descriptorSize(channels)));
         }
         Pooling first = feasiblePooling(folds.getFirst());
-        first.warnings(channels).forEach(warning -> remarks.accept(Keys.POOLING + ": " + warning));
+        first.warnings(channels).forEach(warning -> remarks.accept("network.pooling: " + warning));
         if (solver.isPresent() && !config.network().auto() && first.hasTrainable(channels)) {
-            remarks.accept("the pooling has trainable parameters, which " + Keys.CLASSIFIER + "="
+            remarks.accept("the pooling has trainable parameters, which network.classifier="
                     + solver.get().text() + " leaves at their initial values; use a pooling without them (pca:N instead"
                     + " of conv:N), or the classifier softmax");
         }
@@ -300,7 +299,7 @@ public record RunPlan(
             return head(fold).pooling();
         } catch (IllegalArgumentException misfit) {
             throw new ConfigException(
-                    Keys.POOLING + ": does not fit the "
+                    "network.pooling: does not fit the "
                             + fold.parts().training().size() + " training images of " + QuotedText.text(fold.name())
                             + ": " + misfit.getMessage(),
                     misfit);
@@ -308,12 +307,12 @@ public record RunPlan(
     }
 
     private void requireRoom(LinearSolver solver, FoldPlan fold, long size) {
-        long crops = config.data().crops().training(0).count();
+        long crops = config.options().crops().training(0).count();
         try {
             solver.requireRoom(fold.parts().training().size() * crops, size);
         } catch (IllegalArgumentException tooMany) {
             throw new ConfigException(
-                    Keys.CLASSIFIER + ": " + QuotedText.text(fold.name()) + ": " + tooMany.getMessage(), tooMany);
+                    "network.classifier: " + QuotedText.text(fold.name()) + ": " + tooMany.getMessage(), tooMany);
         }
     }
 }

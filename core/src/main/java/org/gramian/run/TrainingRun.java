@@ -21,10 +21,10 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
-import org.gramian.run.config.Choices;
+import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.DefaultsContext;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Probe;
@@ -49,7 +49,7 @@ import org.gramian.train.recipe.Recipe;
  *
  * <pre>{@code
  * Dataset photos = Layouts.open(Path.of("photos"));
- * RunResult result = TrainingRun.of(photos).with(Settings.NONE.with(Keys.POOLING, "bcnn")).train(Path.of("run"));
+ * RunResult result = TrainingRun.of(photos).with(Settings.NONE.with("network.pooling", "bcnn")).train(Path.of("run"));
  * result.summary().text(Metric.ACCURACY);
  * }</pre>
  *
@@ -97,10 +97,10 @@ public record TrainingRun(
         RunPlan.requireClasses(dataset);
         ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         Settings complete = complete();
-        CropPlan crops = complete.get(Keys.CROPS);
+        CropPlan crops = complete.get(TrainConfig::crops);
         Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, context.threads()).requiring(crops.testing());
-        if (complete.get(Keys.TEST_CROPS).isPresent()) {
-            audit = audit.requiring(complete.get(Keys.TEST_CROPS).get().testing());
+        if (complete.get(TrainConfig::testCrops).isPresent()) {
+            audit = audit.requiring(complete.get(TrainConfig::testCrops).get().testing());
         }
         AuditReport report = audit.of(
                 dataset,
@@ -123,7 +123,7 @@ public record TrainingRun(
     }
 
     private Settings complete() throws IOException {
-        return Choices.complete(settings, DefaultsContext.of(dataset, weights, context.device()));
+        return DefaultResolver.complete(settings, DefaultsContext.of(dataset, weights, context.device()));
     }
 
     /**
@@ -137,7 +137,7 @@ public record TrainingRun(
         RunPlan plan = RunPlan.of(dataset, complete(), audit, this::warn);
         Recipe recipe = plan.config().recipe();
         plan.requireFeasible(this::warn);
-        if (plan.config().tensorboard()
+        if (plan.config().options().tensorboard()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
             warn("--tensorboard has no effect: the classifier is solved without epochs;"
                     + " --epochs N trains a head, --fine-tune N all layers");
@@ -148,7 +148,7 @@ public record TrainingRun(
         if (recipe.precision() == Recipe.Precision.BF16
                 && recipe.stage2().epochs() > 0
                 && context.device().kind() != Device.Kind.CUDA) {
-            warn(Keys.PRECISION + " bf16 is meant for a GPU; a CPU may be slower with it than with f32");
+            warn("optimizer.precision bf16 is meant for a GPU; a CPU may be slower with it than with f32");
         }
         return plan;
     }
@@ -241,7 +241,7 @@ public record TrainingRun(
             FeatureExtractor extractor = new FeatureExtractor(
                     network,
                     FeatureExtractor.DEFAULT_BATCH,
-                    plan.config().data().featureType());
+                    plan.config().options().featureType());
             try (FeatureCache features = FeatureCache.open(scratch.cache(), extractor.recipe(), this::warn)) {
                 FeatureExtraction extraction =
                         new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(features));

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.gramian.run.config.Keys;
+import org.gramian.run.config.ConfigKey;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,7 +33,7 @@ class ExistingRunTest {
         assertThat(begun().exists()).isFalse();
         run.train(List.of());
         assertThat(begun().exists()).isTrue();
-        assertThat(begun().settings().values().keySet()).containsExactlyElementsOf(Keys.names());
+        assertThat(begun().settings().values().keySet()).containsExactlyElementsOf(ConfigKey.names());
         assertThat(run.trainer().with(begun().settings()).train(run.place()).early())
                 .isEmpty();
     }

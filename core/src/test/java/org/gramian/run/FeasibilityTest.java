@@ -15,8 +15,8 @@ import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.run.config.ConfigException;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Cancellation;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,10 +40,10 @@ class FeasibilityTest {
     /** Without epochs, which a solver does not have. */
     private SmallRun on(String backbone, String layer) {
         Settings settings = Settings.NONE
-                .with(Keys.BACKBONE, backbone)
-                .with(Keys.LAYER, layer)
-                .with(Keys.CROPS, CropPlan.parse("center:224"))
-                .with(Keys.PROTOCOL, run.settings().get(Keys.PROTOCOL));
+                .with("network.backbone", backbone)
+                .with("network.layer", layer)
+                .with("data.crops", CropPlan.parse("center:224"))
+                .with("data.protocol", run.settings().get(TrainConfig::protocol));
         return new SmallRun(run.dataset(), settings, run.place());
     }
 
@@ -53,7 +53,7 @@ class FeasibilityTest {
         AuditReport audit = on(backbone, layer).trainer().audit();
         for (Method method : Methods.all()) {
             SmallRun of = on(backbone, method.name().equals("cross-layer") ? two : layer)
-                    .with(Keys.POOLING, method.name());
+                    .with("network.pooling", method.name());
             RunPlan plan = of.trainer().plan(audit);
             assertThat(of.trainer().workload(plan).descriptorSize())
                     .as(method.name())
@@ -64,8 +64,8 @@ class FeasibilityTest {
     private List<String> remarks(String pooling, String classifier) throws IOException, InterruptedException {
         List<String> remarks = new ArrayList<>();
         SmallRun of = on("vgg16", "conv5_3")
-                .with(Keys.POOLING, pooling)
-                .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse(classifier)));
+                .with("network.pooling", pooling)
+                .with("network.classifier", Optional.of(LinearSolver.parse(classifier)));
         TrainingRun trainer = of.trainer(
                 event -> {
                     if (event instanceof TrainEvent.Warning(String text) && text.contains("network.classifier=")) {
@@ -88,7 +88,7 @@ class FeasibilityTest {
     void wideningConvolutionIsRemarked() throws IOException, InterruptedException {
         List<String> remarks = new ArrayList<>();
         TrainingRun trainer = on("vgg16", "conv5_3")
-                .with(Keys.POOLING, "conv:600/average")
+                .with("network.pooling", "conv:600/average")
                 .trainer(
                         event -> {
                             if (event instanceof TrainEvent.Warning(String text) && text.contains("conv:600")) {
@@ -106,7 +106,7 @@ class FeasibilityTest {
 
     @Test
     void morePrincipalComponentsThanImagesAreRefused() {
-        assertThatThrownBy(() -> run.with(Keys.POOLING, "average/pca:8").plan())
+        assertThatThrownBy(() -> run.with("network.pooling", "average/pca:8").plan())
                 .isInstanceOf(ConfigException.class)
                 .has(facts("network.pooling", "4"))
                 .hasMessageContaining("pca:8");
@@ -114,9 +114,9 @@ class FeasibilityTest {
 
     @Test
     void tooLargeDescriptorsForTheSolverAreRefused() {
-        SmallRun large = run.with(Keys.POOLING, "conv:20000/bilinear/flat")
-                .with(Keys.STAGE1_EPOCHS, 0)
-                .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("svm")));
+        SmallRun large = run.with("network.pooling", "conv:20000/bilinear/flat")
+                .with("stage1.epochs", 0)
+                .with("network.classifier", Optional.of(LinearSolver.parse("svm")));
         assertThatThrownBy(large::plan)
                 .isInstanceOf(ConfigException.class)
                 .hasMessageStartingWith("network.classifier: ")
@@ -125,7 +125,7 @@ class FeasibilityTest {
 
     @Test
     void tooSmallCropsForTheLayerAreRefused() {
-        SmallRun small = on("squeezenet", "fire9").with(Keys.CROPS, CropPlan.parse("center:16"));
+        SmallRun small = on("squeezenet", "fire9").with("data.crops", CropPlan.parse("center:16"));
         assertThatThrownBy(small::plan)
                 .isInstanceOf(ConfigException.class)
                 .has(facts("data.crops", "16×16", "squeezenet:fire9"));
@@ -133,7 +133,7 @@ class FeasibilityTest {
 
     @Test
     void tooSmallFeatureMapsForThePoolingAreRefused() {
-        assertThatThrownBy(() -> run.with(Keys.POOLING, "pyramid:9").plan())
+        assertThatThrownBy(() -> run.with("network.pooling", "pyramid:9").plan())
                 .isInstanceOf(ConfigException.class)
                 .has(facts("network.pooling", "16×16", "pyramid:9"));
     }

@@ -27,7 +27,6 @@ import org.gramian.inspect.SpdInspection;
 import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ImageResult;
-import org.gramian.run.config.Keys;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.Task;
 import org.gramian.train.loop.Cancellation;
@@ -44,7 +43,7 @@ class FoldGalleryTest {
     private final List<TrainEvent> events = new ArrayList<>();
 
     private SmallRun run() throws IOException {
-        return SmallRun.in(folder).with(Keys.PROTOCOL, Protocols.parse("holdout:0.34"));
+        return SmallRun.in(folder).with("data.protocol", Protocols.parse("holdout:0.34"));
     }
 
     private static Gallery gallery(SmallRun run) throws IOException {
@@ -78,7 +77,7 @@ class FoldGalleryTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
     void imageFindsItself(int fineTuning) throws IOException, InterruptedException {
-        SmallRun run = run().with(Keys.STAGE2_EPOCHS, fineTuning);
+        SmallRun run = run().with("stage2.epochs", fineTuning);
         run.train(List.of());
         Gallery gallery = gallery(run);
         try (Classifier classifier = Classifier.load(run.place().resolve("model.safetensors"))) {
@@ -131,12 +130,12 @@ class FoldGalleryTest {
 
     @Test
     void galleryCanBeDisabled() throws IOException, InterruptedException {
-        SmallRun run = run().with(Keys.GALLERY, false);
+        SmallRun run = run().with("gallery", false);
         run.train(List.of());
         assertThat(run.place().resolve(Gallery.FILE)).doesNotExist();
         assertThat(run.place().resolve(SpdInspection.FILE)).doesNotExist();
         // It decides nothing of the model, so that the run can go on with another wish.
-        run.with(Keys.GALLERY, true).train(List.of());
+        run.with("gallery", true).train(List.of());
         assertThat(gallery(run).items()).hasSize(12);
     }
 

@@ -23,7 +23,6 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
@@ -59,9 +58,9 @@ final class FrozenFirstTest {
 
     private Settings settings() {
         return Settings.NONE
-                .with(Keys.BACKBONE, "filters")
-                .with(Keys.CROPS, CropPlan.parse("resize:24"))
-                .with(Keys.PROTOCOL, Protocols.parse("holdout:0.25"));
+                .with("network.backbone", "filters")
+                .with("data.crops", CropPlan.parse("resize:24"))
+                .with("data.protocol", Protocols.parse("holdout:0.25"));
     }
 
     private TrainingRun trainer(Settings settings, Consumer<TrainEvent> also, Cancellation breaks) {
@@ -122,7 +121,7 @@ final class FrozenFirstTest {
     }
 
     private Settings fineTuned() {
-        return settings().with(Keys.STAGE2_EPOCHS, 2).with(Keys.BATCH, 4).with(Keys.VALIDATION, 0.2);
+        return settings().with("stage2.epochs", 2).with("optimizer.batch", 4).with("data.validation", 0.2);
     }
 
     /** The files of a fine-tuned run without interruption, which several tests compare with. */

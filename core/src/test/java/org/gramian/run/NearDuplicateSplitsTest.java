@@ -26,7 +26,6 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Fidelity;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
@@ -62,11 +61,11 @@ final class NearDuplicateSplitsTest {
             write(sample, seed);
         }
         settings = Settings.NONE
-                .with(Keys.BACKBONE, "filters")
-                .with(Keys.CROPS, CropPlan.parse("center:32"))
-                .with(Keys.POOLING, "average")
-                .with(Keys.PROTOCOL, Protocols.parse("thirds:3"))
-                .with(Keys.VALIDATION, 0.2);
+                .with("network.backbone", "filters")
+                .with("data.crops", CropPlan.parse("center:32"))
+                .with("network.pooling", "average")
+                .with("data.protocol", Protocols.parse("thirds:3"))
+                .with("data.validation", 0.2);
     }
 
     /** Blocks of random grey; a name changes single pixels, so that equal seeds make near-duplicates of different bytes. */
@@ -126,8 +125,8 @@ final class NearDuplicateSplitsTest {
     void nearDuplicatesStayOnOneSideOfEverySplit() throws IOException, InterruptedException {
         for (String protocol : List.of("holdout:0.3", "thirds:3", "kfold:3", "half:3")) {
             for (long seed = 0; seed < 5; seed++) {
-                settings =
-                        settings.with(Keys.PROTOCOL, Protocols.parse(protocol)).with(Keys.SEED, seed);
+                settings = settings.with("data.protocol", Protocols.parse(protocol))
+                        .with("seed", seed);
                 RunPlan plan = plan();
                 assertThat(plan().fingerprint()).as("the same seed").isEqualTo(plan.fingerprint());
                 for (FoldPlan fold : plan.folds()) {
@@ -150,12 +149,12 @@ final class NearDuplicateSplitsTest {
                 .plan(dataset, Duplicates.of(dataset), 0)
                 .fingerprint()
                 .hex();
-        settings = settings.with(Keys.SEED, 0L);
+        settings = settings.with("seed", 0L);
         assertThat(plan().fingerprint().hex()).isNotEqualTo(plain);
         Settings together = settings;
-        settings = together.with(Keys.NEAR_DUPLICATES, false);
+        settings = together.with("data.near-duplicates", false);
         assertThat(plan().fingerprint().hex()).isEqualTo(plain);
-        settings = together.with(Keys.FIDELITY, Fidelity.PAPER);
+        settings = together.with("fidelity", Fidelity.PAPER);
         remarks.clear();
         assertThat(plan().fingerprint().hex()).isEqualTo(plain);
         assertThat(remarks).noneMatch(text -> text.contains("near-duplicates"));
@@ -186,11 +185,11 @@ final class NearDuplicateSplitsTest {
         Settings folders = settings;
         Dataset images = dataset;
         dataset = Layouts.open(file);
-        settings = folders.with(Keys.PROTOCOL, Protocols.parse("given"));
+        settings = folders.with("data.protocol", Protocols.parse("given"));
         assertThat(plan().near()).isEmpty();
         assertThat(duplicates(plan())).isEqualTo(groups);
         dataset = images;
-        settings = folders.with(Keys.NEAR_DUPLICATES, false);
+        settings = folders.with("data.near-duplicates", false);
         assertThat(duplicates(plan())).isEmpty();
     }
 
@@ -209,14 +208,14 @@ final class NearDuplicateSplitsTest {
             int number = Integer.parseInt(sample.name().replaceAll(".*/|\\.png", ""));
             writeGratings(sample, 1000 * sample.label() + number / 2, number % 2);
         }
-        settings = settings.with(Keys.POOLING, "auto")
-                .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("svm")))
-                .with(Keys.PROTOCOL, Protocols.parse("holdout:0.25"))
-                .with(Keys.VALIDATION, 0.0)
-                .with(Keys.GALLERY, false)
-                .with(Keys.STAGE2_EPOCHS, 0);
+        settings = settings.with("network.pooling", "auto")
+                .with("network.classifier", Optional.of(LinearSolver.parse("svm")))
+                .with("data.protocol", Protocols.parse("holdout:0.25"))
+                .with("data.validation", 0.0)
+                .with("gallery", false)
+                .with("stage2.epochs", 0);
         double[] together = accuracies("together");
-        settings = settings.with(Keys.NEAR_DUPLICATES, false);
+        settings = settings.with("data.near-duplicates", false);
         double[] ignored = accuracies("ignored");
         for (int i = 0; i < together.length; i++) {
             assertThat(together[i]).isLessThan(0.6);
@@ -242,7 +241,8 @@ final class NearDuplicateSplitsTest {
 
     @Test
     void modelRecognizesItsTestImages() throws IOException, InterruptedException {
-        settings = settings.with(Keys.PROTOCOL, Protocols.parse("holdout:0.3")).with(Keys.SEED, 3L);
+        settings =
+                settings.with("data.protocol", Protocols.parse("holdout:0.3")).with("seed", 3L);
         RunPlan plan = plan();
         TrainingRun trainer = trainer();
         trainer.train(folder.resolve("run"));

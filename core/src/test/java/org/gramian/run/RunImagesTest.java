@@ -18,7 +18,6 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.Sample.Box;
-import org.gramian.run.config.Keys;
 import org.gramian.testing.PaintedImages;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.loop.Cancellation;
@@ -75,7 +74,7 @@ class RunImagesTest {
     @Test
     void thinImageIsUsedIfCropsDoNotKeepTheAspect() throws IOException, InterruptedException {
         drawALine();
-        run = run.with(Keys.CROPS, CropPlan.parse("resize:16"));
+        run = run.with("data.crops", CropPlan.parse("resize:16"));
         assertThat(taking(run.plan())).hasSize(12);
         assertThat(run.train(List.of()).audit().unreadable()).isEmpty();
     }
@@ -90,13 +89,13 @@ class RunImagesTest {
 
     @Test
     void imageWithoutBoxIsLeftOutOfBoxCrops() throws IOException, InterruptedException {
-        run = run.of(boxedBut(8)).with(Keys.CROPS, CropPlan.parse("center:16+box"));
+        run = run.of(boxedBut(8)).with("data.crops", CropPlan.parse("center:16+box"));
         requireLeftOut("c1/2.png", Problem.NO_BOX);
     }
 
     @Test
     void classWithoutUsableImagesIsNamed() {
-        run = run.with(Keys.CROPS, CropPlan.parse("center:16+box"));
+        run = run.with("data.crops", CropPlan.parse("center:16+box"));
         assertThatThrownBy(run::plan)
                 .isInstanceOf(UnfitDataException.class)
                 .hasMessageContaining("'c0', 'c1'")
@@ -164,7 +163,7 @@ class RunImagesTest {
     @ParameterizedTest
     @ValueSource(strings = {"pca:4/average/l2", "pca:4/rbf:sigma=estimate/triu/root/l2", "rbf:sigma=estimate/triu/l2"})
     void fittedPoolingIsEstimatedAndTrained(String pooling) throws IOException, InterruptedException {
-        run = run.with(Keys.POOLING, pooling);
+        run = run.with("network.pooling", pooling);
         assertThat(run.trainer().estimate(run.plan()).total()).isPositive();
         assertThat(run.train(List.of("1")).folds()).hasSize(1);
     }

@@ -11,8 +11,6 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Protocols;
-import org.gramian.run.config.Key;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
@@ -37,14 +35,14 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
 
     static SmallRun in(Path folder) throws IOException {
         Settings settings = Settings.NONE
-                .with(Keys.BACKBONE, "filters")
-                .with(Keys.CROPS, CropPlan.parse("center:16"))
-                .with(Keys.POOLING, "conv:6/rbf/spd:4/relu/triu/root/l2")
-                .with(Keys.PROTOCOL, Protocols.parse("kfold:2"))
-                .with(Keys.VALIDATION, 0.34)
-                .with(Keys.STAGE1_EPOCHS, 1)
-                .with(Keys.STAGE2_EPOCHS, 0)
-                .with(Keys.BATCH, 4);
+                .with("network.backbone", "filters")
+                .with("data.crops", CropPlan.parse("center:16"))
+                .with("network.pooling", "conv:6/rbf/spd:4/relu/triu/root/l2")
+                .with("data.protocol", Protocols.parse("kfold:2"))
+                .with("data.validation", 0.34)
+                .with("stage1.epochs", 1)
+                .with("stage2.epochs", 0)
+                .with("optimizer.batch", 4);
         return new SmallRun(PaintedImages.folders(folder.resolve("images"), 6, 6), settings, folder.resolve("run"));
     }
 
@@ -52,7 +50,7 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
         return new SmallRun(other, settings, place);
     }
 
-    <T> SmallRun with(Key<T> key, T value) {
+    SmallRun with(String key, Object value) {
         return new SmallRun(dataset, settings.with(key, value), place);
     }
 

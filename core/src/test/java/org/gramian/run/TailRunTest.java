@@ -24,7 +24,6 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.model.Model;
 import org.gramian.model.ModelFile;
 import org.gramian.run.config.ConfigException;
-import org.gramian.run.config.Keys;
 import org.gramian.run.plan.Workload;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -45,11 +44,11 @@ class TailRunTest {
     @BeforeEach
     void prepare() throws IOException {
         run = SmallRun.in(folder)
-                .with(Keys.BACKBONE, "squeezenet")
-                .with(Keys.LAYER, "fire9")
-                .with(Keys.CROPS, CropPlan.parse("center:40"))
-                .with(Keys.POOLING, "tail")
-                .with(Keys.WEIGHTS, Optional.of(weights(true).toString()));
+                .with("network.backbone", "squeezenet")
+                .with("network.layer", "fire9")
+                .with("data.crops", CropPlan.parse("center:40"))
+                .with("network.pooling", "tail")
+                .with("network.weights", Optional.of(weights(true).toString()));
     }
 
     /** Random weights with or without those of the tail. */
@@ -111,16 +110,16 @@ class TailRunTest {
         assertThat(work.descriptorSize()).isEqualTo(1000);
         assertThat(work.memoryBytes()).isGreaterThan(4 * (work.backboneParameters() + 513_000));
         assertThat(run.trainer().estimate(run.plan()).total()).isPositive();
-        assertThat(run.with(Keys.POOLING, "average")
+        assertThat(run.with("network.pooling", "average")
                         .trainer()
-                        .workload(run.with(Keys.POOLING, "average").plan())
+                        .workload(run.with("network.pooling", "average").plan())
                         .tail())
                 .isEmpty();
     }
 
     @Test
     void weightsWithoutTheTailAreRefused() throws IOException {
-        run = run.with(Keys.WEIGHTS, Optional.of(weights(false).toString()));
+        run = run.with("network.weights", Optional.of(weights(false).toString()));
         assertThatThrownBy(this::train)
                 .isInstanceOf(UnusableWeightsException.class)
                 .has(facts("squeezenet", "fire9", "conv10.weight", "conv10.bias"));
@@ -128,13 +127,13 @@ class TailRunTest {
 
     @Test
     void tooSmallCropsForTheTailAreRefused() {
-        run = run.with(Keys.LAYER, "pool3").with(Keys.CROPS, CropPlan.parse("center:16"));
+        run = run.with("network.layer", "pool3").with("data.crops", CropPlan.parse("center:16"));
         assertThatThrownBy(() -> run.plan()).isInstanceOf(ConfigException.class).has(facts("network.pooling", "16×16"));
     }
 
     @Test
     void twoLayersRoundTrip() throws IOException, InterruptedException {
-        run = run.with(Keys.LAYER, "fire2+fire3").with(Keys.POOLING, "cross-layer");
+        run = run.with("network.layer", "fire2+fire3").with("network.pooling", "cross-layer");
         Path model = train().folds().getFirst().folder().resolve("model.safetensors");
         try (ModelFile.Stored stored = ModelFile.read(model, Device.CPU)) {
             assertThat(stored.model().backbone()).isEqualTo(Backbone.of("squeezenet", "fire2+fire3"));
@@ -145,7 +144,7 @@ class TailRunTest {
 
     @Test
     void crossLayerPoolingOfOneLayerIsRefused() {
-        run = run.with(Keys.POOLING, "cross-layer");
+        run = run.with("network.pooling", "cross-layer");
         assertThatThrownBy(() -> run.plan())
                 .isInstanceOf(ConfigException.class)
                 .hasMessageContainingAll("squeezenet:fire9", "--layer fire8+fire9");

@@ -23,7 +23,6 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
-import org.gramian.run.config.Keys;
 import org.gramian.train.event.TrainEvent;
 import org.gramian.train.event.TrainEvent.EpochDone;
 import org.gramian.train.event.TrainEvent.Stepped;
@@ -118,11 +117,11 @@ class TensorBoardLogTest {
 
     private SmallRun run(double validation) throws IOException {
         return SmallRun.in(folder)
-                .with(Keys.PROTOCOL, Protocols.parse("holdout:0.3"))
-                .with(Keys.VALIDATION, validation)
-                .with(Keys.STAGE1_EPOCHS, 3)
-                .with(Keys.STAGE2_EPOCHS, 1)
-                .with(Keys.TENSORBOARD, true);
+                .with("data.protocol", Protocols.parse("holdout:0.3"))
+                .with("data.validation", validation)
+                .with("stage1.epochs", 3)
+                .with("stage2.epochs", 1)
+                .with("tensorboard", true);
     }
 
     /** The scalars of an epoch as the history has it; the speed is not in it. */
@@ -214,7 +213,7 @@ class TensorBoardLogTest {
 
     @Test
     void noFilesByDefault() throws IOException, InterruptedException {
-        SmallRun run = run(0.34).with(Keys.TENSORBOARD, false);
+        SmallRun run = run(0.34).with("tensorboard", false);
         run.trainer().train(run.place());
         assertThat(files(run.place())).isEmpty();
     }
@@ -223,10 +222,10 @@ class TensorBoardLogTest {
     void aSolvedClassifierHasNoEpochsToWrite() throws IOException, InterruptedException {
         List<String> remarks = new ArrayList<>();
         SmallRun run = SmallRun.in(folder)
-                .with(Keys.POOLING, "average")
-                .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("mean")))
-                .with(Keys.STAGE1_EPOCHS, 0)
-                .with(Keys.TENSORBOARD, true);
+                .with("network.pooling", "average")
+                .with("network.classifier", Optional.of(LinearSolver.parse("mean")))
+                .with("stage1.epochs", 0)
+                .with("tensorboard", true);
         TrainingRun trainer = run.trainer(
                 event -> {
                     if (event instanceof TrainEvent.Warning(String text)) {

@@ -17,7 +17,6 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.ModelFile;
 import org.gramian.run.config.ConfigException;
-import org.gramian.run.config.Keys;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +28,7 @@ class TestCropsTest {
 
     @Test
     void modelStoresTestCropsAndEvaluationAgrees() throws IOException, InterruptedException {
-        SmallRun run = SmallRun.in(folder).with(Keys.TEST_CROPS, Optional.of(CropPlan.parse("resize:24+flips")));
+        SmallRun run = SmallRun.in(folder).with("data.test-crops", Optional.of(CropPlan.parse("resize:24+flips")));
         FoldResult fold = run.train(List.of()).folds().getFirst();
         try (ModelFile.Stored stored = ModelFile.read(fold.model(), Device.CPU)) {
             assertThat(stored.card().crops().text()).isEqualTo("resize:24+flips");
@@ -58,7 +57,7 @@ class TestCropsTest {
 
     @Test
     void tooSmallTestSizeIsRefused() throws IOException {
-        SmallRun run = SmallRun.in(folder).with(Keys.TEST_CROPS, Optional.of(CropPlan.parse("center:1")));
+        SmallRun run = SmallRun.in(folder).with("data.test-crops", Optional.of(CropPlan.parse("center:1")));
         assertThatThrownBy(run::plan).isInstanceOf(ConfigException.class);
     }
 }

@@ -24,7 +24,6 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedImages;
@@ -54,14 +53,14 @@ class TrainingRunTest {
     void paint() throws IOException {
         dataset = PaintedImages.folders(folder.resolve("images"), 6, 6, 6);
         settings = Settings.NONE
-                .with(Keys.BACKBONE, "filters")
-                .with(Keys.CROPS, CropPlan.parse("center:16"))
-                .with(Keys.POOLING, "conv:6/rbf/spd:4/relu/triu/root/l2")
-                .with(Keys.PROTOCOL, Protocols.parse("kfold:2"))
-                .with(Keys.VALIDATION, 0.34)
-                .with(Keys.STAGE1_EPOCHS, 2)
-                .with(Keys.STAGE2_EPOCHS, 1)
-                .with(Keys.BATCH, 4);
+                .with("network.backbone", "filters")
+                .with("data.crops", CropPlan.parse("center:16"))
+                .with("network.pooling", "conv:6/rbf/spd:4/relu/triu/root/l2")
+                .with("data.protocol", Protocols.parse("kfold:2"))
+                .with("data.validation", 0.34)
+                .with("stage1.epochs", 2)
+                .with("stage2.epochs", 1)
+                .with("optimizer.batch", 4);
     }
 
     private WeightStore weights() {
@@ -164,7 +163,8 @@ class TrainingRunTest {
 
     @Test
     void onlyFoldIsInTheRunFolder() throws IOException, InterruptedException {
-        settings = settings.with(Keys.PROTOCOL, Protocols.parse("holdout:0.3")).with(Keys.STAGE2_EPOCHS, 0);
+        settings =
+                settings.with("data.protocol", Protocols.parse("holdout:0.3")).with("stage2.epochs", 0);
         RunResult result = train("run");
         assertThat(result.folds()).singleElement().satisfies(fold -> {
             assertThat(fold.folder()).isEqualTo(folder.resolve("run"));
@@ -190,7 +190,7 @@ class TrainingRunTest {
     void finishedRunOfAnotherConfigurationIsRefused() throws IOException, InterruptedException {
         train("run");
         Map<String, List<Byte>> before = content("run");
-        settings = settings.with(Keys.BATCH, 5);
+        settings = settings.with("optimizer.batch", 5);
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("config.yaml")
@@ -282,7 +282,7 @@ class TrainingRunTest {
         assertThat(content("run"))
                 .containsKey("fold-1/checkpoint.safetensors")
                 .doesNotContainKey("fold-1/model.safetensors");
-        settings = settings.with(Keys.MOMENTUM, 0.5);
+        settings = settings.with("optimizer.momentum", 0.5);
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("config.yaml")
@@ -355,7 +355,7 @@ class TrainingRunTest {
 
     @Test
     void protocolThatDoesNotFitTheImagesIsRefused() {
-        settings = settings.with(Keys.PROTOCOL, Protocols.parse("kfold:9"));
+        settings = settings.with("data.protocol", Protocols.parse("kfold:9"));
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(UnfitDataException.class)
                 .hasMessageContaining("kfold:9");

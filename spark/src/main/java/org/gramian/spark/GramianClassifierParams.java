@@ -11,9 +11,7 @@ import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.param.StringArrayParam;
 import org.apache.spark.sql.types.StructType;
 import org.gramian.run.config.ConfigException;
-import org.gramian.run.config.Key;
-import org.gramian.run.config.Keys;
-import org.gramian.run.config.Origin;
+import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.executor.Output;
 import org.gramian.spark.train.TrainingColumns;
@@ -24,7 +22,7 @@ import org.gramian.spark.train.TrainingColumns;
  */
 abstract class GramianClassifierParams extends Estimator<GramianModel> {
     private final String uid;
-    private final Map<Param<?>, Key<?>> keys = new LinkedHashMap<>();
+    private final Map<Param<?>, String> keys = new LinkedHashMap<>();
     private final Param<String> backbone;
     private final Param<String> layer;
     private final Param<String> weights;
@@ -48,16 +46,16 @@ abstract class GramianClassifierParams extends Estimator<GramianModel> {
     GramianClassifierParams(String uid) {
         this.uid = uid;
         // Not where they are declared: a parameter needs the uid.
-        backbone = of(Keys.BACKBONE, text("backbone", Keys.BACKBONE.meaning()));
-        layer = of(Keys.LAYER, text("layer", Keys.LAYER.meaning()));
-        weights = of(Keys.WEIGHTS, text("weights", Keys.WEIGHTS.meaning()));
-        pooling = of(Keys.POOLING, text("pooling", Keys.POOLING.meaning()));
-        crops = of(Keys.CROPS, text("crops", Keys.CROPS.meaning()));
-        epochs = of(Keys.STAGE1_EPOCHS, new IntParam(uid, "epochs", Keys.STAGE1_EPOCHS.meaning()));
-        learningRate = of(Keys.STAGE1_RATE, new DoubleParam(uid, "learningRate", Keys.STAGE1_RATE.meaning()));
-        batchSize = of(Keys.BATCH, new IntParam(uid, "batchSize", Keys.BATCH.meaning()));
-        validation = of(Keys.VALIDATION, new DoubleParam(uid, "validation", Keys.VALIDATION.meaning()));
-        seed = of(Keys.SEED, new LongParam(uid, "seed", Keys.SEED.meaning()));
+        backbone = of("network.backbone", text("backbone", help("network.backbone")));
+        layer = of("network.layer", text("layer", help("network.layer")));
+        weights = of("network.weights", text("weights", help("network.weights")));
+        pooling = of("network.pooling", text("pooling", help("network.pooling")));
+        crops = of("data.crops", text("crops", help("data.crops")));
+        epochs = of("stage1.epochs", new IntParam(uid, "epochs", help("stage1.epochs")));
+        learningRate = of("stage1.rate", new DoubleParam(uid, "learningRate", help("stage1.rate")));
+        batchSize = of("optimizer.batch", new IntParam(uid, "batchSize", help("optimizer.batch")));
+        validation = of("data.validation", new DoubleParam(uid, "validation", help("data.validation")));
+        seed = of("seed", new LongParam(uid, "seed", help("seed")));
         settings = new StringArrayParam(this, "settings", "additional keys of 'gramian train', each as key=value");
         inputCol = text("inputCol", "column of images: their bytes (binary) or paths (string)");
         nameCol = text("nameCol", "column of unique image names, which define the order");
@@ -84,7 +82,11 @@ abstract class GramianClassifierParams extends Estimator<GramianModel> {
         setDefault(errorCol, "error");
     }
 
-    private <P extends Param<?>> P of(Key<?> key, P parameter) {
+    private static String help(String key) {
+        return ConfigKey.of(key).help();
+    }
+
+    private <P extends Param<?>> P of(String key, P parameter) {
         keys.put(parameter, key);
         return parameter;
     }
@@ -107,10 +109,9 @@ abstract class GramianClassifierParams extends Estimator<GramianModel> {
      */
     final Settings requested() {
         Settings requested = Settings.NONE;
-        for (Map.Entry<Param<?>, Key<?>> entry : keys.entrySet()) {
+        for (Map.Entry<Param<?>, String> entry : keys.entrySet()) {
             if (isSet(entry.getKey())) {
-                requested = requested.with(
-                        entry.getValue().name(), String.valueOf(getOrDefault(entry.getKey())), Origin.CODE);
+                requested = requested.with(entry.getValue(), String.valueOf(getOrDefault(entry.getKey())));
             }
         }
         for (String setting : isSet(settings) ? getOrDefault(settings) : new String[0]) {
@@ -118,7 +119,7 @@ abstract class GramianClassifierParams extends Estimator<GramianModel> {
             if (equals < 0) {
                 throw new ConfigException("expected settings as key=value, found '" + setting + "'");
             }
-            requested = requested.with(setting.substring(0, equals), setting.substring(equals + 1), Origin.CODE);
+            requested = requested.with(setting.substring(0, equals), setting.substring(equals + 1));
         }
         return requested;
     }

@@ -6,8 +6,8 @@ import java.util.Optional;
 import org.gramian.basis.ByteSize;
 import org.gramian.basis.QuotedText;
 import org.gramian.run.config.RunConfig;
-import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.Settings.Setting;
 import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Workload;
@@ -25,7 +25,7 @@ public final class PlanText {
                     "  %-25s %-24s %s%n",
                     setting.key(),
                     QuotedText.visible(setting.text()),
-                    QuotedText.visible(setting.origin().text())));
+                    QuotedText.visible(setting.origin())));
         }
         return text.toString();
     }
@@ -51,10 +51,10 @@ public final class PlanText {
                 "crops",
                 "%s: %d per training image, %d per test image%s"
                         .formatted(
-                                config.data().crops(),
+                                config.options().crops(),
                                 work.trainingCrops(),
                                 work.testCrops(),
-                                config.data()
+                                config.options()
                                         .testCrops()
                                         .map(plan -> " (" + plan + ")")
                                         .orElse("")));

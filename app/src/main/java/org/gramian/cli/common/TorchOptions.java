@@ -1,6 +1,7 @@
 package org.gramian.cli.common;
 
 import java.nio.file.Path;
+import java.util.Optional;
 import org.gramian.accelerate.Rule;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.library.Libtorch;
@@ -39,6 +40,11 @@ public final class TorchOptions {
             throw new IllegalArgumentException("--threads: expected at least 1, found " + threads);
         }
         return threads == null ? 0 : threads;
+    }
+
+    /** Returns the rules of {@code --accelerate}. */
+    public Optional<String> accelerate() {
+        return Optional.ofNullable(accelerate);
     }
 
     /** Loads libtorch and returns the device. */

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.gramian.basis.NearestWord;
-import org.gramian.run.config.Keys;
+import org.gramian.run.config.ConfigKey;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -204,9 +204,9 @@ public final class UsageErrors {
     /** Returns a key whose last part is the option's name, e.g. {@code optimizer.momentum}. */
     private static Optional<String> key(String typed, CommandSpec command) {
         String suffix = "." + typed.replaceFirst("^--?", "").replace('_', '-');
-        return Keys.names().stream()
+        return ConfigKey.names().stream()
                 .filter(name -> command.optionsMap().containsKey("--set") && name.endsWith(suffix))
                 .findFirst()
-                .map(name -> "--set " + name + "=" + Keys.of(name).form().expected());
+                .map(name -> "--set " + name + "=" + ConfigKey.of(name).values());
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.gramian.accelerate.Rule;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.QuotedText;
@@ -25,9 +26,9 @@ import org.gramian.evaluate.Metric;
 import org.gramian.image.dataset.Note;
 import org.gramian.run.ExistingRun;
 import org.gramian.run.RunResult;
-import org.gramian.run.config.Keys;
-import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.Settings.Setting;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.run.plan.Estimate;
 import org.gramian.table.ResultTable;
 import org.gramian.table.TableReport;
@@ -80,8 +81,9 @@ final class TableTraining implements TableRun.Listener {
         this.training = training;
         this.command = command;
         options.format(); // rejects a wrong format before the work
-        TableRun.Plan plan = options.plan(common());
-        List<TableRun.Data> data = TableRun.Data.open(images, plan.common().find(Keys.LAYOUT));
+        TableRun.Plan plan = options.plan(common(torch));
+        plan.common().find(TrainConfig::accelerate).ifPresent(Rule::use);
+        List<TableRun.Data> data = TableRun.Data.open(images, plan.common().find(TrainConfig::layout));
         data.forEach(one -> one.dataset().notes().stream()
                 .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
                 .forEach(note -> console.say(one.name() + ": " + note.text())));
@@ -92,17 +94,17 @@ final class TableTraining implements TableRun.Listener {
     }
 
     /** Returns the given settings without the pooling, which is set per row. */
-    private Settings common() throws IOException {
-        Settings requested = training.requested(console::say).wanted();
+    private Settings common(TorchOptions torch) throws IOException {
+        Settings requested = training.requested(torch, console::say).wanted();
         Map<String, Setting> values = new LinkedHashMap<>(requested.values());
-        Setting pooling = values.remove(Keys.POOLING.name());
+        Setting pooling = values.remove("network.pooling");
         if (training.typed().contains("--pooling")) {
             throw new IllegalArgumentException(
                     "--pooling: every row of a table has its own pooling; add a row with --methods LABEL="
                             + (pooling == null ? "SPEC" : pooling.text()));
         }
         if (pooling != null) {
-            console.say(Keys.POOLING + " " + pooling.text() + " (" + pooling.origin()
+            console.say("network.pooling " + pooling.text() + " (" + pooling.origin()
                     + ") is ignored: every row of a table has its own pooling");
         }
         return new Settings(values);

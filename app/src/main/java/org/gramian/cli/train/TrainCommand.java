@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
+import org.gramian.accelerate.Rule;
 import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.BundledWeights;
 import org.gramian.backbone.weights.WeightName;
@@ -33,10 +34,10 @@ import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.TrainingRun;
 import org.gramian.run.config.BackboneRanking;
-import org.gramian.run.config.Keys;
-import org.gramian.run.config.Quality;
-import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.Settings.Setting;
+import org.gramian.run.config.TrainConfig;
+import org.gramian.run.config.TrainConfig.Quality;
 import org.gramian.run.plan.Estimate;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
@@ -129,7 +130,8 @@ public final class TrainCommand implements Callable<Integer> {
             caching.resume(begun);
             noReport |= begun.contains(NO_REPORT);
         }
-        Settings requested = resumed == null ? options.requested(console::say) : folder.settings();
+        Settings requested = resumed == null ? options.requested(torch, console::say) : folder.settings();
+        requested.find(TrainConfig::accelerate).ifPresent(Rule::use);
         Dataset dataset = dataset(requested, folder);
         dataset.notes().stream()
                 .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
@@ -158,7 +160,7 @@ public final class TrainCommand implements Callable<Integer> {
         console.say(
                 resumed == null
                         ? chosen(plan)
-                        : "resuming " + resumed + "; pooling " + plan.settings().get(Keys.POOLING));
+                        : "resuming " + resumed + "; pooling " + plan.settings().get(TrainConfig::pooling));
         return plan;
     }
 
@@ -254,16 +256,17 @@ public final class TrainCommand implements Callable<Integer> {
 
     private Dataset dataset(Settings requested, RunFolder folder) throws IOException {
         Path place = images == null ? folder.images() : images;
-        return Layouts.open(place, requested.find(Keys.LAYOUT));
+        return Layouts.open(place, requested.find(TrainConfig::layout));
     }
 
     /** Returns backbone, pooling and classifier, and why this backbone. */
     private static String chosen(RunPlan plan) {
         Settings settings = plan.settings();
-        Setting backbone = Objects.requireNonNull(settings.values().get(Keys.BACKBONE.name()));
-        return "backbone " + plan.config().network().backbone().name() + ", layer " + settings.get(Keys.LAYER) + " ("
-                + backbone.origin().text() + "); pooling " + settings.get(Keys.POOLING)
-                + settings.get(Keys.CLASSIFIER)
+        Setting backbone = Objects.requireNonNull(settings.values().get("network.backbone"));
+        return "backbone " + plan.config().network().backbone().name() + ", layer " + settings.get(TrainConfig::layer)
+                + " ("
+                + backbone.origin() + "); pooling " + settings.get(TrainConfig::pooling)
+                + settings.get(TrainConfig::classifier)
                         .map(solver -> "; classifier " + solver.text())
                         .orElse("");
     }

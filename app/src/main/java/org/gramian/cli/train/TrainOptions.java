@@ -6,17 +6,16 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.cli.common.InputOptions;
+import org.gramian.cli.common.TorchOptions;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.ConfigFile;
+import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.CropOptions;
-import org.gramian.run.config.Key;
-import org.gramian.run.config.KeyOption;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.ArgGroupSpec;
@@ -26,7 +25,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Options of training: those of the table of {@link Keys}, {@code --set} for all other keys, and {@code --config} for a file.
+ * Options of training: one per key of {@link TrainConfig} that declares it, {@code --set} for all other keys, and {@code --config} for a file.
  *
  * <p>Values stay text until {@link #requested} parses them, so that an error names the option.
  */
@@ -47,17 +46,17 @@ public final class TrainOptions {
     @Mixin
     private final InputOptions network = new InputOptions();
 
-    private final Map<KeyOption, OptionSpec> generated = new LinkedHashMap<>();
+    private final Map<ConfigKey.Option, OptionSpec> generated = new LinkedHashMap<>();
 
     /** Adds the options of the table to a command. */
     @Spec(Spec.Target.MIXEE)
     void addTo(CommandSpec command) {
         int order = 0;
-        for (KeyOption.Group group : KeyOption.Group.values()) {
+        for (String group : ConfigKey.Option.GROUPS) {
             ArgGroupSpec.Builder section =
-                    ArgGroupSpec.builder().validate(false).order(order++).heading("%n" + group.heading() + ":%n");
-            for (KeyOption option : Keys.options()) {
-                if (option.group() == group) {
+                    ArgGroupSpec.builder().validate(false).order(order++).heading("%n" + group + ":%n");
+            for (ConfigKey.Option option : ConfigKey.options()) {
+                if (option.group().equals(group)) {
                     OptionSpec made = made(option);
                     generated.put(option, made);
                     section.addArg(made);
@@ -67,12 +66,12 @@ public final class TrainOptions {
         }
     }
 
-    private static OptionSpec made(KeyOption option) {
+    private static OptionSpec made(ConfigKey.Option option) {
         OptionSpec.Builder made =
                 OptionSpec.builder(option.names().toArray(String[]::new)).description(option.help());
-        return option.hasValue()
-                ? made.type(String.class).paramLabel(option.label()).build()
-                : made.type(boolean.class).build();
+        return option.label().isEmpty()
+                ? made.type(boolean.class).build()
+                : made.type(String.class).paramLabel(option.label()).build();
     }
 
     /** Returns the folder of installed weights. */
@@ -97,21 +96,25 @@ public final class TrainOptions {
      * Returns the given settings; options override the file. Beside options, only explicit values of the file count: a learning
      * rate chosen automatically for one pooling may not suit another.
      *
+     * @param torch has the option {@code --accelerate}, which sets the key {@code accelerate}
      * @param remarks receives notes on an ONNX file as backbone, which is installed first
      * @throws ConfigException naming file, line and key, or the option
      * @throws IOException if an ONNX file as backbone is not usable
      */
-    public Settings requested(Consumer<String> remarks) throws IOException {
+    public Settings requested(TorchOptions torch, Consumer<String> remarks) throws IOException {
         Map<String, String> texts = texts();
-        String backbone = Keys.BACKBONE.option().orElseThrow().name();
-        if (texts.containsKey(backbone)) {
-            texts.put(backbone, network.resolve(Objects.requireNonNull(texts.get(backbone)), remarks));
+        String backbone = texts.get("--backbone");
+        if (backbone != null) {
+            texts.put("--backbone", network.resolve(backbone, remarks));
         }
         Settings all = Settings.typed(texts, pairs, "stage2.warmup=1");
+        if (torch.accelerate().isPresent()) {
+            all = all.with("accelerate", torch.accelerate().get(), "--accelerate");
+        }
         if (config != null) {
             Settings file = ConfigFile.read(config);
             boolean alone = texts.isEmpty() && pairs.isEmpty();
-            all = alone ? file : all.over(file.wanted());
+            all = all.over(alone ? file : file.wanted());
         }
         return CropOptions.of(texts).applyTo(all);
     }
@@ -132,9 +135,9 @@ public final class TrainOptions {
     /** Lists all keys for the end of the help. */
     public static String keys() {
         StringBuilder text = new StringBuilder("\nKeys of --config and --set:\n");
-        for (Key<?> key : Keys.all()) {
+        for (ConfigKey key : ConfigKey.all()) {
             text.append("  %s=%s (default: %s)\n      %s\n"
-                    .formatted(key.name(), key.form().expected(), key.defaultText(), key.meaning()));
+                    .formatted(key.name(), key.values(), key.defaultText(), key.help()));
         }
         return text.toString();
     }

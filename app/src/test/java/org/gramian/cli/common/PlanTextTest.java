@@ -8,10 +8,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.image.dataset.Dataset;
-import org.gramian.run.config.Choices;
+import org.gramian.run.config.ConfigKey;
+import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.DefaultsContext;
-import org.gramian.run.config.Keys;
-import org.gramian.run.config.Origin;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
@@ -21,10 +20,10 @@ import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 
 class PlanTextTest {
-    private static final Settings SETTINGS = Choices.complete(
+    private static final Settings SETTINGS = DefaultResolver.complete(
             Settings.NONE
-                    .with("network.backbone", "googlenet", Origin.flag("--backbone"))
-                    .with("network.classifier", "softmax", Origin.flag("--classifier")),
+                    .with("network.backbone", "googlenet", "--backbone")
+                    .with("network.classifier", "softmax", "--classifier"),
             new DefaultsContext(
                     new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of()), List.of(), Device.Kind.CPU));
 
@@ -35,7 +34,7 @@ class PlanTextTest {
     @Test
     void theConfigurationShowsEveryKeyWithItsOrigin() {
         List<String> lines = PlanText.configuration(SETTINGS).lines().toList();
-        assertThat(lines).hasSize(Keys.all().size() + 1);
+        assertThat(lines).hasSize(ConfigKey.all().size() + 1);
         assertThat(lines)
                 .anySatisfy(line -> assertThat(line).matches("  network.backbone +googlenet +--backbone"))
                 .anySatisfy(line -> assertThat(line).matches("  optimizer.momentum +0.9 +default"));
@@ -59,7 +58,7 @@ class PlanTextTest {
 
     @Test
     void thePlanSaysWhatTheTailOfTheNetworkIs() {
-        RunConfig config = RunConfig.of(SETTINGS.with(Keys.POOLING, "conv:same/tail"));
+        RunConfig config = RunConfig.of(SETTINGS.with("network.pooling", "conv:same/tail"));
         Workload work = new Workload(config, 10, List.of(new Workload.Fold("third 1", 600, 67, 333)), 0);
         assertThat(PlanText.work(work, memory(work), Optional.empty()))
                 .has(facts("googlenet", "inception_4e", "pool4/3x3_s2, inception_5a, inception_5b, pool5"))

@@ -14,7 +14,7 @@ import org.gramian.cli.Run;
 import org.gramian.cli.TinyTraining;
 import org.gramian.cli.common.ExitCode;
 import org.gramian.evaluate.EvaluationFile;
-import org.gramian.run.config.Keys;
+import org.gramian.run.config.ConfigKey;
 import org.gramian.train.loop.StageResult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,7 +73,7 @@ final class TrainCommandTest {
     @Test
     void aDryRunShowsEveryKeyWithItsOriginAndWritesNothing() throws IOException {
         Run run = done(tiny.train(out, "--dry-run", "--epochs", "7"));
-        for (String name : Keys.names()) {
+        for (String name : ConfigKey.names()) {
             assertThat(run.out()).contains(name.substring(name.indexOf('.') + 1));
         }
         assertThat(run.out().lines().filter(line -> line.contains("epochs") && line.contains("--epochs")))

@@ -56,7 +56,7 @@ public final class BackboneRanking {
 
     /** Fills an unset backbone by rank. */
     static Settings choose(Settings settings, DefaultsContext context) {
-        if (settings.has(Keys.BACKBONE)) {
+        if (settings.has("network.backbone")) {
             return settings;
         }
         List<String> present = BEST_FIRST.stream()
@@ -64,13 +64,13 @@ public final class BackboneRanking {
                 .toList();
         if (present.isEmpty()) {
             return settings.orElse(
-                    Keys.BACKBONE,
+                    "network.backbone",
                     WITHOUT_WEIGHTS,
                     "no pretrained weights are installed; get some with: gramian weights get NAME");
         }
         String reason = present.equals(List.of(BundledWeights.NAME))
                 ? "its weights are part of Gramian; get stronger ones with: gramian weights get NAME"
                 : "the best with installed weights (" + String.join(", ", present) + ")";
-        return settings.orElse(Keys.BACKBONE, present.getFirst(), reason);
+        return settings.orElse("network.backbone", present.getFirst(), reason);
     }
 }

@@ -103,7 +103,7 @@ public final class ConfigFile {
         StringBuilder text = new StringBuilder(
                 "# Configuration of a training run; reuse it with: gramian train DIR --config THIS-FILE\n");
         String section = "";
-        for (Setting setting : settings.values().values()) {
+        for (Settings.Setting setting : settings.values().values()) {
             int dot = setting.key().indexOf('.');
             String own = dot < 0 ? "" : setting.key().substring(0, dot);
             if (!own.equals(section) && !own.isEmpty()) {
@@ -113,18 +113,15 @@ public final class ConfigFile {
             String indent = own.isEmpty() ? "" : "  ";
             String entry = indent + setting.key().substring(dot + 1) + ": " + value(setting.text());
             text.append(String.format(
-                    Locale.ROOT,
-                    "%-" + ORIGINS_BEGIN + "s # %s\n",
-                    entry,
-                    QuotedText.visible(setting.origin().text())));
+                    Locale.ROOT, "%-" + ORIGINS_BEGIN + "s # %s\n", entry, QuotedText.visible(setting.origin())));
         }
         return text.append(chosen(settings)).toString();
     }
 
     private static String chosen(Settings settings) {
         List<String> keys = settings.values().values().stream()
-                .filter(setting -> !setting.origin().wanted())
-                .map(Setting::key)
+                .filter(setting -> !setting.wanted())
+                .map(Settings.Setting::key)
                 .toList();
         if (keys.isEmpty()) {
             return "";
@@ -221,7 +218,7 @@ public final class ConfigFile {
                 String name = prefix + parser.currentName();
                 int line = parser.currentTokenLocation().getLineNr();
                 JsonToken value = parser.nextToken();
-                if (value == JsonToken.START_OBJECT && KeySuggestion.sections().contains(name)) {
+                if (value == JsonToken.START_OBJECT && ConfigKey.sections().contains(name)) {
                     once(name + ".", line);
                     section(name + ".");
                 } else if (name.equals(CHOSEN)) {
@@ -248,7 +245,7 @@ public final class ConfigFile {
                     throw wrong(own, CHOSEN + ": expected the name of a key, found " + found());
                 }
                 try {
-                    String name = Keys.of(parser.getString()).name();
+                    String name = ConfigKey.of(parser.getString()).name();
                     if (!chosen.add(name)) {
                         throw new ConfigException("expected every key once, found '" + name + "' twice");
                     }
@@ -268,15 +265,15 @@ public final class ConfigFile {
         private void add(String name, @Nullable JsonToken value, int line) {
             refuseAliases();
             try {
-                if (KeySuggestion.sections().contains(name)) {
+                if (ConfigKey.sections().contains(name)) {
                     throw new ConfigException(name + ": expected keys below it, found " + found());
                 }
-                Key<?> key = Keys.of(name);
+                ConfigKey key = ConfigKey.of(name);
                 if (value == null || !value.isScalarValue() || value == JsonToken.VALUE_NULL) {
-                    throw new ConfigException(name + ": expected " + key.form().expected() + ", found " + found()
+                    throw new ConfigException(name + ": expected " + key.values() + ", found " + found()
                             + "; remove the key to use the default");
                 }
-                settings = settings.with(name, parser.getString(), Origin.file(file, line));
+                settings = settings.with(name, parser.getString(), file.getFileName() + ", line " + line);
             } catch (ConfigException e) {
                 throw wrong(line, Objects.requireNonNull(e.getMessage()));
             }

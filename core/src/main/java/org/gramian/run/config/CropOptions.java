@@ -10,7 +10,7 @@ import org.gramian.pooling.Fidelity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Short options for crops, which stand for values of {@link Keys#CROPS} and {@link Keys#TEST_CROPS}.
+ * Short options for crops, which stand for values of {@code data.crops} and {@code data.test-crops}.
  *
  * @param imageSize {@code --image-size}: side of all crops in pixels
  * @param testSize {@code --test-size}: side of the crops of validation, test and prediction
@@ -23,21 +23,19 @@ public record CropOptions(
     /** Words of {@code --tta}. */
     public static final List<String> TTA = List.of("none", "flips", "five", "ten");
 
-    private static final KeyOption IMAGE_SIZE = KeyOption.Group.DATA
-            .option(40, "--image-size N", "image size: side of all crops in pixels, e.g. 320")
-            .alias("--img-size", "--imgsz")
-            .onSpark();
-    private static final KeyOption TEST_SIZE = KeyOption.Group.DATA
-            .option(50, "--test-size N", "image size for validation, test and prediction")
-            .onSpark("image size for validation and prediction");
-    private static final KeyOption TEST_AUGMENTATION = KeyOption.Group.DATA
-            .option(60, "--tta WORD", "test-time augmentation: none, flips, five or ten crops")
-            .onSpark();
+    private static final ConfigKey.Option IMAGE_SIZE =
+            option("--image-size --img-size --imgsz N", "image size: side of all crops in pixels, e.g. 320");
+    private static final ConfigKey.Option TEST_SIZE =
+            option("--test-size N", "image size for validation, test and prediction");
+    private static final ConfigKey.Option TEST_AUGMENTATION =
+            option("--tta WORD", "test-time augmentation: none, flips, five or ten crops");
 
-    /** The options as part of the table of {@link Keys#options}. */
-    static final List<KeyOption> OPTIONS = List.of(IMAGE_SIZE, TEST_SIZE, TEST_AUGMENTATION);
+    /** The options as part of {@link ConfigKey#options}. */
+    static final List<ConfigKey.Option> OPTIONS = List.of(IMAGE_SIZE, TEST_SIZE, TEST_AUGMENTATION);
 
-    private static final Form<Integer> SIZE = Form.whole(1);
+    private static ConfigKey.Option option(String usage, String help) {
+        return ConfigKey.Option.of("data", usage, help, true, "");
+    }
 
     /**
      * Selects these options from all given ones.
@@ -62,15 +60,16 @@ public record CropOptions(
             augmented(new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false), tta); // rejects an unknown word
         }
         Settings settings = given;
-        CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> defaultCrops(given));
+        CropPlan crops = settings.find(TrainConfig::crops).orElseGet(() -> defaultCrops(given));
         if (imageSize != null) {
             crops = resized(crops, imageSize, IMAGE_SIZE.name());
-            settings = settings.with(Keys.CROPS.name(), crops.text(), Origin.flag(IMAGE_SIZE.name()));
+            settings = settings.with("data.crops", crops, IMAGE_SIZE.name());
         }
         if (testSize == null && tta == null) {
             return settings;
         }
-        CropPlan test = settings.find(Keys.TEST_CROPS).flatMap(plan -> plan).orElse(crops);
+        CropPlan test =
+                settings.find(TrainConfig::testCrops).flatMap(plan -> plan).orElse(crops);
         if (tta != null) {
             test = augmented(test, tta);
         }
@@ -78,27 +77,26 @@ public record CropOptions(
             test = resized(test, testSize, TEST_SIZE.name());
         }
         String option = (testSize == null ? TEST_AUGMENTATION : TEST_SIZE).name();
-        return settings.with(Keys.TEST_CROPS.name(), test.text(), Origin.flag(option));
+        return settings.with("data.test-crops", test.text(), option);
     }
 
     /** Returns the default crops for the fidelity and the backbone that are set. */
     private CropPlan defaultCrops(Settings given) {
-        if (given.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED) != Fidelity.CORRECTED) {
+        if (given.find(TrainConfig::fidelity).orElse(Fidelity.CORRECTED) != Fidelity.CORRECTED) {
             return CropPlan.parse("paper");
         }
-        if (imageSize == null && testSize == null && !given.has(Keys.BACKBONE)) {
+        if (imageSize == null && testSize == null && !given.has("network.backbone")) {
             throw new ConfigException("--tta: expected --image-size, --crops or --backbone as well, to know the size"
                     + " of images; found none of them");
         }
-        return given.find(Keys.BACKBONE)
-                .map(name ->
-                        DefaultRecipe.crops(given, NetworkConfig.backbone(name)).get(Keys.CROPS))
+        return given.find(TrainConfig::backbone)
+                .map(name -> DefaultResolver.crops(given, NetworkConfig.backbone(name)))
                 .orElseGet(() -> new CropPlan(CropPlan.Kind.RESIZE, CropPlan.DEFAULT_SIZE, false));
     }
 
     private static CropPlan resized(CropPlan plan, String size, String option) {
         try {
-            return plan.withSize(SIZE.read(size));
+            return plan.withSize((Integer) ConfigKey.of("stage2.image-size").parse(size));
         } catch (IllegalArgumentException e) {
             throw new ConfigException(option + ": " + e.getMessage(), e);
         }

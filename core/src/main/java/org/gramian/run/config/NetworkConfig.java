@@ -1,6 +1,5 @@
 package org.gramian.run.config;
 
-import java.util.Objects;
 import java.util.Optional;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightStore;
@@ -31,7 +30,7 @@ public record NetworkConfig(
     public NetworkConfig {
         boolean needed = backbone.about().weights().needed();
         if (needed != weights.isPresent()) {
-            throw new ConfigException(Keys.WEIGHTS + ": expected "
+            throw new ConfigException("network.weights: expected "
                     + (needed ? "a name or a file for " : "none, because no weights are needed by ") + backbone.name()
                     + ", found " + weights.map(text -> "'" + text + "'").orElse("none"));
         }
@@ -39,22 +38,22 @@ public record NetworkConfig(
             pooling.resolve(backbone, Integer.MAX_VALUE).descriptorSize(backbone.channels());
         } catch (IllegalArgumentException e) {
             throw new ConfigException(
-                    Keys.POOLING + ": does not fit the " + backbone.channels() + " channels of " + backbone + ": "
+                    "network.pooling: does not fit the " + backbone.channels() + " channels of " + backbone + ": "
                             + e.getMessage(),
                     e);
         }
     }
 
-    static NetworkConfig of(Settings all) {
-        Backbone backbone = backbone(all);
-        boolean tuned = isAuto(all) && all.get(Keys.STAGE2_EPOCHS) > 0;
+    static NetworkConfig of(TrainConfig options) {
+        Backbone backbone = backbone(options);
+        boolean tuned = isAuto(options) && options.stage2Epochs() > 0;
         return new NetworkConfig(
                 backbone,
-                all.get(Keys.WEIGHTS),
-                pooling(all),
-                isAuto(all),
+                options.weights(),
+                pooling(options),
+                isAuto(options),
                 tuned ? Optional.of(PoolingSelection.fineTuned(backbone)) : Optional.empty(),
-                all.get(Keys.LOGIT_NORM));
+                options.logitNorm());
     }
 
     /** Returns the same model with the selected pooling. */
@@ -62,32 +61,20 @@ public record NetworkConfig(
         return new NetworkConfig(backbone, weights, chosen, false, Optional.empty(), logitNorm);
     }
 
-    private static boolean isAuto(Settings settings) {
-        return settings.get(Keys.POOLING).equals(PoolingSelection.AUTO);
+    private static boolean isAuto(TrainConfig options) {
+        return options.pooling().equals(PoolingSelection.AUTO);
     }
 
     /** Returns the pooling; the fidelity sets parameters that its text leaves out. For {@code auto} it is the baseline. */
-    static Pooling pooling(Settings settings) {
-        if (isAuto(settings)) {
-            return PoolingSelection.baseline(backbone(settings));
+    static Pooling pooling(TrainConfig options) {
+        if (isAuto(options)) {
+            return PoolingSelection.baseline(backbone(options));
         }
         try {
-            return Pooling.parse(settings.get(Keys.POOLING), settings.get(Keys.FIDELITY));
-        } catch (ConfigException e) {
-            throw e;
+            return Pooling.parse(options.pooling(), options.fidelity());
         } catch (IllegalArgumentException e) {
-            throw new ConfigException(Keys.POOLING + ": " + e.getMessage(), e);
+            throw new ConfigException("network.pooling: " + e.getMessage(), e);
         }
-    }
-
-    /** Replaces the name of a method by its stages: a later version may define the method differently. */
-    static Settings spellOut(Settings settings) {
-        if (isAuto(settings)) {
-            return settings;
-        }
-        Origin origin = Objects.requireNonNull(settings.values().get(Keys.POOLING.name()))
-                .origin();
-        return settings.with(Keys.POOLING.name(), settings.get(Keys.FIDELITY).textOf(pooling(settings)), origin);
     }
 
     /** Returns a backbone by the value of its key: a built-in or installed name, or a file that defines a network. */
@@ -95,19 +82,11 @@ public record NetworkConfig(
         return WeightStore.ofProcess().backbone(nameOrFile);
     }
 
-    /** Returns the text if there is such a backbone. */
-    static String backboneName(String nameOrFile) {
-        backbone(nameOrFile);
-        return nameOrFile;
-    }
-
-    static Backbone backbone(Settings all) {
+    static Backbone backbone(TrainConfig options) {
         try {
-            return backbone(all.get(Keys.BACKBONE)).cutAt(all.get(Keys.LAYER));
-        } catch (ConfigException e) {
-            throw e;
+            return backbone(options.backbone()).cutAt(options.layer());
         } catch (IllegalArgumentException e) {
-            throw new ConfigException(Keys.LAYER + ": " + e.getMessage(), e);
+            throw new ConfigException("network.layer: " + e.getMessage(), e);
         }
     }
 
@@ -136,7 +115,7 @@ public record NetworkConfig(
             pooling.resolve(backbone, Integer.MAX_VALUE).requireFits(maps);
         } catch (IllegalArgumentException e) {
             throw new ConfigException(
-                    Keys.POOLING + ": does not fit crops of " + size + "×" + size + ": " + e.getMessage(), e);
+                    "network.pooling: does not fit crops of " + size + "×" + size + ": " + e.getMessage(), e);
         }
     }
 
@@ -144,7 +123,7 @@ public record NetworkConfig(
         try {
             return backbone.features(size, size);
         } catch (IllegalArgumentException e) {
-            throw new ConfigException(Keys.CROPS + ": " + e.getMessage(), e);
+            throw new ConfigException("data.crops: " + e.getMessage(), e);
         }
     }
 }

@@ -1,10 +1,11 @@
 package org.gramian.run.config;
 
-import java.util.Optional;
-import org.gramian.image.crop.CropPlan;
-import org.gramian.image.dataset.protocol.Protocol;
-import org.gramian.pooling.Fidelity;
-import org.gramian.tensor.DType;
+import java.util.OptionalDouble;
+import org.gramian.linear.LinearSolver;
+import org.gramian.train.AdamWOptions;
+import org.gramian.train.OptimizerOptions;
+import org.gramian.train.SgdOptions;
+import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.OptimizerRecipe;
 import org.gramian.train.recipe.StageRecipe;
@@ -12,22 +13,11 @@ import org.gramian.train.recipe.StageRecipe;
 /**
  * The complete configuration of a training run, besides images and device.
  *
- * @param data dataset, splits and crops
- * @param network the model
- * @param recipe stages, optimizer and loss
- * @param quality effort that unset options were chosen for
- * @param fidelity formulas and recipe
- * @param gallery whether thumbnails and descriptors are stored for the report
- * @param tensorboard whether epochs are also written for TensorBoard
+ * @param options all values
+ * @param network the model that they describe
+ * @param recipe stages, optimizer and loss that they describe
  */
-public record RunConfig(
-        DataConfig data,
-        NetworkConfig network,
-        Recipe recipe,
-        Quality quality,
-        Fidelity fidelity,
-        boolean gallery,
-        boolean tensorboard) {
+public record RunConfig(TrainConfig options, NetworkConfig network, Recipe recipe) {
     /** The backbone is frozen in stage 1. */
     private static final double FROZEN = 0;
 
@@ -35,102 +25,96 @@ public record RunConfig(
      * @throws ConfigException if nothing would be trained, an option does not apply to the classifier, or crops are too small
      */
     public RunConfig {
-        ClassifierChoice.requireFitting(recipe, network.logitNorm());
+        recipe.solver().ifPresent(solver -> requireFits(solver, recipe, network.logitNorm()));
         if (recipe.solver().isEmpty()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
-            throw new ConfigException(Keys.STAGE1_EPOCHS + ": expected at least 1 epoch in " + Keys.STAGE1_EPOCHS
-                    + " or " + Keys.STAGE2_EPOCHS + ", found 0 in both: nothing to train");
+            throw new ConfigException(
+                    "stage1.epochs: expected at least 1 epoch in stage1.epochs or stage2.epochs, found 0"
+                            + " in both: nothing to train");
         }
-        network.requireFits(data.crops().size());
-        network.requireFits(data.testPlan().size());
+        network.requireFits(options.crops().size());
+        network.requireFits(options.testPlan().size());
     }
 
     /**
-     * Returns the configuration of settings with a value for every key, such as those of {@link Choices#complete}.
+     * Returns the configuration of settings with a value for every key, such as those of {@link DefaultResolver#complete}.
      *
      * @throws ConfigException naming the key, if a value is missing or does not fit the others
      */
     public static RunConfig of(Settings all) {
-        return new RunConfig(
-                DataConfig.of(all),
-                NetworkConfig.of(all),
-                recipe(all),
-                all.get(Keys.QUALITY),
-                all.get(Keys.FIDELITY),
-                all.get(Keys.GALLERY),
-                all.get(Keys.TENSORBOARD));
+        TrainConfig options = all.config();
+        return new RunConfig(options, NetworkConfig.of(options), recipe(options));
     }
 
-    private static Recipe recipe(Settings all) {
+    private static Recipe recipe(TrainConfig options) {
         StageRecipe stage1 = new StageRecipe(
-                all.get(Keys.STAGE1_EPOCHS),
-                all.get(Keys.STAGE1_RATE),
+                options.stage1Epochs(),
+                options.stage1Rate(),
                 FROZEN,
-                all.get(Keys.STAGE1_SCHEDULE),
-                all.get(Keys.STAGE1_WARMUP),
+                options.stage1Schedule(),
+                options.stage1Warmup(),
                 1,
-                all.get(Keys.PER_LENGTH));
+                options.perLength());
         StageRecipe stage2 = new StageRecipe(
-                all.get(Keys.STAGE2_EPOCHS),
-                all.get(Keys.STAGE2_RATE),
-                all.get(Keys.BACKBONE_RATE),
-                all.get(Keys.STAGE2_SCHEDULE),
-                all.get(Keys.STAGE2_WARMUP),
-                all.get(Keys.LAYER_DECAY),
+                options.stage2Epochs(),
+                options.stage2Rate(),
+                options.backboneRate(),
+                options.stage2Schedule(),
+                options.stage2Warmup(),
+                options.layerDecay(),
                 false);
-        return Recipe.builder(
-                        stage1,
-                        stage2,
-                        new OptimizerRecipe(UpdateRule.options(all), all.get(Keys.CLIP), all.get(Keys.EMA)),
-                        new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)))
-                .loss(new Recipe.Loss(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)))
-                .precision(all.get(Keys.PRECISION))
-                .augmenting(new Recipe.Augmenting(
-                        all.get(Keys.AUGMENT),
-                        all.get(Keys.STAGE2_IMAGE_SIZE),
-                        all.get(Keys.MIXUP),
-                        all.get(Keys.CUTMIX)))
-                .solver(all.get(Keys.CLASSIFIER))
-                .refit(all.get(Keys.STAGE1_REFIT))
-                .dropout(all.get(Keys.DROPOUT))
-                .seed(all.get(Keys.SEED))
-                .build();
+        return new Recipe(
+                stage1,
+                stage2,
+                new OptimizerRecipe(optimizer(options), options.clip(), options.ema()),
+                new Recipe.Batching(options.batch(), options.accumulate()),
+                new Recipe.Loss(options.labelSmoothing(), options.classWeights()),
+                options.precision(),
+                new Recipe.Augmenting(options.augment(), options.stage2ImageSize(), options.mixup(), options.cutmix()),
+                options.classifier(),
+                options.stage1Refit(),
+                options.dropout(),
+                options.seed());
     }
 
-    /**
-     * Dataset, splits and crops of a run.
-     *
-     * @param layout text of the layout, e.g. {@code fmd}
-     * @param protocol splits
-     * @param crops crops of each image
-     * @param testCrops crops of validation, test and prediction; empty: the test crops of {@code crops}
-     * @param validation fraction of the training images for the validation set, if the protocol has none; 0: none, the training
-     *     loss selects the best epoch
-     * @param nearDuplicates whether random splits and cross-validation keep near-duplicates on one side
-     * @param featureType precision of cached features
-     */
-    public record DataConfig(
-            String layout,
-            Protocol protocol,
-            CropPlan crops,
-            Optional<CropPlan> testCrops,
-            double validation,
-            boolean nearDuplicates,
-            DType featureType) {
-        /** Returns the plan of the crops for validation, test and prediction. */
-        public CropPlan testPlan() {
-            return testCrops.orElse(crops);
-        }
+    private static OptimizerOptions optimizer(TrainConfig options) {
+        StiefelOptions stiefel = new StiefelOptions(
+                options.multiplier(),
+                options.metric(),
+                options.retraction(),
+                options.constantRate().map(OptionalDouble::of).orElse(OptionalDouble.empty()));
+        return switch (options.optimizer()) {
+            case SGD -> new SgdOptions(options.stage1Rate(), options.momentum(), options.weightDecay(), stiefel);
+            case ADAMW ->
+                new AdamWOptions(
+                        options.stage1Rate(), options.beta1(), options.beta2(), options.weightDecay(), stiefel);
+        };
+    }
 
-        static DataConfig of(Settings all) {
-            return new DataConfig(
-                    all.get(Keys.LAYOUT),
-                    all.get(Keys.PROTOCOL),
-                    all.get(Keys.CROPS),
-                    all.get(Keys.TEST_CROPS),
-                    all.get(Keys.VALIDATION),
-                    all.get(Keys.NEAR_DUPLICATES),
-                    all.get(Keys.FEATURE_TYPE));
+    private static void requireFits(LinearSolver solver, Recipe recipe, boolean logitNorm) {
+        boolean tuned = recipe.stage2().epochs() > 0;
+        require(
+                recipe.stage1().epochs() == 0,
+                "stage1.epochs: expected 0",
+                solver,
+                "it is solved in closed form, without epochs");
+        require(!logitNorm, "network.logit-norm: expected false", solver, "its scores are not normalized");
+        require(
+                recipe.loss().smoothing() == 0 || tuned,
+                "optimizer.label-smoothing: expected 0 without fine-tuning",
+                solver,
+                "it does not minimize cross-entropy");
+        require(
+                recipe.dropout() == 0 || tuned,
+                "network.dropout: expected 0 without fine-tuning",
+                solver,
+                "it is solved in closed form, without training steps");
+    }
+
+    private static void require(boolean fits, String expectation, LinearSolver solver, String reason) {
+        if (!fits) {
+            throw new ConfigException(expectation + " with network.classifier=" + solver.text() + ", because " + reason
+                    + "; remove it, or use the classifier softmax");
         }
     }
 }

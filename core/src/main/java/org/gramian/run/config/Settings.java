@@ -1,49 +1,87 @@
 package org.gramian.run.config;
 
+import java.lang.reflect.Constructor;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Values of configuration keys with their origins: those of a file, of a command line, or all of a run. Every text is parsed
- * when it is added, so that all values are valid.
+ * Values of {@link TrainConfig} with their origins: those of a file, of a command line, or all of a run. One layer overrides
+ * another.
  *
- * @param values by name of the key, in the order of {@link Keys#all}
+ * @param values by name of the key, in the order of {@link ConfigKey#all}
  */
 public record Settings(Map<String, Setting> values) {
     private static final String SET = "--set";
+    private static final Constructor<?> CONSTRUCTOR = TrainConfig.class.getDeclaredConstructors()[0];
 
     /** No values. */
     public static final Settings NONE = new Settings(Map.of());
 
+    /**
+     * One value.
+     *
+     * @param key name of the key, e.g. {@code stage1.rate}
+     * @param value parsed value
+     * @param origin e.g. {@code default}, {@code run.yaml, line 3}, {@code --lr} or {@code chosen: …}
+     * @param wanted whether the user set the value; other values suit the set ones and may not suit different ones
+     */
+    public record Setting(String key, Object value, String origin, boolean wanted) {
+        /** Returns the canonical text of the value. */
+        public String text() {
+            return ConfigKey.of(key).print(value);
+        }
+    }
+
     public Settings {
         Map<String, Setting> ordered = new LinkedHashMap<>();
-        for (Key<?> key : Keys.all()) {
+        for (ConfigKey key : ConfigKey.all()) {
             if (values.containsKey(key.name())) {
                 ordered.put(key.name(), Objects.requireNonNull(values.get(key.name())));
             }
         }
         if (ordered.size() < values.size()) {
-            values.keySet().forEach(Keys::of); // names the unknown key
+            values.keySet().forEach(ConfigKey::of); // names the unknown key
         }
         values = Collections.unmodifiableMap(ordered);
     }
 
     /**
-     * Returns these values and one more, which replaces a former value of its key.
+     * Returns these values and one more, set by a program.
      *
-     * @throws ConfigException if the key is unknown or the text is invalid
+     * @param value the value or its text
+     * @throws ConfigException if the key is unknown or the value is invalid
      */
-    public Settings with(String name, String text, Origin origin) {
-        return with(new Setting(name, Keys.of(name).normalize(text), origin));
+    public Settings with(String name, Object value) {
+        return with(name, value, "code");
     }
 
-    private Settings with(Setting setting) {
+    /**
+     * Returns these values and one more, set by the user; it replaces a former value of its key.
+     *
+     * @param value the value or its text
+     * @param origin e.g. {@code --lr}
+     * @throws ConfigException if the key is unknown or the value is invalid
+     */
+    public Settings with(String name, Object value, String origin) {
+        return with(name, value, origin, true);
+    }
+
+    private Settings with(String name, Object value, String origin, boolean wanted) {
+        ConfigKey key = ConfigKey.of(name);
+        Object parsed;
+        try {
+            parsed = key.parse(value instanceof String text ? text : key.print(value));
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(name + ": " + e.getMessage(), e);
+        }
         Map<String, Setting> more = new LinkedHashMap<>(values);
-        more.put(setting.key(), setting);
+        more.put(name, new Setting(name, parsed, origin, wanted));
         return new Settings(more);
     }
 
@@ -57,55 +95,37 @@ public record Settings(Map<String, Setting> values) {
      */
     public static Settings typed(Map<String, String> typed, List<String> pairs, String example) {
         Settings settings = NONE;
-        for (Key<?> key : Keys.all()) {
-            String option = key.option().map(KeyOption::name).orElse("");
+        for (ConfigKey key : ConfigKey.all()) {
+            String option = key.option().map(ConfigKey.Option::name).orElse("");
             String text = typed.get(option);
             if (text != null) {
                 settings = settings.typed(key.name(), text, option);
             }
         }
         for (String pair : pairs) {
-            settings = settings.typedPair(pair, example);
+            int equals = pair.indexOf('=');
+            if (equals < 1) {
+                throw new ConfigException(SET + ": expected KEY=VALUE, e.g. " + example + ", found '" + pair + "'");
+            }
+            settings = settings.typed(pair.substring(0, equals).strip(), pair.substring(equals + 1), SET);
         }
         return settings;
     }
 
-    /**
-     * Returns these values and one more, from an option of the command line.
-     *
-     * @throws ConfigException naming the option, if the key is unknown or has a value already, or if the text is invalid
-     */
-    public Settings typed(String name, String text, String option) {
+    private Settings typed(String name, String text, String option) {
         try {
-            Key<?> key = Keys.of(name);
             Setting former = values.get(name);
             if (former != null) {
                 throw new ConfigException(name + ": expected every key once, found it also in " + former.origin());
             }
-            // An option of its own names the key well enough.
-            String value = option.equals(SET) ? key.normalize(text) : key.form().normalize(text);
-            return with(new Setting(name, value, Origin.flag(option)));
-        } catch (IllegalArgumentException e) {
-            throw new ConfigException(option + ": " + e.getMessage(), e);
+            return with(name, text, option);
+        } catch (ConfigException e) {
+            String message = Objects.requireNonNull(e.getMessage());
+            // an option of its own names the key well enough
+            throw new ConfigException(
+                    option + ": " + (option.equals(SET) ? message : message.replaceFirst("^\\Q" + name + "\\E: ", "")),
+                    e);
         }
-    }
-
-    /**
-     * Returns these values and that of {@code --set KEY=VALUE}.
-     *
-     * @param example of a pair, for the message about a text that is none
-     */
-    public Settings typedPair(String pair, String example) {
-        int equals = pair.indexOf('=');
-        if (equals < 1) {
-            throw new ConfigException(SET + ": expected KEY=VALUE, e.g. " + example + ", found '" + pair + "'");
-        }
-        return typed(pair.substring(0, equals).strip(), pair.substring(equals + 1), SET);
-    }
-
-    /** Returns these values and one more, set by a program. */
-    public <T> Settings with(Key<T> key, T value) {
-        return with(key.name(), key.form().write(value), Origin.CODE);
     }
 
     /** Returns these values, and those of a lower layer for other keys. */
@@ -118,69 +138,73 @@ public record Settings(Map<String, Setting> values) {
     /** Returns the given values without the chosen ones, which may not suit further options. */
     public Settings wanted() {
         Map<String, Setting> some = new LinkedHashMap<>(values);
-        some.values().removeIf(setting -> !setting.origin().wanted());
+        some.values().removeIf(setting -> !setting.wanted());
         return new Settings(some);
     }
 
     /** Returns the same values, that of a key marked as chosen. */
     Settings unwanted(String name) {
         Map<String, Setting> same = new LinkedHashMap<>(values);
-        same.computeIfPresent(
-                name,
-                (_, setting) ->
-                        new Setting(name, setting.text(), setting.origin().unwanted()));
+        same.computeIfPresent(name, (_, setting) -> new Setting(name, setting.value(), setting.origin(), false));
         return new Settings(same);
     }
 
-    /** Returns the values of all other keys. */
-    Settings without(Key<?> key) {
-        Map<String, Setting> less = new LinkedHashMap<>(values);
-        less.remove(key.name());
-        return new Settings(less);
-    }
-
     /** Returns these values, and a chosen one if the key is unset. */
-    <T> Settings orElse(Key<T> key, T value, String reason) {
-        return has(key) ? this : with(key.name(), key.form().write(value), Origin.chosen(reason));
-    }
-
-    /** Returns these values, and the fixed default of a key if it is unset. */
-    Settings orDefault(Key<?> key) {
-        Optional<String> fixed = key.fixedText();
-        return fixed.isPresent() && !has(key) ? with(key.name(), fixed.get(), Origin.DEFAULT) : this;
+    public Settings orElse(String name, Object value, String reason) {
+        return has(name) ? this : with(name, value, "chosen: " + reason, false);
     }
 
     /** Fills unset keys with their fixed defaults. */
     Settings orDefaults() {
         Settings all = this;
-        for (Key<?> key : Keys.all()) {
-            all = all.orDefault(key);
+        for (ConfigKey key : ConfigKey.all()) {
+            if (!all.has(key.name()) && key.fixedDefault().isPresent()) {
+                all = all.with(key.name(), key.fixedDefault().get(), "default", false);
+            }
         }
         return all;
     }
 
     /** Returns whether a key is set. */
-    public boolean has(Key<?> key) {
-        return values.containsKey(key.name());
+    public boolean has(String name) {
+        return values.containsKey(name);
     }
 
-    /** Returns whether a key was set by the user, not chosen. */
-    boolean isWanted(Key<?> key) {
-        Setting setting = values.get(key.name());
-        return setting != null && setting.origin().wanted();
+    /** Returns the value of a component; empty if its key is unset. */
+    public <T> Optional<T> find(Function<TrainConfig, T> component) {
+        return Optional.ofNullable(component.apply(partial()));
     }
 
-    /** Returns the value of a key; empty if it is unset. */
-    public <T> Optional<T> find(Key<T> key) {
-        return Optional.ofNullable(values.get(key.name())).map(setting -> key.read(setting.text()));
+    /** Returns the value of a component whose key is set. */
+    public <T> T get(Function<TrainConfig, T> component) {
+        return Objects.requireNonNull(component.apply(partial()));
     }
 
     /**
-     * Returns the value of a key.
+     * Returns the configuration.
      *
-     * @throws ConfigException if it is unset
+     * @throws ConfigException naming the key, if a value is missing
      */
-    public <T> T get(Key<T> key) {
-        return find(key).orElseThrow(() -> new ConfigException(key.name() + ": expected a value, found none"));
+    public TrainConfig config() {
+        for (String name : ConfigKey.names()) {
+            if (!has(name)) {
+                throw new ConfigException(name + ": expected a value, found none");
+            }
+        }
+        return partial();
+    }
+
+    /** Returns the configuration; components of unset keys are null. */
+    TrainConfig partial() {
+        @Nullable
+        Object[] components = ConfigKey.names().stream()
+                .map(values::get)
+                .map(setting -> setting == null ? null : setting.value())
+                .toArray();
+        try {
+            return (TrainConfig) CONSTRUCTOR.newInstance(components);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

@@ -1,18 +1,17 @@
 /**
  * The configuration of a training run, as Java records, YAML files and options of the command line.
  *
- * <p>{@link org.gramian.run.config.Keys} is the table of all keys: name, values, default with its reason, and option. {@link
- * org.gramian.run.config.Settings} are values with their origins, read from files by {@link org.gramian.run.config.ConfigFile}
- * or from a command line; one layer overrides another. {@link org.gramian.run.config.Choices} fills unset keys with values that
- * suit the {@link org.gramian.run.config.DefaultsContext}: dataset, installed weights, device. Settings with a value for every
- * key become a {@link org.gramian.run.config.RunConfig}, whose components have their proper types.
+ * <p>{@link org.gramian.run.config.TrainConfig} declares every key once: name, description, default or the rule of its choice, and
+ * option. {@link org.gramian.run.config.Settings} are values with their origins, read from files by {@link
+ * org.gramian.run.config.ConfigFile} or from a command line. {@link org.gramian.run.config.DefaultResolver} fills unset keys with
+ * values that suit the {@link org.gramian.run.config.DefaultsContext}: dataset, installed weights, device. Settings with a value
+ * for every key become a {@link org.gramian.run.config.RunConfig} with model and recipe.
  *
  * <pre>{@code
- * Settings given = Settings.NONE.with(Keys.POOLING, "bcnn").over(ConfigFile.read(Path.of("run.yaml")));
- * Settings all = Choices.complete(given, DefaultsContext.of(dataset, WeightStore.ofProcess(), device));
+ * Settings given = Settings.NONE.with("network.pooling", "bcnn").over(ConfigFile.read(Path.of("run.yaml")));
+ * Settings all = DefaultResolver.complete(given, DefaultsContext.of(dataset, WeightStore.ofProcess(), device));
  * ConfigFile.write(folder.resolve("config.yaml"), all);   // repeats the run by --config
- * RunConfig config = RunConfig.of(all);
- * Recipe recipe = config.recipe();
+ * Recipe recipe = RunConfig.of(all).recipe();
  * }</pre>
  */
 @NullMarked

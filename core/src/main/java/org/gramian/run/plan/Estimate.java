@@ -73,7 +73,7 @@ public record Estimate(Duration features, Duration stage1, Duration stage2, Dura
         double longest = 0;
         for (Workload.Fold fold : work.folds()) {
             long scored = (long) fold.test() + fold.validation();
-            long shown = work.config().gallery() ? scored + fold.training() : 0;
+            long shown = work.config().options().gallery() ? scored + fold.training() : 0;
             long described = recipe.stage2().epochs() > 0 ? scored + shown : fold.test();
             double computed = work.testCrops() * (described * pace.feature() + (scored + shown) * head);
             double decoded = (described + shown) * pace.decoding() / threads;

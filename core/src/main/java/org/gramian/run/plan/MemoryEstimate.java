@@ -45,8 +45,8 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         boolean gpu = device.kind() == Device.Kind.CUDA;
         int workers = gpu ? 1 : Libtorch.load().threads();
         long side = Math.max(
-                work.config().data().crops().size(),
-                work.config().data().testPlan().size());
+                work.config().options().crops().size(),
+                work.config().options().testPlan().size());
         long batch = FeatureExtractor.DEFAULT_BATCH * 3L * side * side * DType.F32.bytes();
         long network = (work.backboneParameters() + work.tailParameters()) * DType.F32.bytes();
         long maps = largestActivations(work.config().network().backbone(), (int) side) * DType.F32.bytes();

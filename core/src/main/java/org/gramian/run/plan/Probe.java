@@ -54,7 +54,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
      */
     public Pace measure(List<Path> images) {
         int crops = Math.min(MOST_CROPS, config.recipe().batching().batch());
-        int size = config.data().crops().size();
+        int size = config.options().crops().size();
         SplittableRandom random = new SplittableRandom(0);
         Shape feature = model.backbone().features(size, size);
         int rows = Math.min(MOST_FEATURES, config.recipe().batching().batch());
@@ -82,7 +82,7 @@ public record Probe(Model model, RunConfig config, ImageReader reader) {
     /** Returns the image size of fine-tuning. */
     private int trainedSize() {
         Recipe.Augmenting augmenting = config.recipe().augmenting();
-        return augmenting.policy().isNone() ? config.data().crops().size() : augmenting.imageSize();
+        return augmenting.policy().isNone() ? config.options().crops().size() : augmenting.imageSize();
     }
 
     private boolean isSolved() {

@@ -49,7 +49,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         if (config.recipe().stage1().epochs() == 0 && config.recipe().solver().isEmpty()) {
             return 0;
         }
-        CropPlan crops = config.data().crops();
+        CropPlan crops = config.options().crops();
         Set<Sample> training = new HashSet<>();
         Set<Sample> others = new HashSet<>();
         for (Parts parts : folds) {
@@ -57,26 +57,26 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
             others.addAll(parts.validation());
             others.addAll(parts.test());
         }
-        if (config.data().testCrops().isEmpty()) {
+        if (config.options().testCrops().isEmpty()) {
             others.removeAll(training);
         }
         return (long) training.size() * crops.training(0).count()
-                + (long) others.size() * config.data().testPlan().testing().count();
+                + (long) others.size() * config.options().testPlan().testing().count();
     }
 
     /** Returns the crops of a training image. */
     public int trainingCrops() {
-        return config.data().crops().training(0).count();
+        return config.options().crops().training(0).count();
     }
 
     /** Returns the crops of a validation or test image. */
     public int testCrops() {
-        return config.data().testPlan().testing().count();
+        return config.options().testPlan().testing().count();
     }
 
     /** Returns the shape {@code [c, h, w]} of a crop's feature. */
     public Shape featureShape() {
-        int size = config.data().crops().size();
+        int size = config.options().crops().size();
         return config.network().backbone().features(size, size);
     }
 
@@ -85,11 +85,11 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
         return FeatureCache.bytes(
                 features,
                 Math.max(featureShape().elements(), testFeatures())
-                        * config.data().featureType().bytes());
+                        * config.options().featureType().bytes());
     }
 
     private long testFeatures() {
-        int size = config.data().testPlan().size();
+        int size = config.options().testPlan().size();
         return config.network().backbone().features(size, size).elements();
     }
 
@@ -172,7 +172,7 @@ public record Workload(RunConfig config, int classes, List<Fold> folds, long fea
     /** Elements per crop: activations of every layer. */
     private long backboneMaps() {
         Backbone backbone = config.network().backbone();
-        int size = config.data().crops().size();
+        int size = config.options().crops().size();
         long stacked = backbone.cutLayers().size() > 1
                 ? 3 * backbone.features(size, size).elements() // resized maps beside those of the layers
                 : 0;

@@ -1,5 +1,5 @@
 /**
- * Recipes of training as records: the paper's Algorithm 1 with its constants. Defaults and their reasons are in {@code run.config.Keys}.
+ * Recipes of training as records: the paper's Algorithm 1 with its constants. Defaults and their reasons are in {@code run.config.TrainConfig}.
  *
  * <pre>{@code
  * // 9 epochs of the head, a tenth of the learning rate after the 6th and a hundredth after the 7th, no fine-tuning

@@ -41,8 +41,8 @@ final class ConfigFileTest {
         Path second = folder.resolve("b.yaml");
         ConfigFile.write(first, settings);
         Settings read = Settings.NONE;
-        for (Setting setting : ConfigFile.read(first).values().values()) {
-            read = read.with(setting.key(), setting.text(), Origin.CODE);
+        for (Settings.Setting setting : ConfigFile.read(first).values().values()) {
+            read = read.with(setting.key(), setting.text());
         }
         ConfigFile.write(second, read);
         assertThat(second).hasSameBinaryContentAs(first);
@@ -50,9 +50,9 @@ final class ConfigFileTest {
 
     @RandomTest
     void everyKeyCanBeWrittenInASectionOrWithADot(Seed seed) {
-        for (Key<?> key : Keys.all()) {
+        for (ConfigKey key : ConfigKey.all()) {
             String text = new RandomConfigs(seed.random()).text(key);
-            Settings wanted = Settings.NONE.with(key.name(), text, Origin.CODE);
+            Settings wanted = Settings.NONE.with(key.name(), text);
             assertThat(texts(parse(ConfigFile.text(wanted)))).isEqualTo(texts(wanted));
             Settings dotted = parse(key.name() + ": '" + text.replace("'", "''") + "'");
             assertThat(texts(dotted)).isEqualTo(texts(wanted));
@@ -64,7 +64,7 @@ final class ConfigFileTest {
     void chosenKeysAreKnownAfterReading(Seed seed) {
         SplittableRandom random = seed.random();
         Settings whole = new RandomConfigs(random).next();
-        for (String key : Keys.names()) {
+        for (String key : ConfigKey.names()) {
             whole = random.nextBoolean() ? whole.unwanted(key) : whole;
         }
         Settings read = parse(ConfigFile.text(whole));
@@ -94,20 +94,15 @@ final class ConfigFileTest {
     @Test
     void originIsFileNameAndLine() throws IOException {
         Settings settings = read("# mine\nseed: 3\nstage1:\n  rate: 0.5 # high\n");
-        assertThat(settings.values().get("seed"))
-                .isEqualTo(new Setting("seed", "3", new Origin("run.yaml, line 2", true)));
+        assertThat(settings.values().get("seed")).isEqualTo(new Settings.Setting("seed", 3L, "run.yaml, line 2", true));
         assertThat(settings.values().get("stage1.rate"))
-                .isEqualTo(new Setting("stage1.rate", "0.5", new Origin("run.yaml, line 4", true)));
+                .isEqualTo(new Settings.Setting("stage1.rate", 0.5, "run.yaml, line 4", true));
     }
 
     @Test
     void originsFollowTheValues() throws IOException {
         Path file = folder.resolve("out.yaml");
-        ConfigFile.write(
-                file,
-                Settings.NONE
-                        .with("seed", "7", Origin.flag("--seed"))
-                        .with("stage1.rate", "1e-5", Origin.chosen("a\nb")));
+        ConfigFile.write(file, Settings.NONE.with("seed", "7", "--seed").orElse("stage1.rate", "1e-5", "a\nb"));
         assertThat(Files.readAllLines(file))
                 .filteredOn(line -> !line.startsWith("#"))
                 .zipSatisfy(

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class CropOptionsTest {
     private static Settings crops(String text) {
-        return Settings.NONE.with(Keys.CROPS, CropPlan.parse(text));
+        return Settings.NONE.with("data.crops", CropPlan.parse(text));
     }
 
     @Test
@@ -41,30 +41,30 @@ class CropOptionsTest {
             String crops,
             @Nullable String test) {
         Settings found = new CropOptions(size, testSize, tta).applyTo(crops(plan));
-        assertThat(found.get(Keys.CROPS).text()).isEqualTo(crops);
-        assertThat(found.find(Keys.TEST_CROPS).flatMap(one -> one).map(CropPlan::text))
+        assertThat(found.get(TrainConfig::crops).text()).isEqualTo(crops);
+        assertThat(found.find(TrainConfig::testCrops).flatMap(one -> one).map(CropPlan::text))
                 .isEqualTo(Optional.ofNullable(test));
     }
 
     @Test
     void theSizeAppliesToTheCropsOfTheFidelity() {
-        Settings paper = Settings.NONE.with("fidelity", "paper", Origin.CODE);
+        Settings paper = Settings.NONE.with("fidelity", "paper");
         assertThat(new CropOptions("96", null, null)
                         .applyTo(paper)
-                        .get(Keys.CROPS)
+                        .get(TrainConfig::crops)
                         .text())
                 .isEqualTo("paper:96");
         assertThat(new CropOptions("96", null, null)
                         .applyTo(Settings.NONE)
-                        .get(Keys.CROPS)
+                        .get(TrainConfig::crops)
                         .text())
                 .isEqualTo("resize:96");
     }
 
     @Test
     void testCropsThatAreSetAreTheBase() {
-        Settings set = crops("center:96").with("data.test-crops", "resize:100", Origin.CODE);
-        assertThat(new CropOptions(null, "128", null).applyTo(set).get(Keys.TEST_CROPS))
+        Settings set = crops("center:96").with("data.test-crops", "resize:100");
+        assertThat(new CropOptions(null, "128", null).applyTo(set).get(TrainConfig::testCrops))
                 .contains(CropPlan.parse("resize:128"));
     }
 

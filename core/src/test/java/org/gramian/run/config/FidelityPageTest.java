@@ -95,7 +95,7 @@ class FidelityPageTest {
                 .map(FidelityPoint::setting)
                 .toList()
                 .toString();
-        assertThat(FidelityRules.of(fidelity, true).values().keySet())
+        assertThat(DefaultResolver.ofFidelity(fidelity, true).values().keySet())
                 .allSatisfy(key -> assertThat(ways).contains(key));
     }
 

@@ -55,16 +55,16 @@ record FidelityPoint(String name, String setting, String paper, String authors, 
         List<FidelityPoint> all = new ArrayList<>(pooling());
         all.add(of(
                 "Stiefel gradient",
-                Keys.METRIC.name(),
+                "stiefel.metric",
                 f -> EnumWords.text(StiefelOptions.of(f).metric())));
-        all.add(of("learning rate of W", Keys.MULTIPLIER + ", " + Keys.CONSTANT_RATE, FidelityPoint::step));
+        all.add(of("learning rate of W", "stiefel.multiplier, stiefel.constant-rate", FidelityPoint::step));
         all.add(of(
                 "retraction",
-                Keys.RETRACTION.name(),
+                "stiefel.retraction",
                 f -> EnumWords.text(StiefelOptions.of(f).retraction())));
         all.add(of(
                 "output of the classifier",
-                Keys.LOGIT_NORM.name(),
+                "network.logit-norm",
                 f -> f.normalizesScores() ? "batch norm, softmax" : "softmax"));
         return List.copyOf(all);
     }
@@ -93,26 +93,26 @@ record FidelityPoint(String name, String setting, String paper, String authors, 
     /** Returns the keys of the recipe that some fidelity sets; others have their default. */
     static List<FidelityPoint> recipe() {
         List<String> elsewhere = List.of(
-                Keys.METRIC.name(),
-                Keys.MULTIPLIER.name(),
-                Keys.CONSTANT_RATE.name(),
-                Keys.RETRACTION.name(),
-                Keys.LOGIT_NORM.name());
-        return Keys.all().stream()
+                "stiefel.metric",
+                "stiefel.multiplier",
+                "stiefel.constant-rate",
+                "stiefel.retraction",
+                "network.logit-norm");
+        return ConfigKey.all().stream()
                 .filter(key -> Arrays.stream(Fidelity.values())
-                        .anyMatch(f -> followed(f).has(key)))
+                        .anyMatch(f -> followed(f).has(key.name())))
                 .filter(key -> !elsewhere.contains(key.name()))
                 .map(key -> of(key.name(), key.name(), f -> value(f, key)))
                 .toList();
     }
 
-    private static String value(Fidelity fidelity, Key<?> key) {
-        Setting set = followed(fidelity).values().get(key.name());
+    private static String value(Fidelity fidelity, ConfigKey key) {
+        Settings.Setting set = followed(fidelity).values().get(key.name());
         return set == null ? key.defaultText() : set.text();
     }
 
     private static Settings followed(Fidelity fidelity) {
-        return FidelityRules.of(fidelity, true);
+        return DefaultResolver.ofFidelity(fidelity, true);
     }
 
     private static String argument(Fidelity fidelity, String word, String name) {
@@ -140,10 +140,10 @@ record FidelityPoint(String name, String setting, String paper, String authors, 
     private static String step(Fidelity fidelity) {
         StiefelOptions steps = StiefelOptions.of(fidelity);
         if (steps.constantRate().isPresent()) {
-            return "constant " + Keys.CONSTANT_RATE.form().write(steps.constantRate()) + ", no momentum, no decay";
+            return "constant " + ValueCodec.decimal(steps.constantRate().getAsDouble()) + ", no momentum, no decay";
         }
         return steps.multiplier() == 1
                 ? "same as other parameters"
-                : Keys.MULTIPLIER.form().write(steps.multiplier()) + " times the learning rate, momentum transported";
+                : ValueCodec.decimal(steps.multiplier()) + " times the learning rate, momentum transported";
     }
 }

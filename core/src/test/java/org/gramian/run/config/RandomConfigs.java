@@ -25,19 +25,21 @@ final class RandomConfigs {
     Settings next() {
         String[] network = pick(NETWORKS.toArray(String[]::new)).split(" ", 3);
         Settings settings = Settings.NONE
-                .with("network.backbone", network[0], Origin.CODE)
-                .with("network.layer", network[1], Origin.CODE)
-                .with("network.weights", network[2], Origin.CODE);
-        for (Key<?> key : Keys.all()) {
-            if (!settings.has(key)) {
-                settings = settings.with(key.name(), text(key), Origin.CODE);
+                .with("network.backbone", network[0])
+                .with("network.layer", network[1])
+                .with("network.weights", network[2]);
+        for (ConfigKey key : ConfigKey.all()) {
+            if (!settings.has(key.name())) {
+                settings = settings.with(key.name(), text(key));
             }
         }
-        return NetworkConfig.spellOut(settings);
+        return settings.with(
+                "network.pooling",
+                settings.get(TrainConfig::fidelity).textOf(NetworkConfig.pooling(settings.partial())));
     }
 
     /** Returns a valid text of a key. */
-    String text(Key<?> key) {
+    String text(ConfigKey key) {
         return switch (key.name()) {
             case "data.layout" ->
                 pick("folders", "fmd", "dtd:lists of mine/# 1", "csv:C:\\pictures: all", "fgvc-aircraft:family");
@@ -56,19 +58,20 @@ final class RandomConfigs {
             case "network.weights" -> pick("none", "vgg16", "my weights.pth");
             case "stage1.schedule", "stage2.schedule" ->
                 pick("constant", "steps:6,7", "cosine", "plateau", "plateau:3,4");
+            case "accelerate" -> pick("on", "off", "-stem,-tokens");
             case "seed" -> Long.toString(random.nextLong());
             default -> generic(key);
         };
     }
 
-    private String generic(Key<?> key) {
-        return switch (key.form().expected()) {
+    private String generic(ConfigKey key) {
+        return switch (key.values()) {
             case "N" -> Integer.toString(random.nextInt(1, 500));
             case "NUMBER" ->
                 key.name().matches(".*(validation|momentum|smoothing|beta1|beta2|ema|layer-decay|mixup|cutmix|dropout)")
                         ? share()
                         : number();
-            default -> pick(key.form().expected().split("\\|"));
+            default -> pick(key.values().split("\\|"));
         };
     }
 

@@ -7,6 +7,9 @@ import static org.gramian.testing.Facts.facts;
 import java.util.Map;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
+import org.gramian.train.AdamWOptions;
+import org.gramian.train.SgdOptions;
+import org.gramian.train.StiefelOptions;
 import org.junit.jupiter.api.Test;
 
 final class SettingsTest {
@@ -14,44 +17,47 @@ final class SettingsTest {
     void theUpperLayerWins(Seed seed) {
         RandomConfigs configs = new RandomConfigs(seed.random());
         Settings lower = configs.next();
-        for (Key<?> key : Keys.all()) {
-            Settings upper = Settings.NONE.with(key.name(), configs.text(key), Origin.flag("--x"));
+        for (ConfigKey key : ConfigKey.all()) {
+            Settings upper = Settings.NONE.with(key.name(), configs.text(key), "--x");
             Settings both = upper.over(lower);
             assertThat(both.values()).containsAllEntriesOf(upper.values()).hasSameSizeAs(lower.values());
-            assertThat(both.find(key)).isEqualTo(upper.find(key));
             assertThat(lower.over(upper)).isEqualTo(lower);
         }
         assertThat(lower.over(Settings.NONE)).isEqualTo(lower);
         assertThat(Settings.NONE.over(lower)).isEqualTo(lower);
     }
 
-    @RandomTest
-    void textsAreNormalized(Seed seed) {
-        RandomConfigs configs = new RandomConfigs(seed.random());
-        for (Key<?> key : Keys.all()) {
-            String text = key.normalize(configs.text(key));
-            assertThat(key.normalize(" " + text + " ")).as(key.name()).isEqualTo(text);
-        }
-    }
-
     @Test
     void everyKeyIsDocumentedAndItsDefaultIsOneOfItsValues() {
-        assertThat(Keys.names()).doesNotHaveDuplicates();
-        assertThat(Keys.all()).allSatisfy(key -> {
-            assertThat(key.meaning()).isNotBlank();
+        assertThat(ConfigKey.names()).doesNotHaveDuplicates();
+        assertThat(ConfigKey.all()).allSatisfy(key -> {
+            assertThat(key.help()).isNotBlank();
             assertThat(key.defaultText()).isNotBlank();
-            assertThat(key.form().expected()).isNotBlank();
-            assertThat(key.fixedText().map(key::normalize)).isEqualTo(key.fixedText());
+            assertThat(key.values()).isNotBlank();
+            assertThat(key.fixedDefault().map(text -> key.print(key.parse(text))))
+                    .isEqualTo(key.fixedDefault());
         });
+    }
+
+    /** Texts of the annotations repeat constants of the optimizers. */
+    @Test
+    void fixedDefaultsAreThoseOfTheOptimizers() {
+        TrainConfig options = Settings.NONE.orDefaults().partial();
+        AdamWOptions adamW = AdamWOptions.defaults(0);
+        assertThat(options.momentum()).isEqualTo(SgdOptions.defaults(0).momentum());
+        assertThat(options.beta1()).isEqualTo(adamW.beta1());
+        assertThat(options.beta2()).isEqualTo(adamW.beta2());
+        assertThat(options.metric()).isEqualTo(StiefelOptions.defaults().metric());
+        assertThat(options.retraction()).isEqualTo(StiefelOptions.defaults().retraction());
     }
 
     @Test
     void unknownKeyIsRefusedWithASuggestion() {
         assertThatExceptionOfType(ConfigException.class)
-                .isThrownBy(() -> Settings.NONE.with("stage2.warm-up", "1", Origin.CODE))
+                .isThrownBy(() -> Settings.NONE.with("stage2.warm-up", "1"))
                 .has(facts("stage2.warm-up", "stage2.warmup"));
         assertThatExceptionOfType(ConfigException.class)
-                .isThrownBy(() -> new Settings(Map.of("sed", new Setting("sed", "1", Origin.CODE))))
+                .isThrownBy(() -> new Settings(Map.of("sed", new Settings.Setting("sed", 1L, "code", true))))
                 .has(facts("sed", "seed"));
     }
 }

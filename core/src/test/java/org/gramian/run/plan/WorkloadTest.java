@@ -18,9 +18,8 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.model.Model;
-import org.gramian.run.config.Choices;
+import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.DefaultsContext;
-import org.gramian.run.config.Origin;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Probe.Pace;
@@ -42,9 +41,10 @@ final class WorkloadTest {
         Settings requested = Settings.NONE;
         for (String pair : pairs) {
             String[] parts = pair.split("=", 2);
-            requested = requested.with(parts[0], parts[1], Origin.CODE);
+            requested = requested.with(parts[0], parts[1]);
         }
-        return RunConfig.of(Choices.complete(requested, new DefaultsContext(DATASET, List.of(), Device.Kind.CPU)));
+        return RunConfig.of(
+                DefaultResolver.complete(requested, new DefaultsContext(DATASET, List.of(), Device.Kind.CPU)));
     }
 
     @Test
@@ -66,7 +66,7 @@ final class WorkloadTest {
 
     private static Workload work(RunConfig config, int validation) {
         SequencedMap<String, Parts> folds = new LinkedHashMap<>();
-        for (Fold fold : config.data().protocol().folds(DATASET, Duplicates.NONE, 0)) {
+        for (Fold fold : config.options().protocol().folds(DATASET, Duplicates.NONE, 0)) {
             List<Sample> training = samples(fold.train());
             folds.put(
                     fold.name(),
@@ -104,7 +104,7 @@ final class WorkloadTest {
     void testCropsAreAmongTrainingCrops() {
         Sample sample = DATASET.samples().getFirst();
         for (String plan : List.of("paper", "paper+flips", "center", "center+flips", "ten", "resize")) {
-            var crops = config("data.crops=" + plan).data().crops();
+            var crops = config("data.crops=" + plan).options().crops();
             assertThat(IntStream.range(0, crops.training(5).count())
                             .mapToObj(i -> crops.training(5).key(i, sample)))
                     .as(plan)

@@ -9,9 +9,8 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.CropOptions;
-import org.gramian.run.config.KeyOption;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,21 +37,21 @@ final class TrainingOptions {
             description = "boolean column of the table that marks the validation set, instead of a random fraction")
     private @Nullable String validationColumn;
 
-    private final Map<KeyOption, OptionSpec> generated = new LinkedHashMap<>();
+    private final Map<ConfigKey.Option, OptionSpec> generated = new LinkedHashMap<>();
 
     /** Adds the options of the table that apply on Spark to a command. */
     @Spec(Spec.Target.MIXEE)
     void addTo(CommandSpec command) {
-        for (KeyOption option : Keys.options()) {
-            option.sparkHelp().ifPresent(help -> {
+        for (ConfigKey.Option option : ConfigKey.options()) {
+            if (option.spark()) {
                 OptionSpec made = OptionSpec.builder(option.names().toArray(String[]::new))
                         .type(String.class)
                         .paramLabel(option.label())
-                        .description(help)
+                        .description(option.help())
                         .build();
                 generated.put(option, made);
                 command.addOption(made);
-            });
+            }
         }
     }
 
@@ -69,9 +68,9 @@ final class TrainingOptions {
             }
         });
         Settings requested = CropOptions.of(texts).applyTo(Settings.typed(texts, pairs, EXAMPLE));
-        if (validationColumn != null && requested.has(Keys.VALIDATION)) {
-            throw new IllegalArgumentException("expected --validation-column or " + Keys.VALIDATION.name()
-                    + " (--validation), found both; leave one out");
+        if (validationColumn != null && requested.has("data.validation")) {
+            throw new IllegalArgumentException(
+                    "expected --validation-column or data.validation" + " (--validation), found both; leave one out");
         }
         return requested;
     }

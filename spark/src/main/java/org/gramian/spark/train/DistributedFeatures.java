@@ -39,29 +39,32 @@ record DistributedFeatures(
                 network.backbone().layer(),
                 network.fingerprint(),
                 network.preprocessing(),
-                config.data().featureType(),
+                config.options().featureType(),
                 "spark, libtorch " + Libtorch.load().version());
         String all = recipe.fingerprint() + "\n" + catalog.fingerprint() + "\n"
-                + config.data().crops().text()
-                + config.data().testCrops().map(plan -> "\ntest " + plan.text()).orElse("")
+                + config.options().crops().text()
+                + config.options()
+                        .testCrops()
+                        .map(plan -> "\ntest " + plan.text())
+                        .orElse("")
                 + "\n" + config.recipe().seed();
         String path = folder.path("features-"
                 + Sha256.hex(Sha256.of(all.getBytes(StandardCharsets.UTF_8))).substring(0, 16));
-        Crops trainingCrops = config.data().crops().training(config.recipe().seed());
+        Crops trainingCrops = config.options().crops().training(config.recipe().seed());
         return new DistributedFeatures(
                 path,
                 catalog,
                 config,
                 new FeatureStore(path + "/training", layout(trainingCrops, config, network)),
                 new FeatureStore(
-                        path + "/validation", layout(config.data().testPlan().testing(), config, network)));
+                        path + "/validation", layout(config.options().testPlan().testing(), config, network)));
     }
 
     private static FeatureShard.Layout layout(Crops crops, RunConfig config, FrozenBackbone network) {
         return new FeatureShard.Layout(
                 crops.count(),
                 network.backbone().features(crops.size(), crops.size()).sizes(),
-                config.data().featureType());
+                config.options().featureType());
     }
 
     /** Returns whether there is a validation set. */
@@ -82,7 +85,7 @@ record DistributedFeatures(
         boolean forTraining = store.equals(training);
         ImageColumn column = ImageColumn.of(IMAGE, catalog.numbered().sparkSession());
         FeatureTask.CropText crops = new FeatureTask.CropText(
-                (forTraining ? config.data().crops() : config.data().testPlan()).text(),
+                (forTraining ? config.options().crops() : config.options().testPlan()).text(),
                 config.recipe().seed(),
                 forTraining);
         store.complete(
@@ -90,7 +93,7 @@ record DistributedFeatures(
                         .where(col("validation").equalTo(!forTraining))
                         .select("name", "label", "number"),
                 catalog::images,
-                new FeatureTask(model, column, crops, config.data().featureType(), device),
+                new FeatureTask(model, column, crops, config.options().featureType(), device),
                 progress);
     }
 

@@ -25,9 +25,9 @@ import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.InitialModel;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.ModelContent.SharedModel;
 import org.gramian.tensor.DType;
@@ -72,7 +72,7 @@ final class DistributedRun {
         if (!folder.has(RemoteRunFolder.CHECKPOINT)) { // the checkpoint verifies the settings of a resumed run
             folder.keep(settings);
         }
-        SharedModel backbone = backboneFile(network, config.data().crops()).share(spark.sparkContext());
+        SharedModel backbone = backboneFile(network, config.options().crops()).share(spark.sparkContext());
         features.complete(backbone, job.device(), this::collecting);
         backbone.content().destroy(); // frees memory for features
         int groups = folder.groups(spark.sparkContext().defaultParallelism());
@@ -175,7 +175,7 @@ final class DistributedRun {
         return new ModelCard(
                 catalog.classes(),
                 network.preprocessing(),
-                config.data().testPlan(),
+                config.options().testPlan(),
                 temperature.value(),
                 provenance,
                 new LinkedHashMap<>());
@@ -216,7 +216,7 @@ final class DistributedRun {
     private SequencedMap<String, String> provenance(ImageCatalog catalog, String images) {
         SequencedMap<String, String> provenance = new LinkedHashMap<>();
         provenance.put("fingerprint", sha256(catalog.fingerprint()));
-        provenance.put("seed", Long.toString(settings.get(Keys.SEED)));
+        provenance.put("seed", Long.toString(settings.get(TrainConfig::seed)));
         provenance.put(IMAGES, images);
         provenance.putAll(InitialModel.origin(settings, network));
         // A table has neither; both keys hold placeholders.

@@ -7,13 +7,12 @@ import org.apache.spark.sql.SparkSession;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.run.InitialModel;
-import org.gramian.run.config.Choices;
 import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.DefaultResolver;
 import org.gramian.run.config.DefaultsContext;
-import org.gramian.run.config.Key;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
+import org.gramian.run.config.TrainConfig;
 import org.gramian.tensor.Device;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.DistributedStage;
@@ -70,7 +69,7 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, Consume
                 FrozenBackbone network = InitialModel.network(config.network(), weights, context.device(), warnings)) {
             DistributedStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
             ImageCatalog.ValidationSplit split = new ImageCatalog.ValidationSplit(
-                    config.data().validation(), config.recipe().seed());
+                    config.options().validation(), config.recipe().seed());
             try (ImageCatalog catalog = ImageCatalog.of(job.images(), job.columns(), split)) {
                 return new DistributedRun(job, settings, network, this).run(catalog, folder);
             } catch (IOException failed) {
@@ -82,28 +81,32 @@ public record SparkTrainer(WeightStore weights, TrainingContext context, Consume
     private Settings settings(TrainingJob job) throws IOException {
         int images = Math.toIntExact(job.images().count());
         Settings requested = job.requested();
-        if (requested.find(Keys.POOLING).filter(PoolingSelection.AUTO::equals).isPresent()) {
-            throw new ConfigException(Keys.POOLING + ": expected a pooling, found auto, which runs on one"
+        if (requested
+                .find(TrainConfig::pooling)
+                .filter(PoolingSelection.AUTO::equals)
+                .isPresent()) {
+            throw new ConfigException("network.pooling: expected a pooling, found auto, which runs on one"
                     + " machine only; run 'gramian train' on some of the images and use the pooling it selects");
         }
-        if (requested.find(Keys.STAGE1_REFIT).flatMap(refit -> refit).isPresent()) {
-            throw new ConfigException(Keys.STAGE1_REFIT
-                    + ": expected none on Spark, where no machine holds all descriptors, found "
-                    + requested.get(Keys.STAGE1_REFIT).orElseThrow().text());
+        if (requested.find(TrainConfig::stage1Refit).flatMap(refit -> refit).isPresent()) {
+            throw new ConfigException(
+                    "stage1.refit: expected none on Spark, where no machine holds all descriptors, found "
+                            + requested
+                                    .get(TrainConfig::stage1Refit)
+                                    .orElseThrow()
+                                    .text());
         }
-        if (requested.find(Keys.TENSORBOARD).orElse(false)) {
-            throw new ConfigException(Keys.TENSORBOARD
-                    + ": expected false on Spark, found true; history.csv in the run's folder has the same values");
+        if (requested.find(TrainConfig::tensorboard).orElse(false)) {
+            throw new ConfigException(
+                    "tensorboard: expected false on Spark, found true; history.csv in the run's folder has the same values");
         }
         // Executors train by gradients; a classifier in closed form would need all descriptors on the driver.
-        Settings trained = withDefault(requested, Keys.CLASSIFIER, Optional.empty());
-        Settings frozen = withDefault(trained, Keys.STAGE2_EPOCHS, 0);
-        return Choices.complete(
-                withDefault(frozen, Keys.STAGE1_REFIT, Optional.empty()),
+        String reason = "executors train by gradients";
+        return DefaultResolver.complete(
+                requested
+                        .orElse("network.classifier", Optional.empty(), reason)
+                        .orElse("stage2.epochs", 0, reason)
+                        .orElse("stage1.refit", Optional.empty(), reason),
                 new DefaultsContext(LAYOUT, Protocols.parse("holdout"), images, weights.available(), Device.Kind.CPU));
-    }
-
-    private static <T> Settings withDefault(Settings settings, Key<T> key, T value) {
-        return settings.has(key) ? settings : settings.with(key, value);
     }
 }

@@ -10,7 +10,7 @@ import org.gramian.run.config.Settings;
  * <pre>{@code
  * Dataset<Row> images = spark.read().parquet("hdfs:///photos");     // path STRING, label STRING
  * TrainingJob job = new TrainingJob(
- *         images, TrainingColumns.of("path", "label"), Settings.NONE.with(Keys.BATCH, 256), "hdfs:///runs/7", true, "auto");
+ *         images, TrainingColumns.of("path", "label"), Settings.NONE.with("optimizer.batch", 256), "hdfs:///runs/7", true, "auto");
  * TrainingOutcome trained = SparkTrainer.create().train(job);          // trained.model() is a path
  * }</pre>
  *

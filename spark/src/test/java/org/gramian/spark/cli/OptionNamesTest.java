@@ -12,11 +12,7 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.gramian.run.config.Key;
-import org.gramian.run.config.KeyOption;
-import org.gramian.run.config.Keys;
-import org.gramian.run.config.Origin;
-import org.gramian.run.config.Setting;
+import org.gramian.run.config.ConfigKey;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.SparkHome;
 import org.junit.jupiter.api.Test;
@@ -54,7 +50,7 @@ class OptionNamesTest {
         Matcher example = Pattern.compile("e\\.g\\. --set\\s+(\\S+);").matcher(help);
 
         assertThat(example.find()).as(help).isTrue();
-        assertThat(Settings.NONE.typedPair(example.group(1), "a=b")).isNotEqualTo(Settings.NONE);
+        assertThat(Settings.typed(Map.of(), List.of(example.group(1)), "a=b")).isNotEqualTo(Settings.NONE);
     }
 
     @Test
@@ -62,25 +58,11 @@ class OptionNamesTest {
         CommandSpec train = Objects.requireNonNull(
                         SparkMain.commandLine().getSubcommands().get("train"))
                 .getCommandSpec();
-        for (KeyOption option : Keys.options()) {
+        for (ConfigKey.Option option : ConfigKey.options()) {
             option.names()
                     .forEach(name -> assertThat(train.optionsMap().containsKey(name))
                             .as(name)
-                            .isEqualTo(option.sparkHelp().isPresent()));
-            option.sparkHelp()
-                    .ifPresent(
-                            help -> assertThat(train.findOption(option.name()).description())
-                                    .containsExactly(help));
-        }
-    }
-
-    @Test
-    void everyKeyWithADefaultCanBeSet() {
-        for (Key<?> key : Keys.all()) {
-            key.fixedText()
-                    .ifPresent(text -> assertThat(
-                                    requested("--set", key.name() + "=" + text).values())
-                            .isEqualTo(Map.of(key.name(), new Setting(key.name(), text, Origin.flag("--set")))));
+                            .isEqualTo(option.spark()));
         }
     }
 
@@ -88,10 +70,9 @@ class OptionNamesTest {
     void optionSetsItsKeyOrTheCrops() {
         assertThat(requested("--learning-rate=0.5", "--imgsz=96", "--set=stage1.warmup=1")
                         .values())
-                .isEqualTo(Map.of(
-                        "data.crops", new Setting("data.crops", "resize:96", Origin.flag("--image-size")),
-                        "stage1.rate", new Setting("stage1.rate", "0.5", Origin.flag("--lr")),
-                        "stage1.warmup", new Setting("stage1.warmup", "1", Origin.flag("--set"))));
+                .extractingByKeys("data.crops", "stage1.rate", "stage1.warmup")
+                .extracting(setting -> setting.text() + " " + setting.origin())
+                .containsExactly("resize:96 --image-size", "0.5 --lr", "1 --set");
     }
 
     @Command(name = "train")

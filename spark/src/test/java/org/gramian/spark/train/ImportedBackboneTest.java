@@ -11,7 +11,6 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;
-import org.gramian.run.config.Keys;
 import org.gramian.spark.GramianModel;
 import org.gramian.spark.testing.ImportedNetwork;
 import org.gramian.spark.testing.LocalSpark;
@@ -40,7 +39,7 @@ class ImportedBackboneTest {
                 .train(new TrainingJob(
                         table,
                         new TrainingColumns("path", "path", "label", "validation"),
-                        SmallDistributedTraining.requested("center:48", 3).with(Keys.BACKBONE, network.toString()),
+                        SmallDistributedTraining.requested("center:48", 3).with("network.backbone", network.toString()),
                         run.toString(),
                         true,
                         "auto"));

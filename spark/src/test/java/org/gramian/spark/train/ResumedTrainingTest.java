@@ -15,7 +15,6 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.functions;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
@@ -139,7 +138,8 @@ class ResumedTrainingTest {
                         .train(new TrainingJob(job.images(), COLUMNS, REQUESTED, job.folder(), false, "auto")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(run);
-        assertThatThrownBy(() -> SparkTrainer.create().train(job(images, REQUESTED.with(Keys.MOMENTUM, 0.5), run)))
+        assertThatThrownBy(
+                        () -> SparkTrainer.create().train(job(images, REQUESTED.with("optimizer.momentum", 0.5), run)))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(run);
     }
@@ -208,7 +208,7 @@ class ResumedTrainingTest {
         assertThat(events).isEmpty();
         assertThat(warnings).hasSize(1);
         assertThat(model("alone")).isEqualTo(before);
-        assertThatThrownBy(() -> trainer.train(job(images, REQUESTED.with(Keys.MOMENTUM, 0.5), "alone")))
+        assertThatThrownBy(() -> trainer.train(job(images, REQUESTED.with("optimizer.momentum", 0.5), "alone")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContainingAll("model.safetensors: ", "config.optimizer.momentum", "0.5", "0.9");
         assertThatThrownBy(() -> trainer.train(job(whole, REQUESTED, "alone")))

@@ -20,7 +20,6 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
 import org.gramian.run.InitialModel;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.SmallModel;
@@ -45,13 +44,13 @@ final class SmallDistributedTraining {
     /** Returns settings with a batch size of 8 crops. */
     static Settings requested(String crops, int epochs) {
         return Settings.NONE
-                .with(Keys.BACKBONE, "filters")
-                .with(Keys.POOLING, POOLING)
-                .with(Keys.CROPS, CropPlan.parse(crops))
-                .with(Keys.BATCH, 8)
-                .with(Keys.STAGE1_EPOCHS, epochs)
-                .with(Keys.STAGE1_SCHEDULE, Schedule.parse("constant"))
-                .with(Keys.VALIDATION, 0.0);
+                .with("network.backbone", "filters")
+                .with("network.pooling", POOLING)
+                .with("data.crops", CropPlan.parse(crops))
+                .with("optimizer.batch", 8)
+                .with("stage1.epochs", epochs)
+                .with("stage1.schedule", Schedule.parse("constant"))
+                .with("data.validation", 0.0);
     }
 
     /** Returns a table {@code path, label, validation}, in which every n-th image is a validation image; none for n = 0. */
@@ -134,11 +133,11 @@ final class SmallDistributedTraining {
                         network)) {
             begun.accept(model);
             FeatureExtractor extractor = new FeatureExtractor(
-                    network, FeatureExtractor.DEFAULT_BATCH, config.data().featureType());
+                    network, FeatureExtractor.DEFAULT_BATCH, config.options().featureType());
             TrainingData material = new TrainingData(
                     new TrainingData.Parts(training, validation, List.of()),
-                    config.data().crops().training(config.recipe().seed()),
-                    config.data().crops().testing(),
+                    config.options().crops().training(config.recipe().seed()),
+                    config.options().crops().testing(),
                     new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty()));
             TrainingContext context =
                     TrainingContext.of(Device.CPU).withThreads(2).withListener(losses::accept);

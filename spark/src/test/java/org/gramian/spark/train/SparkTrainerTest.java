@@ -17,7 +17,6 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;
 import org.gramian.run.config.ConfigFile;
-import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.LocalSpark;
@@ -54,11 +53,11 @@ class SparkTrainerTest {
     @Test
     void fittingScalingAndValidationEqualOneMachine() throws IOException {
         Settings requested = Settings.NONE
-                .with(Keys.BACKBONE, "filters")
-                .with(Keys.POOLING, "pca:4/bilinear/triu")
-                .with(Keys.CROPS, CropPlan.parse(Boolean.getBoolean("gramian.full") ? "paper:48" : "center:48"))
-                .with(Keys.BATCH, 8)
-                .with(Keys.STAGE1_EPOCHS, 3);
+                .with("network.backbone", "filters")
+                .with("network.pooling", "pca:4/bilinear/triu")
+                .with("data.crops", CropPlan.parse(Boolean.getBoolean("gramian.full") ? "paper:48" : "center:48"))
+                .with("optimizer.batch", 8)
+                .with("stage1.epochs", 3);
         SmallDistributedTraining.Losses losses = new SmallDistributedTraining.Losses();
         List<TrainEvent.EpochDone> epochs = new ArrayList<>();
         SparkTrainer trainer = SmallDistributedTraining.trainer(
@@ -130,8 +129,8 @@ class SparkTrainerTest {
         assertRefused(table.withColumn("label", functions.expr("IF(label = 'glass', 3, 0)")), requested, "'1'");
         assertRefused(table.withColumn("validation", functions.expr("label = 'glass'")), requested, "'glass'", "12");
         assertRefused(table.withColumn("label", functions.lit(0.5)), requested, "0", "100000");
-        assertRefused(table, requested.with(Keys.LOGIT_NORM, true), "batch");
-        assertRefused(table, requested.with(Keys.STAGE2_EPOCHS, 2), "epoch");
+        assertRefused(table, requested.with("network.logit-norm", true), "batch");
+        assertRefused(table, requested.with("stage2.epochs", 2), "epoch");
     }
 
     private static void assertRefused(Dataset<Row> table, Settings requested, String... facts) {

@@ -1,0 +1,552 @@
+package org.gramian.run.config;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import org.gramian.accelerate.Rule;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.image.augment.Augmentation;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.linear.LinearSolver;
+import org.gramian.linear.Svm;
+import org.gramian.pooling.Aggregation;
+import org.gramian.pooling.Codebook.DeepTen;
+import org.gramian.pooling.Codebook.NetVlad;
+import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Join;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+import org.gramian.pooling.Normalization;
+import org.gramian.pooling.Normalization.Pca;
+import org.gramian.pooling.Pooling;
+import org.gramian.run.config.Settings.Setting;
+import org.gramian.run.config.TrainConfig.Quality;
+import org.gramian.run.config.TrainConfig.UpdateRule;
+import org.gramian.tensor.Device;
+import org.gramian.train.AdamWOptions;
+import org.gramian.train.SgdOptions;
+import org.gramian.train.StiefelOptions;
+import org.gramian.train.loop.PoolingSelection;
+import org.gramian.train.recipe.Recipe.Precision;
+import org.gramian.train.recipe.Schedule;
+
+/**
+ * Fills unset options with values that suit the given ones, the images and the machine, each with its reason.
+ *
+ * <p>From strong to weak: given values; those of the {@link Fidelity}; what suits the backbone, the pooling and the
+ * device; the fixed defaults of {@link TrainConfig}. Without options a run compares poolings on frozen features of the whole image
+ * and solves the classifier in closed form; on a GPU with enough images it fine-tunes all layers after that. docs/results.md has
+ * the measurements on FMD, dtd10 and cars39 behind each choice.
+ */
+public final class DefaultResolver {
+    /** Image size of networks that were trained on larger images than 224. */
+    private static final int LARGE_SIZE = 320;
+
+    /** Maximum number of images for a search over C, which takes five times as long. */
+    private static final int SEARCHED_IMAGES = 5000;
+
+    private static final double DEFAULT_COST = 10;
+
+    /** Batch size of the paper. */
+    private static final int BATCH = 32;
+
+    private static final int SMALL_BATCH = 8;
+    private static final int FEW_CROPS = 10 * BATCH;
+    private static final int FINE_TUNING_BATCH = 64;
+
+    /** Epochs of stage 1 for many images: the schedule stops earlier. */
+    private static final int EPOCHS = 15;
+
+    private static final int MAX_EPOCHS = 60;
+    private static final int MIN_STEPS = 150;
+
+    /** Validation after epochs of fewer steps is too noisy for a plateau schedule. */
+    private static final int PLATEAU_STEPS = 25;
+
+    /** Schedules of the paper. */
+    private static final Schedule STAGE1_PLATEAU =
+            new Schedule.Plateau(Schedule.Plateau.PATIENCE, Schedule.Plateau.DROPS);
+
+    private static final Schedule STAGE2_PLATEAU = new Schedule.Plateau(1, 2);
+
+    private static final int PAPER_STAGE2_EPOCHS = 10;
+    private static final int STAGE2_EPOCHS = 20;
+    private static final int BEST_STAGE2_EPOCHS = 40;
+    private static final int MIN_STAGE2_EPOCHS = 5;
+
+    /** Maximum number of images over all epochs of fine-tuning: a million images take hours, not weeks. */
+    private static final long MAX_IMAGES_SEEN = 400_000;
+
+    /** Warm-up of fine-tuning as a fraction of its epochs. */
+    private static final double WARMUP = 0.08;
+
+    /** Learning rate of AdamW: about the change of a weight in each step, for any scale of descriptors and loss. */
+    private static final double ADAMW_RATE = 2e-3;
+
+    /** Factor on it for the backbone: 2e-4, a usual rate for fine-tuning. */
+    private static final double ADAMW_BACKBONE_RATE = 0.1;
+
+    private static final double PAPER_STAGE2_RATE = 0.001;
+
+    /** Learning rate of all layers in the authors' solver files. */
+    private static final double AUTHORS_RATE = 1e-5;
+
+    /** Upper bound: the authors' number of iterations depends on the dataset. */
+    private static final int AUTHORS_EPOCHS = 30;
+
+    /** Diverges at the full learning rate of SGD: 10 % on FMD, which is chance. */
+    private static final String DELICATE = "efficientnet-lite4";
+
+    private final DefaultsContext context;
+    private Settings settings;
+
+    private DefaultResolver(Settings given, DefaultsContext context) {
+        this.settings = given;
+        this.context = context;
+    }
+
+    /**
+     * Returns settings with a value for every key.
+     *
+     * @throws ConfigException if given values contradict each other
+     */
+    public static Settings complete(Settings given, DefaultsContext context) {
+        DefaultResolver resolver = new DefaultResolver(given, context);
+        resolver.chooseModel();
+        resolver.chooseTraining();
+        RunConfig.of(resolver.settings); // rejects values that contradict each other
+        return resolver.settings;
+    }
+
+    private void chooseModel() {
+        choose("data.layout", context.layout(), "detected from the folder");
+        choose("data.protocol", context.protocol(), "default for the layout " + context.layout());
+        choose("accelerate", Rule.selection(), "the rules of this process");
+        choosePooling();
+        chooseBackbone();
+        Backbone uncut = uncut();
+        if (!isAuto()) { // its layers depend on fine-tuning
+            choose("network.layer", uncut.defaultLayer(), "the default layer of " + uncut.name());
+        }
+        chooseSolver();
+        chooseClassifier();
+        settings = settings.over(ofFidelity(fidelity(), uncut.parameterCount() > 0));
+        choose("data.near-duplicates", true, "test images must not be near-duplicates of training images");
+        chooseStage2Epochs(uncut);
+        if (isAuto()) {
+            boolean tuned = get(TrainConfig::stage2Epochs) > 0;
+            choose(
+                    "network.layer",
+                    tuned ? uncut.fineTunedLayers() : uncut.selectionLayers(),
+                    tuned ? "the default layers for fine-tuning" : "the layers that the pooling auto compares");
+        }
+    }
+
+    private void chooseTraining() {
+        Backbone backbone = NetworkConfig.backbone(settings.partial());
+        choose("data.crops", crops(settings, backbone), "the whole image at a size for " + backbone.name());
+        chooseFineTuning(backbone);
+        chooseOptimizerConstants();
+        settings = settings.orDefaults();
+        boolean strong = get(TrainConfig::augment).equals(Augmentation.STRONG);
+        String mixing = strong ? "part of data.augment=strong" : "data.augment is not strong";
+        choose("optimizer.mixup", strong ? 0.2 : 0, mixing);
+        choose("optimizer.cutmix", strong ? 1 : 0, mixing);
+        boolean trains = get(TrainConfig::classifier).isEmpty() || get(TrainConfig::stage2Epochs) > 0;
+        choose(
+                "data.validation",
+                trains ? 0.1 : 0, // solvers calibrate by cross-validation
+                trains ? "to select the best epoch and to calibrate probabilities" : "nothing is trained by epochs");
+        spellOutPooling();
+        chooseHeadRate(NetworkConfig.pooling(settings.partial()));
+        chooseStage1Length();
+        chooseRefit();
+    }
+
+    private void choose(String key, Object value, String reason) {
+        settings = settings.orElse(key, value, reason);
+    }
+
+    private <T> T get(Function<TrainConfig, T> component) {
+        return settings.get(component);
+    }
+
+    private <T> T get(Function<TrainConfig, T> component, T otherwise) {
+        return settings.find(component).orElse(otherwise);
+    }
+
+    private Fidelity fidelity() {
+        return get(TrainConfig::fidelity, Fidelity.CORRECTED);
+    }
+
+    private boolean isCorrected() {
+        return fidelity() == Fidelity.CORRECTED;
+    }
+
+    private boolean isAuto() {
+        return get(TrainConfig::pooling, "").equals(PoolingSelection.AUTO);
+    }
+
+    private Backbone uncut() {
+        return NetworkConfig.backbone(get(TrainConfig::backbone));
+    }
+
+    /** Whether options imply a head that is trained by epochs on frozen features. */
+    private boolean impliesStage1() {
+        return get(TrainConfig::stage1Epochs, 0) > 0
+                || settings.has("stage1.rate")
+                || settings.has("stage1.schedule")
+                || get(TrainConfig::logitNorm, false)
+                || settings.find(TrainConfig::classifier)
+                        .filter(Optional::isEmpty)
+                        .isPresent();
+    }
+
+    private void choosePooling() {
+        if (!isCorrected()) {
+            return;
+        }
+        if (impliesStage1()) {
+            choose("network.pooling", "default", "the head is trained by epochs");
+        } else {
+            choose("network.pooling", PoolingSelection.AUTO, "selected by comparing poolings on the training images");
+        }
+    }
+
+    private void chooseBackbone() {
+        if (settings.has("network.weights")) {
+            chooseBackboneOf(get(TrainConfig::weights));
+        }
+        settings = BackboneRanking.choose(settings, context);
+        String name = get(TrainConfig::backbone);
+        Backbone backbone = uncut();
+        if (!backbone.about().weights().needed()) {
+            choose("network.weights", Optional.empty(), name + " needs no weights");
+        } else if (backbone.definition().isPresent()) {
+            choose("network.weights", Optional.of(name), "the file that defines " + backbone.name());
+        } else {
+            // without installed weights, their usual name: opening them reports how to get them
+            String weights = context.weightsOf(name).map(WeightName::text).orElse(name);
+            choose("network.weights", Optional.of(weights), "the weights of " + name);
+        }
+    }
+
+    private void chooseBackboneOf(Optional<String> weights) {
+        if (weights.isEmpty()) {
+            choose("network.backbone", BackboneRanking.WITHOUT_WEIGHTS, "the backbone that needs no weights");
+        } else if (!settings.has("network.backbone")) {
+            try {
+                String name = WeightName.parse(weights.get()).architecture();
+                choose("network.backbone", name, "the backbone of the weights " + weights.get());
+            } catch (IllegalArgumentException e) {
+                throw new ConfigException(
+                        "network.weights: expected network.backbone as well, because '" + weights.get()
+                                + "' does not start with the name of a backbone",
+                        e);
+            }
+        }
+    }
+
+    /** Fills an unset classifier with an SVM if the pooling has nothing to train. */
+    private void chooseSolver() {
+        if (!isCorrected() || settings.has("network.classifier") || impliesStage1()) {
+            return;
+        }
+        if (isAuto()) {
+            choose("network.classifier", svm(context.images()), "solved in closed form on frozen features");
+            return;
+        }
+        boolean own = Methods.find(get(TrainConfig::pooling))
+                .map(Method::classifier)
+                .filter(word -> !word.equals(Method.SOFTMAX))
+                .isPresent();
+        if (!own && !isTrained(get(TrainConfig::pooling), NetworkConfig.backbone(settings.partial()))) {
+            choose("network.classifier", svm(context.images()), "the pooling has no trainable parameters");
+        }
+    }
+
+    private static Optional<LinearSolver> svm(long rows) {
+        return Optional.of(new Svm(rows > SEARCHED_IMAGES ? OptionalDouble.of(DEFAULT_COST) : OptionalDouble.empty()));
+    }
+
+    private static boolean isTrained(String text, Backbone backbone) {
+        try {
+            Pooling pooling = Pooling.parse(text).resolve(backbone, Integer.MAX_VALUE);
+            return pooling.hasTrainable(backbone.channels());
+        } catch (IllegalArgumentException misfit) {
+            return true; // RunConfig reports the conflict
+        }
+    }
+
+    /**
+     * Fills an unset classifier; a solver also sets no epochs and no normalization of logits.
+     *
+     * <p>The classifier of a method counts as set by the user, like the method: the file of a run has the stages of the
+     * pooling instead of the name of the method.
+     */
+    private void chooseClassifier() {
+        Optional<Method> method = settings.find(TrainConfig::pooling).flatMap(Methods::find);
+        if (method.isPresent() && !settings.has("network.classifier")) {
+            String reason = "the classifier of " + method.get().name();
+            if (method.get().classifier().equals(Method.SOFTMAX)) {
+                choose("network.classifier", Method.SOFTMAX, reason);
+            } else {
+                settings = settings.with("network.classifier", method.get().classifier(), reason);
+            }
+        }
+        choose("network.classifier", Method.SOFTMAX, "trained together with the pooling");
+        Optional<LinearSolver> solver = get(TrainConfig::classifier);
+        if (solver.isPresent()) {
+            String reason = solver.get().text() + " is solved in closed form";
+            choose("stage1.epochs", 0, reason);
+            choose("network.logit-norm", false, reason);
+            if (setting("network.classifier").wanted()) {
+                choose("stage2.epochs", 0, reason);
+            }
+        }
+    }
+
+    private Setting setting(String key) {
+        return Objects.requireNonNull(settings.values().get(key));
+    }
+
+    /**
+     * Returns the settings that a fidelity implies.
+     *
+     * @param trainable whether the backbone has trainable parameters; otherwise there is no fine-tuning
+     */
+    static Settings ofFidelity(Fidelity fidelity, boolean trainable) {
+        if (fidelity == Fidelity.CORRECTED) {
+            return Settings.NONE;
+        }
+        boolean paper = fidelity == Fidelity.PAPER;
+        String why = paper ? "as in the paper" : "as in the authors' code";
+        StiefelOptions stiefel = StiefelOptions.of(fidelity);
+        OptionalDouble constant = stiefel.constantRate();
+        Settings common = Settings.NONE
+                .orElse("data.crops", "paper", why)
+                .orElse("data.near-duplicates", false, why)
+                .orElse("network.pooling", "paper", why)
+                .orElse("optimizer.name", UpdateRule.SGD, why)
+                .orElse("stage1.refit", Optional.empty(), why)
+                .orElse("stiefel.multiplier", stiefel.multiplier(), why)
+                .orElse("stiefel.metric", stiefel.metric(), why)
+                .orElse("stiefel.retraction", stiefel.retraction(), why)
+                .orElse(
+                        "stiefel.constant-rate",
+                        constant.isPresent() ? Optional.of(constant.getAsDouble()) : Optional.empty(),
+                        why);
+        if (paper) {
+            return common.orElse("stage1.rate", 0.1, why)
+                    .orElse("stage1.schedule", STAGE1_PLATEAU, why)
+                    .orElse("optimizer.batch", BATCH, why)
+                    .orElse("stage2.rate", PAPER_STAGE2_RATE, why);
+        }
+        Settings authors = common.orElse("network.logit-norm", true, why)
+                .orElse("stage1.rate", AUTHORS_RATE, why)
+                .orElse("stage2.rate", AUTHORS_RATE, why)
+                .orElse("stage2.backbone-rate", 1, why)
+                .orElse("stage2.warmup", 0, why)
+                .orElse("optimizer.batch", 16, why)
+                .orElse("optimizer.weight-decay", 5e-6, why);
+        String together = why + ", which trains all layers together";
+        return trainable
+                ? authors.orElse("stage1.epochs", 0, together).orElse("stage2.epochs", AUTHORS_EPOCHS, together)
+                : authors;
+    }
+
+    private void chooseStage2Epochs(Backbone backbone) {
+        int images = context.images();
+        Quality quality = get(TrainConfig::quality, Quality.BALANCED);
+        if (backbone.parameterCount() == 0) {
+            choose("stage2.epochs", 0, backbone.name() + " has no trainable parameters");
+        } else if (!onGpu()) {
+            choose("stage2.epochs", 0, "fine-tuning on a CPU takes hours; enable it with --fine-tune N");
+        } else if (!isCorrected()) {
+            choose("stage2.epochs", PAPER_STAGE2_EPOCHS, "a GPU is available");
+        } else if (quality == Quality.FAST) {
+            choose("stage2.epochs", 0, "quality=fast");
+        } else if (images < Quality.FINE_TUNED_IMAGES) {
+            choose(
+                    "stage2.epochs",
+                    0,
+                    "frozen features are as accurate with fewer than " + Quality.FINE_TUNED_IMAGES + " images");
+        } else {
+            int most = quality == Quality.BEST ? BEST_STAGE2_EPOCHS : STAGE2_EPOCHS;
+            int epochs = Math.clamp(MAX_IMAGES_SEEN / images, MIN_STAGE2_EPOCHS, most);
+            choose("stage2.epochs", epochs, "a GPU is available for " + images + " images");
+        }
+    }
+
+    private boolean onGpu() {
+        return context.device() == Device.Kind.CUDA;
+    }
+
+    /** Returns the default crops for a backbone and the quality that is set. */
+    static CropPlan crops(Settings settings, Backbone backbone) {
+        Quality quality = settings.find(TrainConfig::quality).orElse(Quality.BALANCED);
+        int standard = backbone.about().size() > CropPlan.DEFAULT_SIZE && quality != Quality.FAST
+                ? LARGE_SIZE
+                : CropPlan.DEFAULT_SIZE;
+        int wanted = quality == Quality.BEST ? standard * 7 / 5 / 32 * 32 : standard;
+        int size = backbone.fits(wanted, wanted) ? wanted : backbone.about().size();
+        return new CropPlan(CropPlan.Kind.RESIZE, size, quality == Quality.BEST);
+    }
+
+    /**
+     * Fills unset options of fine-tuning: AdamW, cosine decay with warm-up, label smoothing, clipping, dropout, random resized
+     * crops smaller than test images.
+     */
+    private void chooseFineTuning(Backbone backbone) {
+        int epochs = get(TrainConfig::stage2Epochs);
+        boolean modern =
+                isCorrected() && epochs > 0 && get(TrainConfig::optimizer, UpdateRule.ADAMW) == UpdateRule.ADAMW;
+        String plain = epochs == 0 ? "the backbone is frozen" : "as in the paper";
+        String why = modern ? "the backbone is fine-tuned" : plain;
+        boolean delicate = backbone.name().equals(DELICATE);
+        String gently = delicate ? DELICATE + " diverges at the full learning rate of SGD" : plain;
+        int size = get(TrainConfig::crops).size();
+        int smaller = modern && size > 256 ? size * 7 / 10 / 32 * 32 : size;
+        if (modern && context.images() >= 10 * FINE_TUNING_BATCH) {
+            choose("optimizer.batch", FINE_TUNING_BATCH, why);
+        }
+        choose("optimizer.name", modern ? UpdateRule.ADAMW : UpdateRule.SGD, why);
+        if (isAdamW()) {
+            choose(
+                    "stage2.backbone-rate",
+                    ADAMW_BACKBONE_RATE,
+                    "pretrained weights need a smaller learning rate than new layers");
+        }
+        choose("stage2.schedule", modern ? new Schedule.Cosine() : STAGE2_PLATEAU, why);
+        choose("stage2.warmup", modern ? WARMUP * epochs : delicate ? 1 : 0, modern ? why : gently);
+        choose("stage2.backbone-rate", delicate ? 0.1 : 1, gently);
+        choose("optimizer.label-smoothing", modern ? 0.1 : 0, why);
+        choose("optimizer.clip", modern ? 5 : 0, why);
+        choose("network.dropout", modern ? 0.2 : 0, why);
+        choose("data.augment", modern ? Augmentation.STANDARD : Augmentation.NONE, why);
+        choose("optimizer.precision", modern && onGpu() ? Precision.BF16 : Precision.F32, why);
+        choose("stage2.image-size", backbone.fits(smaller, smaller) ? smaller : size, why);
+    }
+
+    private boolean isAdamW() {
+        return get(TrainConfig::optimizer) == UpdateRule.ADAMW;
+    }
+
+    private void chooseOptimizerConstants() {
+        SgdOptions sgd = SgdOptions.defaults(0);
+        AdamWOptions adamW = AdamWOptions.defaults(0);
+        if (isAdamW()) {
+            choose(
+                    "optimizer.weight-decay",
+                    adamW.weightDecay(),
+                    "AdamW multiplies weight decay by its small learning rate");
+            choose(
+                    "stiefel.multiplier",
+                    adamW.stiefel().multiplier(),
+                    "AdamW's step on the Stiefel manifold has the length learning rate times multiplier");
+            choose("stage2.rate", ADAMW_RATE, "usual for AdamW");
+        } else {
+            choose("optimizer.weight-decay", sgd.weightDecay(), "the default weight decay of SGD");
+            choose(
+                    "stiefel.multiplier",
+                    sgd.stiefel().multiplier(),
+                    "gradients of Stiefel matrices are about 1000 times larger than others");
+            choose("stage2.rate", PAPER_STAGE2_RATE, "as in the paper");
+        }
+    }
+
+    /** Replaces the name of a method by its stages: a later version may define the method differently. */
+    private void spellOutPooling() {
+        if (!isAuto()) {
+            Setting given = setting("network.pooling");
+            String stages = fidelity().textOf(NetworkConfig.pooling(settings.partial()));
+            settings = settings.with("network.pooling", stages, given.origin());
+            settings = given.wanted() ? settings : settings.unwanted("network.pooling");
+        }
+    }
+
+    /**
+     * Chooses the learning rate of the head, which depends on the norm of the descriptors and so on the pooling.
+     *
+     * <p>Descriptors of norm 1 need the rate 1 (reference results on FMD); matrices on the Stiefel manifold use a thousandth of
+     * it, see {@link StiefelOptions}. The squared norm of other descriptors is 1,000 to 300,000 on the backbones here, and the
+     * classifier's rate is divided by the mean squared norm about the mean ({@code stage1.per-length}, measured in
+     * docs/adr/0011). Codewords that are trained with the classifier lose their k-means values at rate 1 (the loss of NetVLAD
+     * rises for epochs) and use 0.1.
+     */
+    private void chooseHeadRate(Pooling pooling) {
+        if (isAdamW()) {
+            String reason = "AdamW normalizes gradients, so the scale of descriptors does not matter";
+            choose("stage1.per-length", false, reason);
+            choose("stage1.rate", ADAMW_RATE, reason);
+            return;
+        }
+        boolean given = settings.has("stage1.rate");
+        boolean normalized = isNormalized(pooling);
+        String length = normalized ? "descriptors have unit norm" : "descriptors do not have unit norm";
+        boolean words = trainsWords(pooling.aggregation());
+        choose("stage1.per-length", !given && !normalized, given ? "the learning rate is set" : length);
+        choose(
+                "stage1.rate",
+                words ? 0.1 : 1,
+                words ? "codewords of the pooling diverge at a larger learning rate" : length);
+    }
+
+    /**
+     * Returns whether descriptors have norm 1. Behind {@code l2/scale} their norm is the scale, initially 30, so that the
+     * classifier's rate depends on it.
+     */
+    private static boolean isNormalized(Pooling pooling) {
+        return pooling.normalizations().reversed().stream()
+                .filter(normalization -> !(normalization instanceof Pca)) // which keeps lengths at most
+                .findFirst()
+                .filter(Normalization.L2.class::isInstance)
+                .isPresent();
+    }
+
+    private static boolean trainsWords(Aggregation aggregation) {
+        return switch (aggregation) {
+            case NetVlad _, DeepTen _ -> true;
+            case Join join -> join.branches().stream().anyMatch(branch -> trainsWords(branch.aggregation()));
+            default -> false;
+        };
+    }
+
+    /** Chooses batch size, epochs and schedule of stage 1 by the number of steps; images of all splits count. */
+    private void chooseStage1Length() {
+        long crops = trainingCrops();
+        if (crops < FEW_CROPS) {
+            choose("optimizer.batch", SMALL_BATCH, "fewer than " + FEW_CROPS + " training crops");
+        }
+        choose("optimizer.batch", BATCH, "as in the paper");
+        long batch = (long) get(TrainConfig::batch) * get(TrainConfig::accumulate);
+        long steps = Math.max(1, Math.ceilDiv(crops, batch));
+        String reason = "an epoch has about " + steps + (steps == 1 ? " step" : " steps");
+        choose("stage1.epochs", Math.clamp(Math.ceilDiv(MIN_STEPS, steps), EPOCHS, MAX_EPOCHS), reason);
+        choose("stage1.schedule", steps < PLATEAU_STEPS ? new Schedule.Cosine() : STAGE1_PLATEAU, reason);
+    }
+
+    private long trainingCrops() {
+        return (long) context.images() * get(TrainConfig::crops).training(0).count();
+    }
+
+    private void chooseRefit() {
+        String reason = !isCorrected()
+                ? "as in the paper"
+                : get(TrainConfig::classifier).isPresent()
+                        ? "the classifier is solved in closed form"
+                        : get(TrainConfig::stage1Epochs) == 0
+                                ? "the head is not trained by epochs"
+                                : get(TrainConfig::logitNorm) ? "network.logit-norm is true" : "";
+        if (reason.isEmpty()) {
+            choose(
+                    "stage1.refit",
+                    svm(trainingCrops()),
+                    "gradient descent seldom reaches the optimum of the classifier");
+        } else {
+            choose("stage1.refit", Optional.empty(), reason);
+        }
+    }
+}

@@ -91,7 +91,7 @@ class CpuDescriptorTest {
         "256, rbf:sigma=4/spd:30/relu/triu/root:eps=0.001/l2",
         "20, conv:256/rbf/spd:30/relu/triu/root/l2/scale"
     })
-    void equalsThePlainStages(long channels, String text) {
+    void equalsPlainStages(long channels, String text) {
         try (Scope _ = Scope.open()) {
             requireEqual(text, features(3, channels, 4, 5));
         }
@@ -99,7 +99,7 @@ class CpuDescriptorTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void equalsThePlainStagesWithEqualMaps(boolean dead) {
+    void equalsPlainStagesWithEqualMaps(boolean dead) {
         try (Scope _ = Scope.open()) {
             Tensor features = features(2, 260, 3, 3);
             Tensor some = features.slice(1, 3, 9);
@@ -109,7 +109,7 @@ class CpuDescriptorTest {
     }
 
     @Test
-    void descriptorOfAnImageDependsNeitherOnItsBatchNorOnThreads() {
+    void descriptorIsIndependentOfBatchAndThreads() {
         Pooling plain = Pooling.parse(DESCRIPTOR);
         try (Scope _ = Scope.open();
                 ParameterSet parameters = plain.initialize(400, new SplittableRandom(2), DType.F32, Device.CPU)) {

@@ -40,7 +40,7 @@ class GpuDescriptorTest {
      * Y are far from 0, where the root is so steep that rounding decides about gradients.
      */
     @RandomTest(times = 4)
-    void valuesAndGradientsAreWithinTheRoundingOfFloat16(Seed seed) {
+    void valuesAndGradientsAreWithinRoundingOfFloat16(Seed seed) {
         Gpu.required();
         for (long size : new long[] {3, 8, 17, 24, 64, 100, 128, 136, 264}) {
             for (long side : new long[] {2, 7, 14}) {
@@ -96,7 +96,7 @@ class GpuDescriptorTest {
 
     /** No element of the convolution's output is near 0, where rounding decides about the gradient of the ReLU. */
     @RandomTest(times = 4)
-    void biasAndReluOfAConvolutionBelongToTheNode(Seed seed) {
+    void biasAndReluOfConvolutionBelongToNode(Seed seed) {
         Gpu.required();
         for (long[] sizes : new long[][] {{1, 8, 2}, {3, 64, 7}, {3, 17, 7}, {2, 264, 14}, {1, 24, 17}}) {
             try (Scope _ = Scope.open()) {
@@ -177,7 +177,7 @@ class GpuDescriptorTest {
     }
 
     @RandomTest(times = 4)
-    void valuesOfARandomWeightAreClose(Seed seed) {
+    void valuesOfRandomWeightAreClose(Seed seed) {
         Gpu.required();
         try (Scope _ = Scope.open()) {
             Pooling pooling = Pooling.parse("rbf/spd:64/relu/triu/root/l2");
@@ -230,7 +230,7 @@ class GpuDescriptorTest {
 
     /** Maps are multiplied by powers of two, so another power of two changes nothing if σ is the mean distance. */
     @RandomTest(times = 2)
-    void valuesDoNotDependOnTheScaleOfTheMaps(Seed seed) {
+    void valuesDoNotDependOnScaleOfMaps(Seed seed) {
         Gpu.required();
         try (Scope _ = Scope.open()) {
             Case random = Case.random(seed);
@@ -248,7 +248,7 @@ class GpuDescriptorTest {
     }
 
     @Test
-    void aGradientOfZeroStaysZero() {
+    void gradientOfZeroStaysZero() {
         Gpu.required();
         try (Scope _ = Scope.open()) {
             List<double[]> found = ofTwoImages(24, 0, 0);
@@ -273,14 +273,14 @@ class GpuDescriptorTest {
     }
 
     @Test
-    void nanAndInfinityReachTheOutput() {
+    void nanAndInfinityReachOutput() {
         Gpu.required();
         for (int size : new int[] {24, 136}) {
-            nanAndInfinityReachTheOutput(size);
+            nanAndInfinityReachOutput(size);
         }
     }
 
-    private static void nanAndInfinityReachTheOutput(int size) {
+    private static void nanAndInfinityReachOutput(int size) {
         for (double wrong : new double[] {Double.NaN, Double.POSITIVE_INFINITY}) {
             try (Scope _ = Scope.open()) {
                 List<double[]> ofFeatures = ofTwoImages(size, wrong, 1);

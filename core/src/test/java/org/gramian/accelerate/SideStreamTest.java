@@ -331,7 +331,7 @@ class SideStreamTest {
     }
 
     @Test
-    void afterAFailedBackwardPassEverythingIsFreedAndTheNextOneWorks() {
+    void failedBackwardPassFreesEverything() {
         Device gpu = Gpu.required();
         FailingNetwork network = new FailingNetwork();
         Tensor host = Tensors.gaussian(new SplittableRandom(7), network.input(), DType.F32);

@@ -92,7 +92,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void everyClassIsInAPackageOfTheDesign() {
+    void everyClassIsInPackageOfDesign() {
         String[] known = Stream.concat(
                         Stream.of("org.gramian"), // the entry points, above all layers
                         Stream.concat(LAYERS.stream(), Stream.of("check")).map(layer -> "org.gramian." + layer + ".."))
@@ -107,7 +107,7 @@ class ArchitectureTest {
 
     /** libjpeg-turbo, which is optional, has its one class beside the decoders. */
     @Test
-    void onlyTensorAndTheDecoderOfLibjpegTurboCallNativeCode() {
+    void onlyTensorAndDecoderOfLibjpegTurboCallNativeCode() {
         noClasses()
                 .that()
                 .resideOutsideOfPackage("org.gramian.tensor..")
@@ -123,12 +123,12 @@ class ArchitectureTest {
     }
 
     @Test
-    void theLibraryDoesNotPrint() {
+    void libraryDoesNotPrint() {
         noClasses().should(ACCESS_STANDARD_STREAMS).check(CORE);
     }
 
     @Test
-    void theLibraryDoesNotEndTheProcess() {
+    void libraryDoesNotEndProcess() {
         noClasses()
                 .should()
                 .callMethod(System.class, "exit", int.class)
@@ -140,7 +140,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void namesSayWhatAClassIs() {
+    void namesSayWhatClassIs() {
         noClasses()
                 .should()
                 .haveSimpleNameEndingWith("Util")
@@ -189,7 +189,7 @@ class ArchitectureTest {
 
     /** Without this an empty import would let every rule pass. */
     @Test
-    void theRulesSeeTheLibrary() {
+    void rulesSeeLibrary() {
         assertThat(CORE.size()).isGreaterThan(100);
         assertThat(CORE.that(resideInAPackage("org.gramian.tensor.."))).hasSizeGreaterThan(20);
         assertThat(CORE.contain(ArchitectureTest.class)).isFalse();

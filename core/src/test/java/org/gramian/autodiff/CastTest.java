@@ -31,7 +31,7 @@ class CastTest {
     }
 
     @RandomTest(times = 5)
-    void aCastRoundsAndItsGradientComesBackInTheOldType(Seed seed) {
+    void castRoundsAndItsGradientComesBackInOldType(Seed seed) {
         Tensor x = seed.gaussian(3, 4).to(DType.F32);
         try (Tape tape = Tape.recording()) {
             Var exact = tape.variable(x);
@@ -45,7 +45,7 @@ class CastTest {
     }
 
     @Test
-    void aCastToTheSameTypeIsNoStep() {
+    void castToSameTypeIsNoStep() {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(Tensors.full(1, Shape.of(2), DType.F32, Device.CPU));
             assertThat(x.to(DType.F32)).isSameAs(x);
@@ -57,7 +57,7 @@ class CastTest {
 
     /** What the node does inside is what casts around a convolution in BF16 do, to the bit. */
     @RandomTest(times = 8)
-    void filtersAreRoundedForMapsInBf16AndGetExactGradients(Seed seed) {
+    void roundedFiltersGetFloat32Gradients(Seed seed) {
         SplittableRandom random = seed.random();
         Convolution convolution = new Convolution(1 + random.nextInt(2), random.nextInt(2), 1);
         Tensor x = Tensors.gaussian(random, Shape.of(2, 3, 6, 7), DType.BF16);

@@ -57,7 +57,7 @@ class FunctionsTest {
     }
 
     @Test
-    void theDerivativeOfReluAtZeroIsZero() {
+    void derivativeOfReluAtZeroIsZero() {
         assertThat(gradientOfSum(Var::relu, row(-1, -0.0, 0, 1e-300, 2)).toDoubles())
                 .containsExactly(0, 0, 0, 1, 1);
     }
@@ -91,7 +91,7 @@ class FunctionsTest {
     }
 
     @Test
-    void relu6EndsAtSixAndItsDerivativeAtBothKinksIsZero() {
+    void derivativeOfRelu6AtKinksIsZero() {
         Tensor x = row(-1, 0, 1e-300, 3, Math.nextDown(6.0), 6, 7);
         assertThat(value(v -> v.activate(Activation.RELU6), x).toDoubles())
                 .containsExactly(0, 0, 1e-300, 3, Math.nextDown(6.0), 6, 6);
@@ -104,7 +104,7 @@ class FunctionsTest {
     }
 
     @RandomTest(times = 5)
-    void theGlobalAverageIsTheMeanOfEachMap(Seed seed) {
+    void globalAverageIsMeanOfEachMap(Seed seed) {
         Tensor x = seed.gaussian(2, 3, 4, 5);
         Grid grid = Grid.of(x);
         Grid expected = Grid.make(Shape.of(2, 3, 1, 1), p -> {
@@ -118,7 +118,7 @@ class FunctionsTest {
     }
 
     @RandomTest(times = 5)
-    void zerosBeforeAreZerosAndTheElements(Seed seed) {
+    void zerosBeforeAreZerosAndElements(Seed seed) {
         Tensor x = seed.gaussian(2, 3);
         Grid grid = Grid.of(x);
         assertTensor(value(v -> v.zerosBefore(1, 2), x))
@@ -126,7 +126,7 @@ class FunctionsTest {
     }
 
     @Test
-    void theGradientOfAMaximumGoesToTheMaximumAlone() {
+    void gradientOfMaximumGoesToMaximumAlone() {
         Tensor x = Tensors.of(new double[] {1, 7, 3, 2, 5, 4, 9, 0}, Shape.of(1, 1, 2, 4), DType.F64);
         assertThat(gradientOfSum(v -> FeatureMaps.maxPool(v, Window.of(2, 2)), x)
                         .toDoubles())
@@ -168,7 +168,7 @@ class FunctionsTest {
     }
 
     @Test
-    void crossEntropyRefusesTargetsOfAnotherShapeAndLabelsOutOfRange() {
+    void crossEntropyRejectsWrongTargetsAndLabels() {
         try (Tape tape = Tape.inference()) {
             Var scores = tape.constant(Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU));
             Tensor targets = Tensors.zeros(Shape.of(2, 4), DType.F64, Device.CPU);
@@ -204,7 +204,7 @@ class FunctionsTest {
     }
 
     @Test
-    void localResponseNormNeedsAnOddWindow() {
+    void localResponseNormNeedsOddWindow() {
         assertThatThrownBy(() -> new ResponseNorm(4, 1, 1, 1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("odd", "4"));
@@ -212,7 +212,7 @@ class FunctionsTest {
 
     /** The first layer of a network: images are constants, weights are not. */
     @Test
-    void aConvolutionOfAConstantStillHasGradientsOfItsWeights() {
+    void convolutionOfConstantStillHasGradientsOfItsWeights() {
         try (Tape tape = Tape.recording()) {
             Var image = tape.constant(Tensors.full(2, Shape.of(1, 1, 3, 3), DType.F64, Device.CPU));
             Var weight = tape.variable(Tensors.full(1, Shape.of(1, 1, 2, 2), DType.F64, Device.CPU));

@@ -44,7 +44,7 @@ class GradientCheckTest {
     }
 
     @RandomTest
-    void aWrongFactorIsFoundWithItsPlace(Seed seed) {
+    void wrongFactorIsFoundWithItsPlace(Seed seed) {
         Tensor x = seed.gaussian(5);
         int wrong = seed.random().nextInt(5);
         double[] factors = {1, 1, 1, 1, 1};
@@ -61,7 +61,7 @@ class GradientCheckTest {
     }
 
     @Test
-    void theWrongInputOfSeveralIsNamed() {
+    void wrongInputOfSeveralIsNamed() {
         Tensor x = Tensors.of(new double[] {0.5, -0.5}, Shape.of(2), DType.F64);
         GradientCheck.Report report = GradientCheck.of(v -> v.get(0).exp().add(exp(v.get(1), 0.5, 0.5)))
                 .check(x, x);
@@ -71,7 +71,7 @@ class GradientCheckTest {
     }
 
     @Test
-    void aGradientThatIsMissingOrNotANumberIsFound() {
+    void gradientThatIsMissingOrNotNumberIsFound() {
         Tensor x = Tensors.of(new double[] {0.5, -0.5, 0.1}, Shape.of(3), DType.F64);
         GradientCheck.Report missing = GradientCheck.of(
                         v -> v.getFirst().tape().constant(v.getFirst().value().exp()))
@@ -85,14 +85,14 @@ class GradientCheckTest {
     }
 
     @Test
-    void aStepThatLeavesTheDomainIsShortened() {
+    void stepThatLeavesDomainIsShortened() {
         Tensor x = Tensors.of(new double[] {1, 1e-6, 1}, Shape.of(3), DType.F64); // a step of 1e-5 away √x is NaN
         GradientCheck.Report report = GradientCheck.of(v -> v.getFirst().sqrt()).check(x);
         assertThat(report.worst()).isLessThan(1e-4);
     }
 
     @Test
-    void aDifferenceThatIsNotANumberIsNotHiddenByTheOthers() {
+    void differenceThatIsNotNumberIsNotHiddenByOthers() {
         Tensor x = Tensors.of(new double[] {1, 0.5, 1}, Shape.of(3), DType.F64);
         GradientCheck.Report report = GradientCheck.of(v -> v.getFirst().exp())
                 .withReference(v -> v.getFirst().add(-0.6).log())
@@ -101,14 +101,14 @@ class GradientCheckTest {
     }
 
     @Test
-    void thePointIsLeftAsItWas() {
+    void pointIsLeftAsItWas() {
         Tensor x = Tensors.of(new double[] {1, 2, 3}, Shape.of(3), DType.F64);
         assertThat(GradientCheck.of(v -> v.getFirst().exp()).check(x).worst()).isLessThan(1e-9);
         assertThat(x.toDoubles()).containsExactly(1, 2, 3);
     }
 
     @Test
-    void aConstantPartIsHeldByTheReference() {
+    void constantPartIsHeldByReference() {
         Tensor x = Tensors.of(new double[] {1, 2, 3}, Shape.of(3), DType.F64);
         GradientCheck check = GradientCheck.of(
                 v -> v.getFirst().mul(v.getFirst().tape().constant(v.getFirst().value())));
@@ -121,7 +121,7 @@ class GradientCheckTest {
     }
 
     @Test
-    void aSmallerStepSeesAFunctionThatBendsSoon() {
+    void smallerStepSeesFunctionThatBendsSoon() {
         Tensor x = Tensors.of(new double[] {2e-5}, Shape.of(1), DType.F64);
         GradientCheck check = GradientCheck.of(v -> v.getFirst().sqrt());
         assertThat(check.withStep(1e-8).check(x).worst()).isLessThan(1e-6);

@@ -38,7 +38,7 @@ class ParametersTest {
     }
 
     @Test
-    void parametersOutliveTheScopeTheyWereMadeIn() {
+    void parametersOutliveScopeTheyWereMadeIn() {
         ParameterSet set;
         try (Scope _ = Scope.open()) {
             set = parameters();
@@ -49,7 +49,7 @@ class ParametersTest {
     }
 
     @Test
-    void theSameSeedMakesTheSameParameters() {
+    void sameSeedMakesSameParameters() {
         try (ParameterSet one = parameters();
                 ParameterSet two = parameters()) {
             assertThat(one.get("a.weight").value().toBytes())
@@ -58,7 +58,7 @@ class ParametersTest {
     }
 
     @Test
-    void onlyWhatTrainingMovesAsksForAGradient() {
+    void onlyWhatTrainingMovesAsksForGradient() {
         try (ParameterSet set = parameters();
                 Tape tape = Tape.recording()) {
             Map<String, Var> variables = set.variables(tape);
@@ -73,7 +73,7 @@ class ParametersTest {
     }
 
     @Test
-    void assigningConvertsTheTypeAndCopies() {
+    void assigningConvertsTypeAndCopies() {
         try (ParameterSet set = parameters()) {
             Tensor given = Tensors.full(3, Shape.of(2, 2), DType.F32, Device.CPU);
             set.assign(Map.of("a.weight", given));
@@ -84,7 +84,7 @@ class ParametersTest {
     }
 
     @Test
-    void aWrongNameOrShapeIsRefusedAndNothingLeaks() {
+    void wrongNameOrShapeIsRefusedAndNothingLeaks() {
         try (ParameterSet set = parameters()) {
             assertThatThrownBy(() ->
                             set.assign(Map.of("b.weight", Tensors.zeros(Shape.of(2, 2), DType.F64, Device.CPU))))
@@ -99,7 +99,7 @@ class ParametersTest {
     }
 
     @Test
-    void aSetThatCannotBeMadeLeavesNothing() {
+    void setThatCannotBeMadeLeavesNothing() {
         ParameterSpec failing = new ParameterSpec("b", Shape.of(1), Role.WEIGHT, (random, shape, type) -> {
             throw new IllegalStateException("no first value");
         });

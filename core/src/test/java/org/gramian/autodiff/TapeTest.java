@@ -46,7 +46,7 @@ class TapeTest {
     }
 
     @RandomTest
-    void gradientsAreLinearInTheUpstream(Seed seed) {
+    void gradientsAreLinearInUpstream(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor x = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
         Tensor g = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
@@ -57,7 +57,7 @@ class TapeTest {
     }
 
     @RandomTest
-    void theGradientOfASumIsTheSumOfGradients(Seed seed) {
+    void gradientOfSumIsSumOfGradients(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor x = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
         Tensor g = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
@@ -67,7 +67,7 @@ class TapeTest {
     }
 
     @RandomTest
-    void aVariableUsedSeveralTimesCollectsAllItsGradients(Seed seed) {
+    void variableUsedSeveralTimesCollectsAllItsGradients(Seed seed) {
         Tensor x = seed.gaussian(4);
         Tensor one = Tensors.full(1, Shape.of(4), DType.F64, x.device());
         assertTensor(gradient(v -> v.add(v), x, one)).isCloseTo(one.mul(2), 0);
@@ -85,7 +85,7 @@ class TapeTest {
 
     /** One tensor may be the gradient of several inputs, among them the same variable twice. */
     @Test
-    void anAdjointMayAnswerWithOneTensorForAllInputs() {
+    void adjointMayAnswerWithOneTensorForAllInputs() {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(ones(2));
             Var z = tape.variable(ones(2));
@@ -123,7 +123,7 @@ class TapeTest {
     }
 
     @Test
-    void aResultThatNoVariableReachesHasNothingToDifferentiate() {
+    void resultThatNoVariableReachesHasNothingToDifferentiate() {
         try (Tape tape = Tape.recording();
                 Tape other = Tape.recording()) {
             Var c = tape.constant(ones(1));
@@ -134,7 +134,7 @@ class TapeTest {
     }
 
     @Test
-    void theGradientOfAVariableByItselfIsTheUpstream() {
+    void gradientOfVariableByItselfIsUpstream() {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(ones(3));
             Tensor g = Tensors.of(new double[] {1, 2, 3}, Shape.of(3), DType.F64);
@@ -146,7 +146,7 @@ class TapeTest {
     }
 
     @Test
-    void aTapeIsReadBackwardsOnce() {
+    void tapeIsReadBackwardsOnce() {
         try (Tape tape = Tape.recording()) {
             Var loss = tape.variable(ones(2)).sum();
             tape.backward(loss).close();
@@ -155,7 +155,7 @@ class TapeTest {
     }
 
     @Test
-    void theUpstreamMustFitTheResult() {
+    void upstreamMustFitResult() {
         try (Tape tape = Tape.recording()) {
             Var y = tape.variable(ones(2)).exp();
             assertThatThrownBy(() -> tape.backward(y))
@@ -192,7 +192,7 @@ class TapeTest {
     }
 
     @Test
-    void anInferenceTapeKeepsValuesOnly() {
+    void inferenceTapeKeepsValuesOnly() {
         try (Tape tape = Tape.inference()) {
             Var x = tape.variable(ones(4));
             long held = Tensor.live();
@@ -211,7 +211,7 @@ class TapeTest {
     }
 
     @Test
-    void aTapeFreesItsValuesButNotThoseItWasGiven() {
+    void tapeFreesItsValuesButNotThoseItWasGiven() {
         Tensor x = ones(2);
         Var y;
         try (Tape tape = Tape.recording()) {
@@ -222,7 +222,7 @@ class TapeTest {
     }
 
     @Test
-    void anAdjointOfTheWrongShapeIsFound() {
+    void adjointOfWrongShapeIsFound() {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(ones(2));
             Var y = tape.apply(List.of(x), () -> Result.of(x.value().exp(), (g, wanted) -> Adjoint.list(ones(3))));
@@ -269,7 +269,7 @@ class TapeTest {
     }
 
     @Test
-    void anExceptionInAFunctionOrAnAdjointLeaksNothing() {
+    void exceptionInFunctionOrAdjointLeaksNothing() {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(ones(2));
             assertThatThrownBy(() -> tape.apply(List.of(x), () -> {
@@ -289,7 +289,7 @@ class TapeTest {
     }
 
     @Test
-    void whatWasComputedSinceAMarkIsFreedExceptOneValue() {
+    void whatWasComputedSinceMarkIsFreedExceptOneValue() {
         try (Tape tape = Tape.inference()) {
             Var earlier = tape.constant(ones(2)).exp();
             int mark = tape.mark();
@@ -305,7 +305,7 @@ class TapeTest {
     }
 
     @Test
-    void whatAGradientMayNeedIsNotFreed() {
+    void whatGradientMayNeedIsNotFreed() {
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(ones(2));
             int mark = tape.mark();
@@ -319,7 +319,7 @@ class TapeTest {
     }
 
     @Test
-    void runsAHookOnceWhenTheGradientIsFinal() {
+    void runsHookOnceWhenGradientIsFinal() {
         List<String> calls = new ArrayList<>();
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(Tensors.full(2, Shape.of(3), DType.F64, Device.CPU));
@@ -345,7 +345,7 @@ class TapeTest {
     }
 
     @Test
-    void runsTheHookOfAFinishedGradientInsideTheAdjoint() {
+    void runsHookOfFinishedGradientInsideAdjoint() {
         List<String> calls = new ArrayList<>();
         try (Tape tape = Tape.recording()) {
             Var x = tape.variable(Tensors.full(2, Shape.of(3), DType.F64, Device.CPU));

@@ -72,7 +72,7 @@ class CompactBilinearTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"sketch:16", "maclaurin:16"})
-    void innerProductsAreTheSquareOfThoseOfTheFeaturesOnAverageOverTheDraw(String word) {
+    void expectedInnerProductIsSquareOfThatOfFeatures(String word) {
         SplittableRandom random = new SplittableRandom(8);
         for (int pair = 0; pair < 2; pair++) {
             Tensor x = neighbours(random);
@@ -92,7 +92,7 @@ class CompactBilinearTest {
     }
 
     @RandomTest(times = 5)
-    void bothAreLinearInTheMatrix(Seed seed) {
+    void bothAreLinearInMatrix(Seed seed) {
         SplittableRandom random = seed.random();
         for (String word : new String[] {"sketch:7", "maclaurin:300"}) {
             Vectorization vectorization = parse(word);
@@ -112,7 +112,7 @@ class CompactBilinearTest {
     }
 
     @Test
-    void theDrawTravelsInTheParametersAndIsExactInSinglePrecision() {
+    void drawTravelsInParametersAndIsExactInSinglePrecision() {
         Vectorization sketch = parse("sketch:999999");
         Vectorization maclaurin = parse("maclaurin:20");
         for (Vectorization vectorization : new Vectorization[] {sketch, maclaurin}) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class CrossTest {
     /** Σ_p a_k(p) x(p) / N, one map of the first layer at a time, as the paper has it. */
     @RandomTest
-    void everyMapOfTheFirstLayerWeightsThePositionsOfTheSecond(Seed seed) {
+    void everyMapOfFirstLayerWeightsPositionsOfSecond(Seed seed) {
         try (Scope _ = Scope.open();
                 PoolingTrial trial = PoolingTrial.of("cross:3")) {
             Tensor features = PoolingTrial.features(seed.random().nextLong());
@@ -32,7 +32,7 @@ class CrossTest {
 
     /** B-CNN's matrix of the stacked layers has it as the block above its diagonal. */
     @Test
-    void itIsTheOffDiagonalBlockOfTheBilinearMatrix() {
+    void itIsOffDiagonalBlockOfBilinearMatrix() {
         try (Scope _ = Scope.open();
                 PoolingTrial cross = PoolingTrial.of("cross:3");
                 PoolingTrial bilinear = PoolingTrial.of("bilinear/flat")) {
@@ -44,7 +44,7 @@ class CrossTest {
     }
 
     @Test
-    void onTwoLayersItKnowsWhereTheFirstOneEnds() {
+    void onTwoLayersItKnowsWhereFirstOneEnds() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
         Pooling pooling = Pooling.parse("cross-layer").resolve(backbone, 100);
         assertThat(pooling).hasToString("cross:528/root/l2");
@@ -63,7 +63,7 @@ class CrossTest {
     }
 
     @Test
-    void openOrWithoutASecondLayerItHasNoSize() {
+    void openOrWithoutSecondLayerItHasNoSize() {
         assertThatThrownBy(() -> Pooling.parse("cross").descriptorSize(10))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("cross:528"));
@@ -76,7 +76,7 @@ class CrossTest {
     }
 
     @Test
-    void behindAReductionItMustBeToldWhereTheFirstLayerEnds() {
+    void behindReductionItMustBeToldWhereFirstLayerEnds() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
         assertThatThrownBy(() -> Pooling.parse("conv:64/cross").resolve(backbone, 100))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -90,7 +90,7 @@ class CrossTest {
     }
 
     @Test
-    void aFirstLayerThatEndsElsewhereIsRefused() {
+    void firstLayerThatEndsElsewhereIsRefused() {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
         assertThatThrownBy(() -> Pooling.parse("[cross:7/l2+average]").resolve(backbone, 100))
                 .isInstanceOf(IllegalArgumentException.class)

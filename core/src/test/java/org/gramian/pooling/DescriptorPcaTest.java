@@ -56,7 +56,7 @@ class DescriptorPcaTest {
     }
 
     @RandomTest
-    void coordinatesAreUncorrelatedAndTheFirstSpreadMost(Seed seed) {
+    void coordinatesAreUncorrelatedAndFirstSpreadMost(Seed seed) {
         for (Tensor rows : new Tensor[] {seed.gaussian(9, 40), seed.gaussian(40, 9)}) {
             Tensor found = coordinates(rows, 6);
             assertThat(found.sum(0).largestMagnitude()).isLessThan(1e-11);
@@ -80,7 +80,7 @@ class DescriptorPcaTest {
     }
 
     @RandomTest(times = 5)
-    void descriptorsLongerThanAChunkAreWhole(Seed seed) {
+    void descriptorsLongerThanChunkAreWhole(Seed seed) {
         Tensor rows = seed.gaussian(4, 9000);
         Tensor found = coordinates(rows, 3);
         assertTensor(KMeans.squaredDistances(found, found)).isCloseTo(KMeans.squaredDistances(rows, rows), 1e-10);
@@ -99,7 +99,7 @@ class DescriptorPcaTest {
     }
 
     @Test
-    void mostIsDecidedByTheTrainingImagesAndTheLengthOfTheDescriptor() {
+    void mostIsDecidedByTrainingImagesAndLengthOfDescriptor() {
         Backbone backbone = Backbone.of("googlenet", "inception_4e");
         Pooling open = Pooling.parse("fisher:64,weights=true/root/l2/pca:most");
         assertThat(open.resolve(backbone, 667).text()).endsWith("/l2/pca:666");
@@ -120,7 +120,7 @@ class DescriptorPcaTest {
     }
 
     @Test
-    void moreAxesThanImagesAllowAreAnErrorAsEarlyAsCanBe() {
+    void rejectsMoreAxesThanImagesEarly() {
         Backbone backbone = Backbone.of("googlenet", "inception_4e");
         assertThatThrownBy(() -> Pooling.parse("average/pca:200").resolve(backbone, 200))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -134,7 +134,7 @@ class DescriptorPcaTest {
     }
 
     @Test
-    void theWordMeansFeaturesBeforeTheAggregationAndDescriptorsAfterIt() {
+    void wordMeansFeaturesBeforeAggregationAndDescriptorsAfterIt() {
         Pooling both = Pooling.parse("pca:5/average/l2/pca:3");
         assertThat(both.reductions()).containsExactly(new Reduction.Pca(5));
         assertThat(both.normalizations()).containsExactly(new Normalization.L2(), new Pca(OptionalInt.of(3)));

@@ -46,7 +46,7 @@ class DropCovTest {
 
     /** Every channel is 0 or 1/(1 − ρ) of that of prediction, with one ρ for each image. */
     @Test
-    void trainingDropsWholeChannelsAndScalesTheOthers() {
+    void trainingDropsWholeChannelsAndScalesOthers() {
         double[] factors = apply(true, draws).div(apply(false, draws)).toDoubles();
         int dropped = 0;
         for (int image = 0; image < 3; image++) {
@@ -68,7 +68,7 @@ class DropCovTest {
 
     /** Kept channels are at most doubled, so that covariances grow by at most 4. */
     @Test
-    void atMostHalfOfTheChannelsAreDropped() {
+    void atMostHalfOfChannelsAreDropped() {
         for (double factor : apply(true, draws).div(apply(false, draws)).toDoubles()) {
             assertThat(factor).isBetween(0.0, 2 + 1e-12);
         }
@@ -76,7 +76,7 @@ class DropCovTest {
 
     /** Importance and rate do not depend on the scale of features. */
     @Test
-    void theScaleOfMapsIsKept() {
+    void scaleOfMapsIsKept() {
         try (Tape tape = Tape.inference()) {
             Var large = new DropCov()
                     .apply(
@@ -106,7 +106,7 @@ class DropCovTest {
     }
 
     @Test
-    void theGradientIsThatOfPredictionTimesTheMask() {
+    void gradientIsThatOfPredictionTimesMask() {
         Tensor mask = apply(true, draws).div(apply(false, draws));
         try (Tape tape = Tape.recording();
                 Tape other = Tape.recording()) {
@@ -126,7 +126,7 @@ class DropCovTest {
     }
 
     @Test
-    void thePoolingNamesItsDraws() {
+    void poolingNamesItsDraws() {
         assertThat(Pooling.parse("dropcov/covariance/triu").randomInputs(7)).isEqualTo(Map.of("dropcov.draws", 7L));
         assertThat(Pooling.parse("conv:4/[average+pca:2/dropcov/covariance/triu]")
                         .randomInputs(7))

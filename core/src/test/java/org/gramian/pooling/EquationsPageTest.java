@@ -16,7 +16,7 @@ class EquationsPageTest {
             Pattern.compile("\\[`([\\w.]+)`]\\((\\.\\./core/src/main/java/[\\w/.]+\\.java)\\)");
 
     @Test
-    void everyLinkNamesAMemberOfItsFile() throws IOException {
+    void everyLinkNamesMemberOfItsFile() throws IOException {
         Matcher links = LINK.matcher(Files.readString(DOCS.resolve("mathematics.md")));
         int count = 0;
         while (links.find()) {

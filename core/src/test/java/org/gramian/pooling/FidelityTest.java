@@ -29,7 +29,7 @@ class FidelityTest {
                 "authors   | conv:512/rbf:sigma=50,jitter=0/spd:512,init=xavier/relu/triu/root:eps=0,gradient=authors/l2",
                 "corrected | conv:512/rbf/spd:512/relu/triu/root/l2"
             })
-    void thePoolingOfThePaperSaysEveryDeviation(String fidelity, String text) {
+    void poolingOfPaperSaysEveryDeviation(String fidelity, String text) {
         Fidelity chosen = Fidelity.parse(fidelity);
         assertThat(Pooling.parse("paper", chosen).text()).isEqualTo(text);
         assertThat(chosen.applyTo(Pooling.parse("paper")).text()).isEqualTo(text);
@@ -48,12 +48,12 @@ class FidelityTest {
                 "paper   | conv:4,bias=0.2/bilinear/flat/root:1e-5 | conv:4/bilinear/flat/root",
                 "paper   | covariance/isqrt/flat   | covariance/isqrt:5/flat"
             })
-    void whatIsWrittenWinsOverTheFidelity(String fidelity, String text, String meant) {
+    void whatIsWrittenWinsOverFidelity(String fidelity, String text, String meant) {
         assertThat(Pooling.parse(text, Fidelity.parse(fidelity)).text()).isEqualTo(meant);
     }
 
     @RandomTest(times = 200)
-    void whatAFidelityGivesIsReadBackWithoutIt(Seed seed) {
+    void whatFidelityGivesIsReadBackWithoutIt(Seed seed) {
         String text = PoolingParserTest.randomPooling(seed.random());
         for (Fidelity fidelity : Fidelity.values()) {
             Pooling pooling = Pooling.parse(text, fidelity);
@@ -66,7 +66,7 @@ class FidelityTest {
     }
 
     @RandomTest(times = 200)
-    void theTextUnderAFidelityIsReadBackUnderIt(Seed seed) {
+    void textUnderFidelityIsReadBackUnderIt(Seed seed) {
         Pooling pooling = Pooling.parse(PoolingParserTest.randomPooling(seed.random()));
         for (Fidelity fidelity : Fidelity.values()) {
             assertThat(Pooling.parse(fidelity.textOf(pooling), fidelity))
@@ -78,7 +78,7 @@ class FidelityTest {
 
     @ParameterizedTest
     @EnumSource(Fidelity.class)
-    void aFidelityIsReadBackFromItsWordAndHasAPresetThatFits(Fidelity fidelity) {
+    void parsesFidelityWithFittingPreset(Fidelity fidelity) {
         assertThat(Fidelity.parse(fidelity.text())).isEqualTo(fidelity);
         assertThat(Pooling.parse(fidelity.preset(), fidelity).descriptorSize(512))
                 .isPositive();
@@ -86,7 +86,7 @@ class FidelityTest {
     }
 
     @Test
-    void aMistypedFidelityGetsTheNearest() {
+    void mistypedFidelityGetsNearest() {
         assertThatThrownBy(() -> Fidelity.parse("autors"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("paper", "corrected"))
@@ -94,7 +94,7 @@ class FidelityTest {
     }
 
     @Test
-    void theAuthorsHaveSquareMatricesOnly() {
+    void authorsHaveSquareMatricesOnly() {
         Pooling smaller = Pooling.parse("rbf/spd:4/triu", Fidelity.AUTHORS);
         assertThatThrownBy(() -> smaller.descriptorSize(7))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -107,7 +107,7 @@ class FidelityTest {
     }
 
     @Test
-    void firstValuesAreThoseOfTheFidelity() {
+    void firstValuesAreThoseOfFidelity() {
         try (ParameterSet paper = initial(Fidelity.PAPER);
                 ParameterSet authors = initial(Fidelity.AUTHORS);
                 ParameterSet corrected = initial(Fidelity.CORRECTED)) {
@@ -156,7 +156,7 @@ class FidelityTest {
     }
 
     @Test
-    void anAggregationOfAUserIsLeftAloneOrRefused() {
+    void aggregationOfUserIsLeftAloneOrRefused() {
         Pooling own = new Pooling(List.of(), new Own(), List.of());
         assertThat(Fidelity.CORRECTED.applyTo(own)).isEqualTo(own);
         assertThatThrownBy(() -> Fidelity.PAPER.applyTo(own))

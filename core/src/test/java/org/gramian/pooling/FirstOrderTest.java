@@ -75,26 +75,26 @@ class FirstOrderTest {
     }
 
     @Test
-    void theGradientOfATiedMaximumGoesToTheFirstOfItsPositions() {
+    void gradientOfTiedMaximumGoesToFirstOfItsPositions() {
         assertThat(slopes("max", map(1, 7, 3, 7, 7))).containsExactly(0, 1, 0, 0, 0);
         assertThat(slopes("max", map(-2, -2, -2))).containsExactly(1, 0, 0);
         assertThat(slopes("pyramid:1,of=max", grid(2, 2, 0, 5, 5, 5))).containsExactly(0, 1, 0, 0);
     }
 
     @RandomTest(times = 8)
-    void theMaximumIsNoSmallerThanAnythingOfItsMap(Seed seed) {
+    void maximumIsNoSmallerThanAnythingOfItsMap(Seed seed) {
         Tensor maps = seed.gaussian(2, 3, 11);
         assertTensor(of("max", maps).unsqueeze(2)).isIdenticalTo(maps.max(2));
     }
 
     @RandomTest(times = 8)
-    void theSumIsTheAverageTimesThePositions(Seed seed) {
+    void sumIsAverageTimesPositions(Seed seed) {
         Tensor maps = seed.gaussian(2, 3, 11);
         assertTensor(of("sum", maps)).isCloseTo(of("average", maps).mul(11), 1e-13);
     }
 
     @Test
-    void thePriorIsAGaussianWhoseSpreadIsAThirdOfTheWayToTheNearestBorder() {
+    void centerPriorIsGaussianOfSixthOfShortSide() {
         double[] weights = slopes("sum:prior=center", grid(3, 6, new double[18]));
         assertThat(weights[6 + 2]).isEqualTo(weights[6 + 3]).isCloseTo(Math.exp(-0.25 / 0.5), Offset.offset(1e-15));
         assertThat(weights[0]).isCloseTo(Math.exp(-(1 + 6.25) / 0.5), Offset.offset(1e-15));
@@ -102,7 +102,7 @@ class FirstOrderTest {
     }
 
     @RandomTest(times = 8)
-    void thePriorSeesNoDifferenceBetweenAMapAndItsMirrorImages(Seed seed) {
+    void priorSeesNoDifferenceBetweenMapAndItsMirrorImages(Seed seed) {
         Tensor maps = seed.gaussian(1, 2, 4, 5);
         Tensor expected = of("sum:prior=center", maps);
         for (int side : new int[] {2, 3}) {
@@ -115,13 +115,13 @@ class FirstOrderTest {
     }
 
     @RandomTest(times = 8)
-    void theGeneralizedMeanOfExponentOneIsTheAverageOfWhatIsPositive(Seed seed) {
+    void generalizedMeanOfExponentOneIsAverage(Seed seed) {
         Tensor maps = positive(seed, 2, 3, 7);
         assertTensor(apply(new GeneralizedMean(1, false), maps)).isCloseTo(of("average", maps), 1e-13);
     }
 
     @RandomTest(times = 8)
-    void theGeneralizedMeanGrowsWithItsExponentTowardsTheMaximum(Seed seed) {
+    void generalizedMeanGrowsWithItsExponentTowardsMaximum(Seed seed) {
         Tensor maps = positive(seed, 2, 3, 7);
         double[] largest = of("max", maps).toDoubles();
         double[] before = new double[6];
@@ -149,7 +149,7 @@ class FirstOrderTest {
     }
 
     @Test
-    void whatTheGeneralizedMeanTakesForTheSmallestHasNoGradient() {
+    void whatGeneralizedMeanTakesForSmallestHasNoGradient() {
         double[] slopes = slopes("gem:3,learn=false", map(-1, 0, GeneralizedMean.SMALLEST, 2));
         assertThat(slopes).startsWith(0, 0, 0);
         assertThat(slopes[3]).isCloseTo(Math.pow(0.25, 1.0 / 3), Offset.offset(1e-12));
@@ -166,7 +166,7 @@ class FirstOrderTest {
                 "pyramid:2,of=max",
                 "weighted"
             })
-    void featuresTwiceAsLargeGiveTwiceTheDescriptor(String word) {
+    void featuresTwiceAsLargeGiveTwiceDescriptor(String word) {
         Seed seed = new Seed(4);
         Tensor maps =
                 Pooling.parse(word).aggregation().isSpatial() ? positive(seed, 2, 5, 3, 4) : positive(seed, 2, 5, 12);
@@ -174,7 +174,7 @@ class FirstOrderTest {
     }
 
     @Test
-    void theGeneralizedMeanAlwaysWritesItsExponentSinceItsWordIsAMethodToo() {
+    void generalizedMeanAlwaysWritesItsExponent() {
         assertThat(Pooling.parse("conv:4/gem").text()).isEqualTo("conv:4/gem:3");
         assertThat(new GeneralizedMean(3, true).text()).isEqualTo("gem:3");
         assertThat(Pooling.parse("gem").text()).isEqualTo("gem:3/l2");
@@ -205,7 +205,7 @@ class FirstOrderTest {
     }
 
     @Test
-    void thePyramidListsCellByCellAllChannelsAndLevelByLevelTheCells() {
+    void pyramidListsChannelsByCellAndLevel() {
         Tensor maps = Tensors.of(
                 new double[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90},
                 Shape.of(1, 2, 3, 3),
@@ -217,7 +217,7 @@ class FirstOrderTest {
     }
 
     @RandomTest(times = 8)
-    void ofCellsThatDivideTheMapsEachLevelIsTheMeanOfTheNext(Seed seed) {
+    void levelOfEvenCellsIsMeanOfNext(Seed seed) {
         double[] v = of("pyramid:3", seed.gaussian(1, 1, 8, 4)).toDoubles();
         assertThat(v).hasSize(21);
         assertThat(v[0]).isCloseTo((v[1] + v[2] + v[3] + v[4]) / 4, Offset.offset(1e-13));
@@ -225,7 +225,7 @@ class FirstOrderTest {
     }
 
     @RandomTest(times = 5)
-    void anySizeOfAtLeastTheFinestCellsWorksAndHasItsGradient(Seed seed) {
+    void pyramidGradientAgreesWithDifferencesForAnySize(Seed seed) {
         int height = 4 + seed.random().nextInt(4);
         int width = 4 + seed.random().split().nextInt(4);
         Tensor maps = seed.gaussian(1, 2, height, width);
@@ -239,14 +239,14 @@ class FirstOrderTest {
     }
 
     @Test
-    void aMapWithFewerPositionsThanCellsIsRefusedByNameOfWhatHelps() {
+    void rejectsFewerPositionsThanCells() {
         assertThatThrownBy(() -> of("pyramid:3", grid(3, 5, new double[15])))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("pyramid:3", "4×4", "3×5"));
     }
 
     @RandomTest(times = 8)
-    void theWeightedSumIsItsDefinition(Seed seed) {
+    void weightedSumIsItsDefinition(Seed seed) {
         Tensor maps = seed.gaussian(1, 4, 6);
         double[] f = maps.toDoubles();
         double[] responses = new double[6];
@@ -278,7 +278,7 @@ class FirstOrderTest {
     }
 
     @Test
-    void wherePositionsHaveNoResponseTheWeightedSumHasAGradientOfZeroThroughTheirWeight() {
+    void positionsWithoutResponseHaveZeroGradientInWeightedSum() {
         Tensor maps = Tensors.of(new double[] {3, 0, 4, 0}, Shape.of(1, 2, 2), DType.F64);
         double[] slopes = slopes("weighted", maps);
         assertThat(slopes[1]).isZero();
@@ -287,7 +287,7 @@ class FirstOrderTest {
     }
 
     @Test
-    void aMethodThatIsNamedLikeAWordAloneIsNotWhatThatWordWrites() {
+    void textOfAggregationIsNoMethodName() {
         for (Method method : Methods.all()) {
             Pooling pooling = Pooling.parse(method.name());
             assertThat(Pooling.parse(new Pooling(pooling.reductions(), pooling.aggregation(), List.of()).text())

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 class FittingTest {
     /** Congruence is an isometry: the barycenter of the normalized matrices is the identity, its own inverse root. */
     @Test
-    void riemannianNormMovesTheBarycenterToTheIdentity() {
+    void riemannianNormMovesBarycenterToIdentity() {
         Pooling pooling = Pooling.parse("covariance:jitter=0.1/rbn/flat");
         try (Scope _ = Scope.open();
                 PoolingTrial trial = PoolingTrial.of(pooling)) {
@@ -204,7 +204,7 @@ class FittingTest {
     }
 
     @RandomTest(times = 5)
-    void theEstimatedWidthIsTheMeanDistanceAndStaysFrozen(Seed seed) {
+    void estimatedWidthIsMeanDistanceAndStaysFrozen(Seed seed) {
         Tensor training = Tensors.gaussian(seed.random(), PoolingTrial.FEATURES, DType.F64);
         Pooling pooling = Pooling.parse("rbf:sigma=estimate/triu");
         try (PoolingTrial trial = PoolingTrial.of(pooling)) {
@@ -242,7 +242,7 @@ class FittingTest {
     }
 
     @Test
-    void stagesAreFittedToWhatTheStagesBeforeThemGive() {
+    void stagesAreFittedToWhatStagesBeforeThemGive() {
         Pooling pooling = Pooling.parse("pca:5/pca:2/rbf:sigma=estimate/triu");
         try (PoolingTrial trial = PoolingTrial.of(pooling)) {
             double[] components =
@@ -311,7 +311,7 @@ class FittingTest {
     }
 
     @Test
-    void everyStageIsFittedToAsManyImagesAsItWantsAndLaterOnesToAll() {
+    void everyStageIsFittedToItsNumberOfImages() {
         double[] numbers = new double[100]; // more than are described at a time
         Arrays.setAll(numbers, i -> i);
         Tensor features = Tensors.of(numbers, Shape.of(100, 1, 1, 1), DType.F64);

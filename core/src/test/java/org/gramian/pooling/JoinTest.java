@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Poolings side by side. */
 class JoinTest {
     @RandomTest
-    void theDescriptorIsThatOfEachBranchOneAfterAnother(Seed seed) {
+    void descriptorIsThatOfEachBranchOneAfterAnother(Seed seed) {
         try (Scope _ = Scope.open();
                 PoolingTrial join = PoolingTrial.of("[bilinear/triu/root/l2+pca:3/average+rbf:sigma=estimate/flat]");
                 PoolingTrial first = PoolingTrial.of("bilinear/triu/root/l2");
@@ -60,7 +60,7 @@ class JoinTest {
     }
 
     @Test
-    void aBranchMayBeTheNameOfAMethod() {
+    void branchMayBeNameOfMethod() {
         assertThat(Pooling.parse("[bcnn+average]/l2")).isEqualTo(Pooling.parse("[bilinear/triu/root/l2+average]/l2"));
     }
 
@@ -96,7 +96,7 @@ class JoinTest {
     }
 
     @Test
-    void itIsSettledBranchByBranch() {
+    void joinIsResolvedBranchByBranch() {
         Backbone backbone = Backbone.of("googlenet");
         Pooling pooling = Pooling.parse("[bcnn+[average+tail/l2]]/l2").resolve(backbone, 100);
         assertThat(pooling)
@@ -112,13 +112,13 @@ class JoinTest {
         "pca:16/[conv:8/covariance/triu/pca:most+average],       pca:16/[conv:8/covariance/triu/pca:36+average]",
         "pca:16/[[average/pca:most+average]/pca:most+average],   pca:16/[[average/pca:16+average]/pca:32+average]",
     })
-    void branchesAreSettledFromTheChannelsThatEnterThem(String open, String settled) {
+    void branchesAreResolvedFromTheirChannels(String open, String settled) {
         assertThat(Pooling.parse(open).resolve(Backbone.of("googlenet"), 1000)).hasToString(settled);
     }
 
     @ParameterizedTest
     @CsvSource({"paper", "authors", "corrected"})
-    void itsTextUnderAFidelityIsReadBack(String name) {
+    void itsTextUnderFidelityIsReadBack(String name) {
         Fidelity fidelity = Fidelity.parse(name);
         String text = "conv:6/[rbf/spd:6/relu/triu/root+[conv:4/rbf:sigma=2/flat+average]]/root/l2";
         for (Pooling pooling : List.of(Pooling.parse(text), Pooling.parse(text, fidelity))) {
@@ -128,13 +128,13 @@ class JoinTest {
     }
 
     @Test
-    void aStageInsideTakesWhatIsNotWrittenFromTheFidelity() {
+    void stageInsideTakesWhatIsNotWrittenFromFidelity() {
         assertThat(Pooling.parse("[rbf/flat+average]", Fidelity.PAPER))
                 .hasToString("[rbf:jitter=0,gradient=printed/flat+average]");
     }
 
     @Test
-    void aListenerIsToldOfEveryStageOfEveryBranch() {
+    void listenerIsToldOfEveryStageOfEveryBranch() {
         List<String> stages = new ArrayList<>();
         try (Scope _ = Scope.open();
                 PoolingTrial trial = PoolingTrial.of("conv:6/[rbf/triu/l2+conv:4/average]/root");
@@ -159,7 +159,7 @@ class JoinTest {
     }
 
     @Test
-    void whatWarnsAloneWarnsInAJoin() {
+    void whatWarnsAloneWarnsInJoin() {
         assertThat(Pooling.parse("conv:6/[rbf/spd:6/triu+average]").warnings(9))
                 .singleElement()
                 .asString()

@@ -25,7 +25,7 @@ class NetworkTailTest {
         "vgg16, conv5_3, 'tail:network=vgg16,layer=conv5_3', 4096",
         "efficientnet-lite4, block20, 'tail:network=efficientnet-lite4,layer=block20', 1280",
     })
-    void onABackboneItIsThatNetworksAndItsTextSaysSo(String network, String layer, String text, long size) {
+    void resolvedTailNamesNetworkAndLayer(String network, String layer, String text, long size) {
         Backbone backbone = Backbone.of(network, layer);
         Pooling pooling = resolve("tail/l2", backbone);
         assertThat(pooling).hasToString(text + "/l2").isEqualTo(Pooling.parse(text + "/l2"));
@@ -47,7 +47,7 @@ class NetworkTailTest {
     }
 
     @Test
-    void aNumberOfChannelsThatDoesNotFitIsToldWithTheOneThatDoes() {
+    void rejectsWrongNumberOfChannels() {
         Backbone backbone = Backbone.of("googlenet");
         assertThatThrownBy(() -> resolve("conv:512/tail", backbone).descriptorSize(832))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -75,14 +75,14 @@ class NetworkTailTest {
     }
 
     @Test
-    void theTailOfAnotherCutIsRefused() {
+    void tailOfAnotherCutIsRefused() {
         assertThatThrownBy(() -> resolve("tail:network=googlenet,layer=inception_4d", Backbone.of("googlenet")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("googlenet:inception_4e", "inception_4d"));
     }
 
     @Test
-    void itsParametersAreTheNetworksUnderItsOwnName() {
+    void itsParametersAreNetworksUnderItsOwnName() {
         Pooling pooling = Pooling.parse("conv:512/tail:network=squeezenet,layer=fire9");
         assertThat(pooling.pretrained())
                 .isEqualTo(Map.of("tail.conv10.weight", "conv10.weight", "tail.conv10.bias", "conv10.bias"));
@@ -99,7 +99,7 @@ class NetworkTailTest {
     }
 
     @Test
-    void mapsOfASizeThatFullyConnectedLayersCannotTakeAreRefused() {
+    void rejectsMapsThatFullyConnectedLayersCannotTake() {
         Pooling pooling = resolve("[average+conv:same/tail]", Backbone.of("vgg16"));
         pooling.requireFits(Shape.of(512, 14, 14));
         assertThatThrownBy(() -> pooling.requireFits(Shape.of(512, 28, 28)))

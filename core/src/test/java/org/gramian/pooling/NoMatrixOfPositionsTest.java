@@ -37,7 +37,7 @@ class NoMatrixOfPositionsTest {
 
     @ParameterizedTest
     @MethodSource("secondOrder")
-    void forwardAndBackwardOfManyPositionsTakeFarLessThanTheirSquare(String text) throws IOException {
+    void memoryGrowsLinearlyWithPositions(String text) throws IOException {
         Path reset = Path.of("/proc/self/clear_refs");
         assumeTrue(Files.isWritable(reset), "the highest mark of memory cannot be reset here");
         Pooling pooling = Pooling.parse(text);

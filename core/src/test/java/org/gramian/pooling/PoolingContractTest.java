@@ -117,7 +117,7 @@ class PoolingContractTest {
 
     @ParameterizedTest
     @MethodSource("poolings")
-    void itsTextIsReadBackToAnEqualPooling(String text) {
+    void itsTextIsReadBackToEqualPooling(String text) {
         Pooling pooling = Pooling.parse(text);
         assertThat(Pooling.parse(pooling.text())).isEqualTo(pooling).hasSameHashCodeAs(pooling);
         assertThat(pooling).hasToString(pooling.text());
@@ -125,7 +125,7 @@ class PoolingContractTest {
 
     @ParameterizedTest
     @MethodSource("poolings")
-    void theDescriptorHasTheSizeItPromises(String text) {
+    void descriptorHasSizeItPromises(String text) {
         try (PoolingTrial trial = PoolingTrial.of(text)) {
             Tensor descriptors = trial.describe(PoolingTrial.features(1));
             assertThat(descriptors.shape()).isEqualTo(Shape.of(3, trial.pooling.descriptorSize(PoolingTrial.CHANNELS)));
@@ -135,7 +135,7 @@ class PoolingContractTest {
 
     @ParameterizedTest
     @MethodSource("poolings")
-    void gradientsReachTheFeaturesAndEveryTrainedParameter(String text) {
+    void gradientsReachFeaturesAndEveryTrainedParameter(String text) {
         try (PoolingTrial trial = PoolingTrial.of(text)) {
             Map<String, Tensor> gradients = trial.gradients(PoolingTrial.features(1));
             assertThat(Objects.requireNonNull(gradients.get("features")).shape())
@@ -158,7 +158,7 @@ class PoolingContractTest {
 
     @ParameterizedTest
     @MethodSource("poolings")
-    void aBatchIsDescribedAsItsImagesOneByOne(String text) {
+    void batchIsDescribedAsItsImagesOneByOne(String text) {
         try (PoolingTrial trial = PoolingTrial.of(text)) {
             Tensor features = PoolingTrial.features(2);
             Tensor batch = trial.describe(features);
@@ -171,7 +171,7 @@ class PoolingContractTest {
 
     @ParameterizedTest
     @MethodSource("poolings")
-    void theOrderOfPositionsDoesNotMatter(String text) {
+    void orderOfPositionsDoesNotMatter(String text) {
         assumeFalse(Pooling.parse(text).aggregation().isSpatial(), "where a position lies matters to this one");
         try (PoolingTrial trial = PoolingTrial.of(text)) {
             Tensor features = PoolingTrial.features(3);
@@ -188,7 +188,7 @@ class PoolingContractTest {
 
     @ParameterizedTest
     @MethodSource("poolings")
-    void theSameSeedGivesTheSameBytes(String text) {
+    void sameSeedGivesSameBytes(String text) {
         try (PoolingTrial one = PoolingTrial.of(text);
                 PoolingTrial two = PoolingTrial.of(text)) {
             assertTensor(one.describe(PoolingTrial.features(4))).isIdenticalTo(two.describe(PoolingTrial.features(4)));
@@ -231,7 +231,7 @@ class PoolingContractTest {
 
     @ParameterizedTest
     @MethodSource("poolings")
-    void matricesOfTheManifoldAreOrthonormalAtTheStart(String text) {
+    void matricesOfManifoldAreOrthonormalAtStart(String text) {
         try (PoolingTrial trial = PoolingTrial.of(text)) {
             for (Parameter parameter : trial.parameters.all()) {
                 if (parameter.spec().role() == Role.STIEFEL) {
@@ -245,7 +245,7 @@ class PoolingContractTest {
 
     @ParameterizedTest
     @MethodSource("poolings")
-    void featuresOfTheWrongRankAreRefused(String text) {
+    void featuresOfWrongRankAreRefused(String text) {
         try (PoolingTrial trial = PoolingTrial.of(text)) {
             Tensor flat = PoolingTrial.features(1).reshape(3, PoolingTrial.CHANNELS, 20);
             assertThatThrownBy(() -> trial.describe(flat))
@@ -257,7 +257,7 @@ class PoolingContractTest {
 
     @ParameterizedTest
     @MethodSource("poolings")
-    void imagesWithoutAnythingInThemStayFinite(String text) {
+    void blankImagesStayFinite(String text) {
         try (PoolingTrial trial = PoolingTrial.of(text)) {
             Tensor zeros = PoolingTrial.features(1).mul(0);
             assertThat(trial.describe(zeros).allFinite()).isTrue();

@@ -123,7 +123,7 @@ class PoolingParserTest {
                 "root:eps=9999999",
                 "root:eps=123456789.5"
             })
-    void numbersAtTheEdgesAreReadBack(String root) {
+    void numbersAtEdgesAreReadBack(String root) {
         Pooling pooling = Pooling.parse("average/" + root);
         assertThat(Pooling.parse(pooling.text())).isEqualTo(pooling);
     }
@@ -195,19 +195,19 @@ class PoolingParserTest {
         "'conv:3,bais=1/rbf/triu', bais, bias",
         "rbf/log:flor=1/triu, flor, floor"
     })
-    void aTypoGetsTheNearestWord(String text, String typed, String meant) {
+    void typoGetsNearestWord(String text, String typed, String meant) {
         assertThat(refused(text)).hasMessageContaining("'" + typed).has(facts(meant));
     }
 
     @Test
-    void aTypoGetsNoListOfAllWords() {
+    void typoGetsNoListOfAllWords() {
         assertThat(refused("bcn"))
                 .hasMessage("unknown stage 'bcn' in 'bcn' (did you mean 'bcnn'?); all methods: 'gramian methods'");
         assertThat(refused("rbf/triuu")).hasMessageEndingWith("; all stages: 'gramian pool --help'");
     }
 
     @Test
-    void aWordFarFromAllGetsTheListOnly() {
+    void wordFarFromAllGetsListOnly() {
         assertThat(refused("zzzzzz/triu")).has(facts("'zzzzzz'", "polynomial"));
         assertThat(refused("zzzzzz")).hasMessageContainingAll("polynomial", "paper-kernel");
         assertThat(refused("rbf//triu")).has(facts("''"));
@@ -237,7 +237,7 @@ class PoolingParserTest {
                 "rbf/relu            | 'rbf/relu' matrix triu flat",
                 "conv:5              | 'conv:5' kernel average"
             })
-    void aStageOutOfPlaceIsNamedWithWhatItNeeds(String text, String values) {
+    void stageOutOfPlaceIsNamedWithWhatItNeeds(String text, String values) {
         assertThat(refused(text)).has(facts((Object[]) values.split(" ")));
     }
 
@@ -287,20 +287,20 @@ class PoolingParserTest {
                 "rbf/spd:5,init=/triu             | init orthonormal xavier ''",
                 "rbf/triu/root:eps=-1             | eps -1"
             })
-    void aWrongArgumentIsNamedWithWhatIsWanted(String text, String values) {
+    void wrongArgumentIsNamedWithWhatIsWanted(String text, String values) {
         assertThat(refused(text)).has(facts((Object[]) values.split(" ")));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "   ", "\n"})
-    void anEmptyTextGetsAnExampleAndTheMethods(String text) {
+    void emptyTextGetsExampleAndMethods(String text) {
         assertThat(refused(text))
                 .hasMessageContaining(Methods.find("default").orElseThrow().pooling())
                 .hasMessageContaining("bcnn");
     }
 
     @Test
-    void aTextThatIsTooLongIsRefusedWithoutRepeatingIt() {
+    void textThatIsTooLongIsRefusedWithoutRepeatingIt() {
         PoolingSyntaxException said = refused("conv:5/".repeat(1000));
         assertThat(said).has(facts("1000")).hasMessageContaining("7000");
         assertThat(said.getMessage()).hasSizeLessThan(200);

@@ -49,7 +49,7 @@ class PoolingTraceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"average", "pca:4/average/l2", "bilinear/flat", "covariance/isqrt/triu"})
-    void theLastIsTheDescriptor(String text) {
+    void lastIsDescriptor(String text) {
         try (Scope _ = Scope.open();
                 PoolingTrial trial = PoolingTrial.of(text);
                 Tape tape = Tape.inference()) {

@@ -40,7 +40,7 @@ class SeveralLayersTest {
                 "layer:block20/conv:atmost=256,bias=0/covariance/triu | layer:block20,from=0,to=160/conv:160,bias=0/covariance/triu",
                 "cross/l2 | cross:160/l2"
             })
-    void whatTheTextLeavesOpenIsDecidedByTheBackbone(String open, String decided) {
+    void whatTextLeavesOpenIsDecidedByBackbone(String open, String decided) {
         Pooling pooling = Pooling.parse(open).resolve(BOTH, 100);
         assertThat(pooling).hasToString(decided.strip()).isEqualTo(Pooling.parse(decided));
         assertThat(pooling.resolve(BOTH, 100)).isEqualTo(pooling);
@@ -49,7 +49,7 @@ class SeveralLayersTest {
     }
 
     @Test
-    void aLayerSelectsItsChannels() {
+    void layerSelectsItsChannels() {
         Tensor features = PoolingTrial.features(5);
         try (PoolingTrial whole = PoolingTrial.of("average");
                 PoolingTrial part = PoolingTrial.of("layer:b,from=2,to=6/average")) {
@@ -67,7 +67,7 @@ class SeveralLayersTest {
                 "layer:block29,from=0,to=448/average | from=160,to=608 layer:block29",
                 "conv:256/tail | 448 256 layer:block29"
             })
-    void whatDoesNotStandOnTheBackboneIsRefused(String text, String values) {
+    void whatDoesNotStandOnBackboneIsRefused(String text, String values) {
         assertThatThrownBy(() -> Pooling.parse(text).resolve(BOTH, 100).descriptorSize(BOTH.channels()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts((Object[]) values.split(" ")));
@@ -93,14 +93,14 @@ class SeveralLayersTest {
     }
 
     @Test
-    void withoutABackboneALayerIsOpen() {
+    void withoutBackboneLayerIsOpen() {
         assertThatThrownBy(() -> Pooling.parse("layer:block29/average").descriptorSize(608))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("layer:block29", "from=160", "to=608"));
     }
 
     @Test
-    void aConvolutionThatWidensIsWarnedOf() {
+    void convolutionThatWidensIsWarnedOf() {
         assertThat(Pooling.parse("conv:256/average").warnings(160))
                 .singleElement()
                 .asString()
@@ -114,7 +114,7 @@ class SeveralLayersTest {
     }
 
     @Test
-    void aScaleMultipliesByItsStartAtFirstAndHasNoWeightDecay() {
+    void scaleStartsAtItsValueWithoutWeightDecay() {
         Tensor features = PoolingTrial.features(5);
         for (String text : new String[] {"average/l2", "conv:3/rbf/triu/root/l2"}) {
             try (PoolingTrial plain = PoolingTrial.of(text);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 /** Names, sizes and roles of the parameters of transforms that follow each other. */
 class StackedTransformsTest {
     @Test
-    void parametersAreNamedByWordAndNumberWithinTheWord() {
+    void parametersAreNamedByWordAndNumberWithinWord() {
         Pooling pooling = Pooling.parse("covariance/spd:6/reeig:1e-4/o2t:9/spd:4/o2t:3/pv:2");
         assertThat(pooling.parameters(7).stream().map(ParameterSpec::name))
                 .containsExactly("spd0.weight", "o2t0.weight", "spd1.weight", "o2t1.weight", "pv.weight");
@@ -22,21 +22,21 @@ class StackedTransformsTest {
     }
 
     @Test
-    void theFreeTransformMayGrowAMatrixAndTheOneOfTheManifoldMayNot() {
+    void onlyFreeTransformMayEnlargeMatrix() {
         assertThat(Pooling.parse("covariance/o2t:9/triu").descriptorSize(7)).isEqualTo(45);
         assertThatThrownBy(() -> Pooling.parse("covariance/spd:9/triu").descriptorSize(7))
                 .hasMessageContaining("spd:9");
     }
 
     @Test
-    void theGaussianHasOneRowMoreThanThereAreMaps() {
+    void gaussianHasOneRowMoreThanThereAreMaps() {
         assertThat(Pooling.parse("gaussian/triu").descriptorSize(7)).isEqualTo(36);
         assertThat(Pooling.parse("gaussian/spd:8/triu").parameters(7).getFirst().shape())
                 .hasToString("[8, 8]");
     }
 
     @Test
-    void aRotationBeforeAFreeTransformIsOneThatItCanLearnAsWell() {
+    void warnsOfRotationBeforeFreeTransform() {
         assertThat(Pooling.parse("covariance/spd:7/o2t:4/triu/root").warnings(7))
                 .hasSize(1);
         assertThat(Pooling.parse("covariance/spd:7/relu/o2t:4/triu/root").warnings(7))
@@ -44,7 +44,7 @@ class StackedTransformsTest {
     }
 
     @Test
-    void shrinkageOutsideZeroToOneIsRefusedAndZeroIsNotWritten() {
+    void rejectsShrinkageOutsideZeroToOne() {
         assertThat(Pooling.parse("covariance:shrinkage=0/triu")).hasToString("covariance/triu");
         for (String wrong : new String[] {"-0.1", "1.5"}) {
             assertThatThrownBy(() -> Pooling.parse("covariance:shrinkage=" + wrong + "/triu"))

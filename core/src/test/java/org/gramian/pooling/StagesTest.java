@@ -59,7 +59,7 @@ class StagesTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {1e-5, 1e-3, 1, 1e-10})
-    void theSlopeOfTheRootAtZeroIsOneOverTwiceTheRootOfEpsilon(double epsilon) {
+    void slopeOfRootAtZeroFollowsFromEpsilon(double epsilon) {
         Normalization.Root root = new Normalization.Root(epsilon);
         assertThat(value(root, row(0)).item()).isZero();
         double slope = 1 / (2 * Math.sqrt(epsilon));
@@ -67,7 +67,7 @@ class StagesTest {
     }
 
     @Test
-    void theRootAsPrintedHasNoSlopeAtZero() {
+    void rootAsPrintedHasNoSlopeAtZero() {
         Normalization.Root root = new Normalization.Root(0);
         assertThat(value(root, row(-4, 0, 9)).toDoubles()).containsExactly(-2, 0, 3);
         assertThat(slopes(root, row(-4, 0, -0.0, 9)))
@@ -75,7 +75,7 @@ class StagesTest {
     }
 
     @Test
-    void theRootOfTheAuthorsGoesBackByHalfOverItsValueAndAMargin() {
+    void authorsSlopeIsHalfOverValuePlusMargin() {
         Normalization.Root root = new Normalization.Root(0, Normalization.Slope.AUTHORS);
         assertThat(value(root, row(-4, 0, 9)).toDoubles()).containsExactly(-2, 0, 3);
         assertThat(slopes(root, row(-4, 0, 9, 1e-4)))
@@ -86,7 +86,7 @@ class StagesTest {
     }
 
     @RandomTest
-    void theRootIsTheDifferenceOfTwoRoots(Seed seed) {
+    void rootIsDifferenceOfTwoRoots(Seed seed) {
         double epsilon = Math.pow(10, -seed.random().nextInt(8));
         Tensor v = seed.gaussian(1, 6).mul(3);
         double[] x = v.toDoubles();
@@ -99,7 +99,7 @@ class StagesTest {
     }
 
     @Test
-    void aVectorOfZerosStaysZerosUnderL2AndItsGradientFinite() {
+    void l2OfZerosIsZeroWithFiniteGradient() {
         Normalization.L2 l2 = new Normalization.L2();
         assertThat(value(l2, row(0, 0, 0)).toDoubles()).containsOnly(0);
         for (double slope : slopes(l2, row(0, 0, 0))) {
@@ -116,7 +116,7 @@ class StagesTest {
     }
 
     @RandomTest
-    void theUpperTriangleHasTheNormOfItsMatrix(Seed seed) {
+    void upperTriangleHasNormOfItsMatrix(Seed seed) {
         SplittableRandom random = seed.random();
         long size = 1L + random.nextInt(6);
         Tensor a = Tensors.gaussian(random, Shape.of(2, size, size), DType.F64);
@@ -131,7 +131,7 @@ class StagesTest {
     }
 
     @Test
-    void theUpperTriangleIsReadRowByRow() {
+    void upperTriangleIsReadRowByRow() {
         Tensor y = Tensors.of(new double[] {1, 2, 3, 2, 4, 5, 3, 5, 6}, Shape.of(1, 3, 3), DType.F64);
         double r = Math.sqrt(2);
         assertThat(value(new Vectorization.Triu(), y).toDoubles())
@@ -172,7 +172,7 @@ class StagesTest {
         "rbf/triu, 0",
         "average, 0"
     })
-    void aRotationWithoutARectifierIsWarnedOf(String text, int warnings) {
+    void rotationWithoutRectifierIsWarnedOf(String text, int warnings) {
         assertThat(Pooling.parse(text).warnings(7))
                 .hasSize(warnings)
                 .allSatisfy(warning -> assertThat(warning)
@@ -184,7 +184,7 @@ class StagesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"rbf", "laplacian:sigma=1", "polynomial:degree=2,scale=1,offset=1", "covariance", "bilinear"})
-    void oneChannelOrOnePositionIsTooLittleForAKernel(String kernel) {
+    void oneChannelOrOnePositionIsTooLittleForKernel(String kernel) {
         Pooling pooling = Pooling.parse(kernel + "/triu");
         try (Tape tape = Tape.inference()) {
             Var oneChannel = tape.constant(Tensors.zeros(Shape.of(2, 1, 3, 3), DType.F32, Device.CPU));
@@ -199,7 +199,7 @@ class StagesTest {
     }
 
     @Test
-    void weightsThatDoNotFitTheFeaturesAreNamedWithBothShapes() {
+    void rejectsWeightsOfOtherChannelsWithBothShapes() {
         try (PoolingTrial trial = PoolingTrial.of("conv:4/rbf/triu")) {
             Tensor eight = Tensors.zeros(Shape.of(1, 8, 3, 3), DType.F64, Device.CPU);
             assertThatThrownBy(() -> trial.describe(eight))
@@ -231,7 +231,7 @@ class StagesTest {
     }
 
     @Test
-    void aMethodOfOnesOwnTakesPartAsAnyOther() {
+    void methodOfOnesOwnTakesPartAsAnyOther() {
         Pooling pooling =
                 new Pooling(List.of(new Reduction.Conv(4)), new Energy(), List.of(new Normalization.Root(1e-5)));
         assertThat(pooling.text()).isEqualTo("conv:4/energy/root");

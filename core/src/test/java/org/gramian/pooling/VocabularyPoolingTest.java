@@ -55,7 +55,7 @@ class VocabularyPoolingTest {
 
     /** At the most likely mixture, no change of its parameters fits the data better. */
     @RandomTest(times = 5)
-    void theFisherVectorOfAllThatAMixtureWasFittedToVanishes(Seed seed) {
+    void fisherVectorOfAllThatMixtureWasFittedToVanishes(Seed seed) {
         Tensor image = seed.gaussian(1, 3, 200);
         Tensor rows = image.transpose(1, 2).reshape(200, 3);
         Mixture mixture = new GaussianMixture(2, 5000, 0).fit(rows, seed.random());
@@ -68,13 +68,13 @@ class VocabularyPoolingTest {
     }
 
     @Test
-    void theFisherVectorHasTheLengthOfThePaper() {
+    void fisherVectorHasLengthOfPaper() {
         assertThat(Pooling.parse("fisher:64,weights=true").descriptorSize(512)).isEqualTo(65_600);
         assertThat(Pooling.parse("fisher:64").descriptorSize(512)).isEqualTo(65_536);
     }
 
     @RandomTest(times = 5)
-    void theFisherVectorDoesNotChangeWhenFeaturesAndMixtureMoveTogether(Seed seed) {
+    void fisherVectorIsInvariantToJointTranslation(Seed seed) {
         Tensor maps = seed.gaussian(2, 4, 30);
         Tensor rows = maps.transpose(1, 2).reshape(60, 4);
         Mixture mixture = GaussianMixture.of(3).fit(rows, seed.random());
@@ -108,7 +108,7 @@ class VocabularyPoolingTest {
     }
 
     @RandomTest(times = 5)
-    void vladIsThatOfTheDefinition(Seed seed) {
+    void vladIsThatOfDefinition(Seed seed) {
         Tensor maps = seed.gaussian(1, 3, 25);
         Tensor words = Tensors.gaussian(new SplittableRandom(seed.value() + 50), Shape.of(4, 3), DType.F64);
         double[] x = maps.toDoubles();
@@ -140,7 +140,7 @@ class VocabularyPoolingTest {
     }
 
     @Test
-    void aBagOfWordsCannotBeDifferentiated() {
+    void bagOfWordsCannotBeDifferentiated() {
         assertThat(Pooling.parse("bow:3/root/l2").isDifferentiable()).isFalse();
         assertThat(Pooling.parse("vlad:3/root/l2").isDifferentiable()).isTrue();
         assertThat(Pooling.parse("conv:5/bow:3").warnings(7))
@@ -150,7 +150,7 @@ class VocabularyPoolingTest {
     }
 
     @RandomTest(times = 5)
-    void atTheBeginningTheSecondNearestWordWeighsAHundredth(Seed seed) {
+    void atBeginningSecondNearestWordWeighsHundredth(Seed seed) {
         Tensor rows = seed.gaussian(300, 4).mul(7);
         Tensor words = KMeans.of(5).fit(rows, seed.random()).centres();
         double[] distances = KMeans.squaredDistances(rows, words).toDoubles();
@@ -164,7 +164,7 @@ class VocabularyPoolingTest {
     }
 
     @RandomTest(times = 5)
-    void netVladBeginsWithAssignmentsByDistanceAndWordsOfLengthOne(Seed seed) {
+    void netVladStartsWithAssignmentsByDistance(Seed seed) {
         try (PoolingTrial trial = PoolingTrial.of("netvlad:4,unit=false")) {
             Tensor centroids = trial.parameters.get("netvlad.centroids").value();
             Tensor weight = trial.parameters.get("netvlad.assignWeight").value();
@@ -180,7 +180,7 @@ class VocabularyPoolingTest {
     }
 
     @RandomTest(times = 5)
-    void netVladDoesNotSeeHowLongTheFeaturesOfAPositionAre(Seed seed) {
+    void netVladIgnoresLengthOfLocalFeatures(Seed seed) {
         try (PoolingTrial trial = PoolingTrial.of("netvlad:3/l2")) {
             Tensor features = PoolingTrial.features(seed.value());
             Tensor factors = Tensors.uniform(seed.random(), 0.1, 9, Shape.of(3, 1, 4, 5), DType.F64);
@@ -189,7 +189,7 @@ class VocabularyPoolingTest {
     }
 
     @RandomTest(times = 3)
-    void everyLevelOfMultiScaleOrderlessPoolingHasLengthOneAndTheFirstIsTheMean(Seed seed) {
+    void levelsOfMopHaveUnitLengthAndFirstIsMean(Seed seed) {
         try (PoolingTrial trial = PoolingTrial.of("mop:2");
                 PoolingTrial average = PoolingTrial.of("average/l2")) {
             Tensor features = PoolingTrial.features(seed.value());
@@ -204,7 +204,7 @@ class VocabularyPoolingTest {
     }
 
     @Test
-    void moreWordsThanLocalFeaturesAreAnError() {
+    void moreWordsThanLocalFeaturesAreError() {
         Pooling pooling = Pooling.parse("vlad:61");
         assertThatThrownBy(() -> PoolingTrial.of(pooling).close())
                 .isInstanceOf(IllegalArgumentException.class)
@@ -230,14 +230,14 @@ class VocabularyPoolingTest {
     }
 
     @Test
-    void fisherMethodsAreImprovedByTheRootItself() {
+    void fisherMethodsAreImprovedByRootItself() {
         for (String method : new String[] {"fv-cnn", "fv-fc-cnn"}) {
             assertThat(Pooling.parse(method).text()).contains("fisher:64,weights=true/root:eps=0/l2");
         }
     }
 
     @Test
-    void aLargeSampleIsDrawnWithoutPuttingBack() {
+    void largeSampleIsDrawnWithoutPuttingBack() {
         int count = Vocabulary.MOST_ROWS + 5000;
         double[] numbers = new double[count];
         Arrays.setAll(numbers, i -> i);
@@ -250,7 +250,7 @@ class VocabularyPoolingTest {
 
     /** Of channel 1 the numbers of channel 0 from 100,000 on, over more images than are looked at together. */
     @Test
-    void aLargeSampleIsOfWholeLocalFeatures() {
+    void largeSampleIsOfWholeLocalFeatures() {
         double[] numbers = new double[40 * 2 * 1500];
         Arrays.setAll(numbers, i -> i / 3000 * 1500 + i % 1500 + (i / 1500 % 2 == 0 ? 0 : 100_000));
         Tensor maps = Tensors.of(numbers, Shape.of(40, 2, 1500), DType.F64);

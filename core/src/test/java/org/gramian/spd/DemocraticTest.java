@@ -41,7 +41,7 @@ class DemocraticTest {
     }
 
     @Test
-    void orthogonalPositionsOfAnyLengthWeighTheSameWithGammaZero() {
+    void orthogonalPositionsOfAnyLengthWeighSameWithGammaZero() {
         double[] x = {3, 0, 0, 0, 0.1, 0, 0, 0, 7};
         Tensor k = matrices(new Democratic(0, 10, 0), Tensors.of(x, Shape.of(1, 3, 3), DType.F64));
         double[] diagonal = k.diagonal().contiguous().toDoubles();
@@ -51,7 +51,7 @@ class DemocraticTest {
     }
 
     @Test
-    void theScaleOfTheFeaturesIsKept() {
+    void scaleOfFeaturesIsKept() {
         Tensor once = matrices(new Democratic(0.5, 10, 0), maps);
         Tensor scaled = matrices(new Democratic(0.5, 10, 0), maps.mul(10));
         assertTensor(scaled).isCloseTo(once.mul(100), 1e-9);

@@ -41,7 +41,7 @@ class DiagnosticsTest {
     }
 
     @RandomTest(times = 4)
-    void duplicatesAreFoundInSinglePrecisionHoweverManyPositionsThereAre(Seed seed) {
+    void findsDuplicatesInFloat32ForManyPositions(Seed seed) {
         for (long positions : new long[] {49, 196, 784, 3136, 12544}) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), Defect.REPEATED, 1, 9, positions);
@@ -64,7 +64,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void aChannelThatLivesInOneImageIsNotDead() {
+    void channelThatLivesInOneImageIsNotDead() {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(2), 2, 5, 8);
             maps.slice(0, 0, 1).slice(1, 1, 2).fill(0);
@@ -77,7 +77,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void channelsFarFromTheOriginAreNotTakenForDuplicates() {
+    void channelsFarFromOriginAreNotTakenForDuplicates() {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(3), 1, 20, 30)
                     .mul(0.01)
@@ -95,7 +95,7 @@ class DiagnosticsTest {
     }
 
     @RandomTest(times = 8)
-    void theSpectrumIsThatOfAnotherLibrary(Seed seed) {
+    void spectrumIsThatOfAnotherLibrary(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor matrices = SampleMatrices.symmetric(random, 3, 7);
@@ -119,7 +119,7 @@ class DiagnosticsTest {
     }
 
     @Test
-    void theConditionIsThatOfTheWorstMatrixNotOfTheBatchAsAWhole() {
+    void conditionIsThatOfWorstMatrixInBatch() {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(4);
             Tensor small = SampleMatrices.withEigenvalues(random, 1e-3, 2e-3, 4e-3);

@@ -43,7 +43,7 @@ class KernelGradientTest {
 
     @ParameterizedTest
     @MethodSource("kernelsAndUpstreams")
-    void theGradientOfAKernelAgreesWithDifferences(KernelUnderTest kernel, Upstream upstream) {
+    void gradientOfKernelAgreesWithDifferences(KernelUnderTest kernel, Upstream upstream) {
         for (Defect defect : Defect.values()) {
             boolean equalMaps = defect == Defect.REPEATED || defect == Defect.TWO_DEAD;
             if (equalMaps && !kernel.smoothAtEqualMaps()) {
@@ -85,14 +85,14 @@ class KernelGradientTest {
 
     @ParameterizedTest
     @EnumSource(Upstream.class)
-    void pairsOfEqualMapsAddNothingToTheGradientThroughTheMeanDistance(Upstream upstream) {
+    void equalMapsAddNothingToGradientOfMeanDistance(Upstream upstream) {
         assertGradientAtEqualMaps(
                 new Rbf(new Sigma.MeanFull(), 0), upstream, PaperDefinitionOracle::rbfMeanFullGradient);
     }
 
     @ParameterizedTest
     @EnumSource(Upstream.class)
-    void pairsOfEqualMapsAddNothingToTheGradientOfTheLaplacianKernel(Upstream upstream) {
+    void equalMapsAddNothingToGradientOfLaplacian(Upstream upstream) {
         assertGradientAtEqualMaps(
                 new Laplacian(3, 0), upstream, (maps, g) -> PaperDefinitionOracle.laplacianGradient(maps, g, 3));
     }
@@ -120,7 +120,7 @@ class KernelGradientTest {
     }
 
     @RandomTest(times = 8)
-    void theFactorFourOfThePaperIsRightForASymmetricUpstreamGradient(Seed seed) {
+    void factorFourOfPaperIsRightForSymmetricUpstreamGradient(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 5, 8);
             Tensor g = SampleMatrices.symmetric(SampleMatrices.random(seed.value() + 1), 1, 5);
@@ -134,7 +134,7 @@ class KernelGradientTest {
 
     /** The reason for the general form {@code 2(rowsum(T)∘M − TM)}, {@code T = G + Gᵀ}. */
     @RandomTest(times = 8)
-    void theFactorFourOfThePaperIsWrongForAnyOtherUpstreamGradient(Seed seed) {
+    void printedFactorFourIsWrongForOtherUpstreams(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 5, 8);
             Tensor g = SampleMatrices.gaussian(SampleMatrices.random(seed.value() + 1), 1, 5, 5);
@@ -167,7 +167,7 @@ class KernelGradientTest {
     }
 
     @RandomTest(times = 8)
-    void withTheFullMeanAGradientIsOrthogonalToItsMaps(Seed seed) {
+    void withFullMeanGradientIsOrthogonalToItsMaps(Seed seed) {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 1, 7, 5);
@@ -185,7 +185,7 @@ class KernelGradientTest {
     }
 
     @RandomTest(times = 8)
-    void theGradientOfAnyDistanceKernelSumsToZeroOverTheMaps(Seed seed) {
+    void gradientOfAnyDistanceKernelSumsToZeroOverMaps(Seed seed) {
         for (Kernel kernel :
                 List.of(new Rbf(new Sigma.Mean(), 0), new Rbf(new Sigma.MeanFull(), 0), new Laplacian(3, 0))) {
             try (Scope _ = Scope.open()) {
@@ -201,7 +201,7 @@ class KernelGradientTest {
 
     @ParameterizedTest
     @MethodSource("org.gramian.spd.KernelUnderTest#all")
-    void gradientsOfMapsThatAreAllDeadOrAllEqualAreNumbers(KernelUnderTest kernel) {
+    void gradientsOfDeadOrEqualMapsAreFinite(KernelUnderTest kernel) {
         for (DType type : List.of(DType.F64, DType.F32)) {
             for (double value : new double[] {0, 1, 100}) {
                 try (Scope _ = Scope.open();

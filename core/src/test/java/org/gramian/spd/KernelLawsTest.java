@@ -53,7 +53,7 @@ class KernelLawsTest {
     }
 
     @RandomTest(times = 8)
-    void theDiagonalIsExactlyOneBeforeTheJitterAndOnePlusItAfter(Seed seed) {
+    void diagonalIsOnePlusJitter(Seed seed) {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 9, 6);
@@ -87,7 +87,7 @@ class KernelLawsTest {
     }
 
     @RandomTest(times = 8)
-    void theKernelOfDistinctMapsIsPositiveDefinite(Seed seed) {
+    void kernelOfDistinctMapsIsPositiveDefinite(Seed seed) {
         for (Defect defect : List.of(Defect.NONE, Defect.DEAD)) {
             for (long positions : new long[] {2, 40}) {
                 try (Scope _ = Scope.open()) {
@@ -103,7 +103,7 @@ class KernelLawsTest {
     }
 
     @RandomTest(times = 8)
-    void equalMapsMakeTheKernelSingularAndTheJitterMendsIt(Seed seed) {
+    void equalMapsMakeKernelSingularAndJitterMendsIt(Seed seed) {
         for (Defect defect : List.of(Defect.REPEATED, Defect.TWO_DEAD)) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 1, 8, 12);
@@ -119,7 +119,7 @@ class KernelLawsTest {
     }
 
     @Test
-    void theDefaultJitterKeepsSinglePrecisionKernelsOfManyDeadChannelsDefinite() {
+    void defaultJitterKeepsKernelsOfDeadChannelsDefinite() {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(1), 1, 64, 30);
             maps.slice(1, 0, 40).fill(0);
@@ -130,7 +130,7 @@ class KernelLawsTest {
 
     /** MATH: without subtracting the mean map 1654 of 4096 squared distances of such maps come out negative. */
     @Test
-    void mapsFarFromTheOriginKeepTheirDigitsInSinglePrecision() {
+    void mapsFarFromOriginKeepTheirDigitsInSinglePrecision() {
         double worst = 0;
         for (long seed = 1; seed <= 5; seed++) {
             try (Scope _ = Scope.open()) {
@@ -162,7 +162,7 @@ class KernelLawsTest {
 
     /** The root of what rounding leaves between equal maps must not count in the mean distance. */
     @RandomTest(times = 4)
-    void manyDeadChannelsDoNotBlurTheMeanDistanceInSinglePrecision(Seed seed) {
+    void deadChannelsKeepMeanDistanceExactInFloat32(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 64, 49);
             maps.slice(1, 0, 40).fill(0);
@@ -180,7 +180,7 @@ class KernelLawsTest {
     }
 
     @Test
-    void mapsThatAreAllEqualGiveOnesHoweverLargeTheyAre() {
+    void equalMapsGiveOnesAtAnyScale() {
         for (double value : new double[] {0.1, 100, 1e4, 1e6}) {
             try (Scope _ = Scope.open()) {
                 Tensor one = SampleMatrices.gaussian(SampleMatrices.random(6), 1, 1, 30)
@@ -195,7 +195,7 @@ class KernelLawsTest {
     }
 
     @Test
-    void mapsThatAreAllDeadMeetTheFloorOfSigma() {
+    void mapsThatAreAllDeadMeetFloorOfSigma() {
         for (DType type : List.of(DType.F64, DType.F32)) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = Tensors.zeros(Shape.of(2, 5, 4), type, Device.CPU);
@@ -210,7 +210,7 @@ class KernelLawsTest {
     }
 
     @RandomTest(times = 8)
-    void withTheFullMeanTheKernelDoesNotDependOnTheScaleOfTheMaps(Seed seed) {
+    void kernelOfFullMeanIsScaleInvariant(Seed seed) {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = SampleMatrices.maps(SampleMatrices.random(seed), defect, 2, 7, 5);
@@ -229,7 +229,7 @@ class KernelLawsTest {
     }
 
     @RandomTest(times = 4)
-    void aPermutationOfChannelsPermutesTheKernelAndOneOfPositionsDoesNothing(Seed seed) {
+    void kernelIsEquivariantToChannelsAndInvariantToPositions(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(SampleMatrices.random(seed), 1, 6, 10);
             Tensor backwards = Tensors.ofLongs(new long[] {5, 4, 3, 2, 1, 0}, Shape.of(6));

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class NewtonSchulzTest {
     @ParameterizedTest
     @EnumSource(Upstream.class)
-    void theGradientAgreesWithDifferencesForAnyNumberOfIterations(Upstream upstream) {
+    void gradientAgreesWithDifferencesForAnyNumberOfIterations(Upstream upstream) {
         for (int iterations : new int[] {1, 2, 5, 9}) {
             try (Scope _ = Scope.open()) {
                 Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(iterations), 2, 5);
@@ -39,7 +39,7 @@ class NewtonSchulzTest {
 
     @ParameterizedTest
     @EnumSource(Upstream.class)
-    void theGradientAgreesWithDifferencesWhereEigenvaluesCoincide(Upstream upstream) {
+    void gradientAgreesWithDifferencesWhereEigenvaluesCoincide(Upstream upstream) {
         try (Scope _ = Scope.open()) {
             Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(2), 2, 2, 2, 0.5, 1);
             GradientCheck.Report report = GradientCheck.of(x -> NewtonSchulz.squareRoot(x.getFirst(), 5))
@@ -50,7 +50,7 @@ class NewtonSchulzTest {
     }
 
     @RandomTest(times = 8)
-    void manyIterationsGiveTheSquareRoot(Seed seed) {
+    void manyIterationsGiveSquareRoot(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
             Tensor exact = SpectralTest.apply(new Power(0.5, 1e-9), s);
@@ -62,7 +62,7 @@ class NewtonSchulzTest {
     }
 
     @RandomTest(times = 8)
-    void theRootGrowsWithTheRootOfTheScale(Seed seed) {
+    void rootGrowsWithRootOfScale(Seed seed) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(seed);
             Tensor s = SampleMatrices.positiveDefinite(random, 2, 4);

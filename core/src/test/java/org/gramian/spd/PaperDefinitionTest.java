@@ -32,13 +32,13 @@ class PaperDefinitionTest {
 
     @ParameterizedTest
     @MethodSource("org.gramian.spd.KernelUnderTest#all")
-    void aKernelIsItsDefinitionForEveryImageOfABatch(KernelUnderTest kernel) {
+    void kernelIsItsDefinitionForEveryImageOfBatch(KernelUnderTest kernel) {
         assertAgreement(kernel, DType.F64, 1e-12);
     }
 
     @ParameterizedTest
     @MethodSource("org.gramian.spd.KernelUnderTest#all")
-    void aKernelIsItsDefinitionInSinglePrecision(KernelUnderTest kernel) {
+    void kernelIsItsDefinitionInSinglePrecision(KernelUnderTest kernel) {
         assertAgreement(kernel, DType.F32, 1e-5);
     }
 
@@ -66,7 +66,7 @@ class PaperDefinitionTest {
     }
 
     @RandomTest(times = 8)
-    void theTransformationIsItsDefinition(Seed seed) {
+    void transformationIsItsDefinition(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
@@ -85,7 +85,7 @@ class PaperDefinitionTest {
     }
 
     @RandomTest(times = 8)
-    void thePathOfThePaperIsTheChainOfItsDefinitions(Seed seed) {
+    void pathOfPaperIsChainOfItsDefinitions(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
@@ -113,7 +113,7 @@ class PaperDefinitionTest {
     }
 
     @RandomTest(times = 4)
-    void theRootWithoutSmoothingIsTheSignedRoot(Seed seed) {
+    void rootWithoutSmoothingIsSignedRoot(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {

@@ -27,7 +27,7 @@ class PrintedGradientTest {
     private static final List<Sigma> WIDTHS = List.of(new Sigma.Mean(), new Sigma.MeanFull(), new Sigma.Fixed(2));
 
     @RandomTest(times = 8)
-    void theKernelGradientAsPrintedIsRightForASymmetricUpstreamGradient(Seed seed) {
+    void kernelGradientAsPrintedIsRightForSymmetricUpstreamGradient(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(random, 2, 5, 8);
@@ -41,7 +41,7 @@ class PrintedGradientTest {
     }
 
     @RandomTest(times = 8)
-    void theKernelGradientAsPrintedIsWrongForAnyOther(Seed seed) {
+    void kernelGradientAsPrintedIsWrongForAnyOther(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor maps = SampleMatrices.gaussian(random, 2, 5, 8);
@@ -56,7 +56,7 @@ class PrintedGradientTest {
 
     /** {@code 4 Σ_j G_ij (f_i − f_j)}, {@code G = dL/dK∘K/(−2σ²)}, in plain loops. */
     @RandomTest(times = 8)
-    void theKernelGradientAsPrintedIsFourTimesTheRowsOfG(Seed seed) {
+    void kernelGradientAsPrintedIsFourTimesRowsOfG(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         double sigma = 0.5 + 3 * random.nextDouble();
         try (Scope _ = Scope.open()) {
@@ -86,7 +86,7 @@ class PrintedGradientTest {
     }
 
     @RandomTest(times = 8)
-    void theVectorizationGradientAsPrintedIsTwiceTheTrueOneOffTheDiagonal(Seed seed) {
+    void vectorizationGradientAsPrintedIsTwiceTrueOneOffDiagonal(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         int size = 1 + random.nextInt(6);
         try (Scope _ = Scope.open()) {
@@ -105,7 +105,7 @@ class PrintedGradientTest {
     }
 
     @RandomTest(times = 4)
-    void theWayForwardDoesNotKnowTheFormula(Seed seed) {
+    void wayForwardDoesNotKnowFormula(Seed seed) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Var maps = tape.constant(SampleMatrices.gaussian(SampleMatrices.random(seed), 2, 5, 8));

@@ -21,7 +21,7 @@ class QuadraticFormsTest {
     private static final int MANY = 513;
 
     @RandomTest(times = 6)
-    void everyFormIsADiagonalElementOfTheWholeProduct(Seed seed) {
+    void everyFormIsDiagonalElementOfWholeProduct(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         for (int columns : new int[] {1, 4, MANY}) {
             try (Scope _ = Scope.open()) {

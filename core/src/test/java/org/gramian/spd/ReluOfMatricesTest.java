@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SingleThreaded.class)
 class ReluOfMatricesTest {
     @Test
-    void reluOfAnSpdMatrixNeedNotBeSpd() {
+    void reluOfSpdMatrixNeedNotBeSpd() {
         try (Scope _ = Scope.open()) {
             double[] values = {10, 7, 0, -7, 7, 10, 7, 0, 0, 7, 10, 7, -7, 0, 7, 10};
             Tensor matrix = Tensors.of(values, Shape.of(1, 4, 4), DType.F64);

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RetractionTest {
     @ParameterizedTest
     @EnumSource(Retraction.class)
-    void everyRetractionStaysOnTheManifold(Retraction retraction) {
+    void everyRetractionStaysOnManifold(Retraction retraction) {
         for (Shape shape : StiefelTest.SHAPES) {
             for (double step : new double[] {1e-3, 0.1, 1}) {
                 try (Scope _ = Scope.open()) {
@@ -43,7 +43,7 @@ class RetractionTest {
 
     @ParameterizedTest
     @EnumSource(value = Retraction.class, mode = EnumSource.Mode.EXCLUDE, names = "QR_UNSIGNED")
-    void withoutAStepThePointStays(Retraction retraction) {
+    void withoutStepPointStays(Retraction retraction) {
         for (Shape shape : StiefelTest.SHAPES) {
             try (Scope _ = Scope.open()) {
                 Tensor w = point(5, shape);
@@ -55,7 +55,7 @@ class RetractionTest {
 
     @ParameterizedTest
     @EnumSource(value = Retraction.class, mode = EnumSource.Mode.EXCLUDE, names = "QR_UNSIGNED")
-    void theFirstOrderOfEveryRetractionIsItsTangent(Retraction retraction) {
+    void firstOrderOfEveryRetractionIsItsTangent(Retraction retraction) {
         for (Shape shape : List.of(Shape.of(7, 7), Shape.of(9, 4), Shape.of(6, 1))) {
             try (Scope _ = Scope.open()) {
                 Tensor w = point(6, shape);
@@ -93,7 +93,7 @@ class RetractionTest {
     }
 
     @RandomTest(times = 4)
-    void thePolarRetractionIsTheNearestPoint(Seed seed) {
+    void polarRetractionIsNearestPoint(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor w = point(seed.value(), Shape.of(8, 3));
             Tensor xi = tangent(seed.value() + 1, w).mul(0.3);
@@ -108,7 +108,7 @@ class RetractionTest {
     }
 
     @RandomTest(times = 8)
-    void qrWithTheSignsOfTheLibraryIsQrUpToSigns(Seed seed) {
+    void qrWithSignsOfLibraryIsQrUpToSigns(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor w = point(seed.value(), Shape.of(9, 4));
             Tensor xi = tangent(seed.value() + 1, w).mul(0.3);
@@ -125,7 +125,7 @@ class RetractionTest {
     }
 
     @Test
-    void everyRetractionAndMetricHasAWord() {
+    void everyRetractionAndMetricHasWord() {
         assertThat(Stream.of(Retraction.values()).map(Retraction::text))
                 .containsExactly("qr", "qr-unsigned", "cholesky-qr", "polar", "cayley");
         for (Retraction retraction : Retraction.values()) {
@@ -141,7 +141,7 @@ class RetractionTest {
     }
 
     @Test
-    void noColumnFlipsInAThousandStepsOfQr() {
+    void noColumnFlipsInThousandStepsOfQr() {
         assertThat(flips(true)).isZero();
     }
 
@@ -176,7 +176,7 @@ class RetractionTest {
     }
 
     @Test
-    void aStepOfAnotherShapeIsRejected() {
+    void stepOfAnotherShapeIsRejected() {
         try (Scope _ = Scope.open()) {
             Tensor w = point(1, Shape.of(5, 2));
             assertThatThrownBy(() -> Retraction.QR.apply(w, SampleMatrices.gaussian(SampleMatrices.random(1), 2, 5)))

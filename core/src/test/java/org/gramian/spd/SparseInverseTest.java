@@ -32,7 +32,7 @@ class SparseInverseTest {
 
     /** The inverse of [[2, 1], [1, 2]]/4 is 4/3·[[2, −1], [−1, 2]], of trace 16/3; ε moves it by about 1e-6. */
     @Test
-    void withoutPenaltyItIsTheInverse() {
+    void withoutPenaltyItIsInverse() {
         double scale = 4.0 / 3 / Math.sqrt(16.0 / 3);
         double[] expected = {2 * scale, -scale, -scale, 2 * scale};
         assertTensor(estimate(new double[] {2, 1, 1, 2}, 0))
@@ -41,7 +41,7 @@ class SparseInverseTest {
 
     /** In a chain a – b – c, a and c correlate only through b: their entry of the inverse is 0. */
     @Test
-    void thePenaltyRemovesSmallPartialCorrelations() {
+    void penaltyRemovesSmallPartialCorrelations() {
         double[] chain = {1, 0.5, 0.26, 0.5, 1, 0.5, 0.26, 0.5, 1};
         assertThat(estimate(chain, 0).toDoubles()[2]).isNotZero();
         double[] sparse = estimate(chain, 0.1).toDoubles();
@@ -50,7 +50,7 @@ class SparseInverseTest {
     }
 
     @Test
-    void aBlankImageGivesAScaledIdentity() {
+    void blankImageGivesScaledIdentity() {
         double[] found = estimate(new double[9], 0.01).toDoubles();
         assertThat(Arrays.stream(found).filter(value -> value != 0)).hasSize(3);
         assertThat(found[4]).isEqualTo(found[0]).isBetween(0.5, 2.0);

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SpdTransformTest {
     @ParameterizedTest
     @EnumSource(Upstream.class)
-    void theGradientsOfMatricesAndWeightAgreeWithDifferences(Upstream upstream) {
+    void gradientsOfMatricesAndWeightAgreeWithDifferences(Upstream upstream) {
         for (long size = 1; size <= 5; size++) {
             try (Scope _ = Scope.open()) {
                 RandomGenerator random = SampleMatrices.random(size);
@@ -44,7 +44,7 @@ class SpdTransformTest {
     }
 
     @RandomTest(times = 8)
-    void aWeightOfFullRankKeepsMatricesPositiveDefinite(Seed seed) {
+    void weightOfFullRankKeepsMatricesPositiveDefinite(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor k = SampleMatrices.positiveDefinite(random, 3, 8);
@@ -58,7 +58,7 @@ class SpdTransformTest {
     }
 
     @RandomTest(times = 8)
-    void orthonormalColumnsKeepTheSpectrumWithinItsBounds(Seed seed) {
+    void orthonormalColumnsKeepSpectrumWithinItsBounds(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor k = SampleMatrices.positiveDefinite(random, 1, 8);
@@ -74,7 +74,7 @@ class SpdTransformTest {
     }
 
     @RandomTest(times = 8)
-    void aWeightWithoutFullRankDoesNot(Seed seed) {
+    void weightWithoutFullRankDoesNot(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor k = SampleMatrices.positiveDefinite(random, 1, 6);
@@ -88,7 +88,7 @@ class SpdTransformTest {
     }
 
     @Test
-    void aWeightThatDoesNotFitIsRejectedWithBothShapes() {
+    void weightThatDoesNotFitIsRejectedWithBothShapes() {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(1);
             Tensor k = SampleMatrices.positiveDefinite(random, 2, 4);

@@ -57,7 +57,7 @@ class SpectralTest {
 
     @ParameterizedTest
     @MethodSource("functionsAndUpstreams")
-    void theGradientAgreesWithDifferencesWhetherEigenvaluesCoincideOrNot(SpectralFunction function, Upstream upstream) {
+    void gradientAgreesWithDifferencesWhetherEigenvaluesCoincideOrNot(SpectralFunction function, Upstream upstream) {
         int step =
                 Boolean.getBoolean("gramian.full") ? 1 : Upstream.values().length; // every spectrum for some upstream
         for (int i = upstream.ordinal() % step; i < SPECTRA.size(); i += step) {
@@ -76,7 +76,7 @@ class SpectralTest {
 
     @ParameterizedTest
     @MethodSource("functionsAndUpstreams")
-    void theGradientAgreesWithDifferencesAtAMultipleOfTheIdentityPlusLowRank(
+    void gradientAgreesWithDifferencesAtIdentityPlusLowRank(
             SpectralFunction function, Upstream upstream) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(43);
@@ -92,7 +92,7 @@ class SpectralTest {
 
     @ParameterizedTest
     @MethodSource("functionsAndUpstreams")
-    void aMatrixThatIsNotSymmetricCountsAsItsSymmetricPart(SpectralFunction function, Upstream upstream) {
+    void matrixThatIsNotSymmetricCountsAsItsSymmetricPart(SpectralFunction function, Upstream upstream) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(47);
             Tensor a = SampleMatrices.gaussian(random, 1, 4, 4);
@@ -108,7 +108,7 @@ class SpectralTest {
     }
 
     @Test
-    void belowTheFloorTheDerivativeIsZero() {
+    void belowFloorDerivativeIsZero() {
         for (SpectralFunction function : List.of(new ReEig(0.5), new Log(0.5), new Power(0.5, 0.5))) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.recording()) {
@@ -125,7 +125,7 @@ class SpectralTest {
 
     /** As the covariance of more channels than positions: what rounding leaves of zero eigenvalues must not matter. */
     @RandomTest(times = 4)
-    void theRoundingOfALargeSingularMatrixPlaysNoPart(Seed seed) {
+    void roundingOfLargeSingularMatrixPlaysNoPart(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         for (SpectralFunction function : List.of(new Log(FLOOR), new Power(0.5, FLOOR), new Power(0.3, FLOOR))) {
             try (Scope _ = Scope.open();
@@ -151,7 +151,7 @@ class SpectralTest {
     }
 
     @Test
-    void inDoublePrecisionTheFloorOfUsualMatricesIsTheGivenOne() {
+    void inDoublePrecisionFloorOfUsualMatricesIsGivenOne() {
         try (Scope _ = Scope.open()) {
             Tensor s = SampleMatrices.withEigenvalues(SampleMatrices.random(2), 0, 0.5e-6, 2e-6, 1e4);
             Tensor expected = SampleMatrices.withEigenvalues(
@@ -161,7 +161,7 @@ class SpectralTest {
     }
 
     @Test
-    void everyMatrixOfABatchHasAFloorOfItsOwn() {
+    void everyMatrixOfBatchHasFloorOfItsOwn() {
         try (Scope _ = Scope.open()) {
             Tensor small = SampleMatrices.withEigenvalues(SampleMatrices.random(5), 1e-4, 1, 2)
                     .to(DType.F32);
@@ -176,7 +176,7 @@ class SpectralTest {
     }
 
     @RandomTest(times = 8)
-    void theLogarithmUndoesTheExponential(Seed seed) {
+    void logarithmUndoesExponential(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         double[] x = random.doubles(6, -3, 3).toArray();
         try (Scope _ = Scope.open()) {
@@ -191,7 +191,7 @@ class SpectralTest {
     }
 
     @RandomTest(times = 8)
-    void theSquareOfTheRootIsTheMatrix(Seed seed) {
+    void squareOfRootIsMatrix(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 3, 6);
             Tensor root = apply(new Power(0.5, FLOOR), s);
@@ -201,7 +201,7 @@ class SpectralTest {
     }
 
     @RandomTest(times = 8)
-    void powersOfAPowerMultiplyAndTheFirstPowerIsTheIdentity(Seed seed) {
+    void powersOfPowerMultiplyAndFirstPowerIsIdentity(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor s = SampleMatrices.positiveDefinite(SampleMatrices.random(seed), 2, 5);
             Tensor twice = apply(new Power(0.6, FLOOR), apply(new Power(0.5, FLOOR), s));

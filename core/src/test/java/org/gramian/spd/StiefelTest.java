@@ -23,7 +23,7 @@ class StiefelTest {
     static final List<Shape> SHAPES = List.of(Shape.of(7, 7), Shape.of(9, 4), Shape.of(6, 1), Shape.of(1, 1));
 
     @RandomTest(times = 8)
-    void aRandomPointLiesOnTheManifold(Seed seed) {
+    void randomPointLiesOnManifold(Seed seed) {
         for (Shape shape : SHAPES) {
             try (Scope _ = Scope.open()) {
                 Tensor exact = Stiefel.random(SampleMatrices.random(seed), shape, DType.F64);
@@ -40,7 +40,7 @@ class StiefelTest {
 
     /** Without fixed signs the Householder Q of a Gaussian has a diagonal that leans to one side. */
     @Test
-    void noSignOfARandomPointIsPreferred() {
+    void noSignOfRandomPointIsPreferred() {
         int points = 400;
         double[] positive = new double[6];
         RandomGenerator random = SampleMatrices.random(5);
@@ -74,7 +74,7 @@ class StiefelTest {
     }
 
     @RandomTest(times = 8)
-    void theGradientsAreThoseOfTheirFormulas(Seed seed) {
+    void gradientsAreThoseOfTheirFormulas(Seed seed) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
@@ -96,7 +96,7 @@ class StiefelTest {
     }
 
     @RandomTest(times = 8)
-    void onASquareWeightTheCanonicalGradientIsTwiceTheEuclidean(Seed seed) {
+    void onSquareWeightCanonicalGradientIsTwiceEuclidean(Seed seed) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(5, 5), DType.F64);
@@ -109,7 +109,7 @@ class StiefelTest {
     }
 
     @RandomTest(times = 8)
-    void theProjectionIsIdempotentAndTheCanonicalFormulaIsNot(Seed seed) {
+    void projectionIsIdempotentAndCanonicalFormulaIsNot(Seed seed) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
@@ -129,7 +129,7 @@ class StiefelTest {
     }
 
     @Test
-    void theOrthogonalityErrorIsTheLargestEntryOfTheDifference() {
+    void orthogonalityErrorIsLargestEntryOfDifference() {
         try (Scope _ = Scope.open()) {
             Tensor w = Stiefel.random(SampleMatrices.random(1), Shape.of(5, 2), DType.F64);
             assertThat(Stiefel.orthogonalityError(w.mul(2))).isCloseTo(3, within(1e-13));

@@ -69,7 +69,7 @@ class TensorSketchingTest {
     }
 
     @Test
-    void theGradientAgreesWithDifferencesForAnyUpstream() {
+    void gradientAgreesWithDifferencesForAnyUpstream() {
         RandomGenerator random = SampleMatrices.random(3);
         for (int size : new int[] {1, 4, 40}) {
             try (Scope _ = Scope.open()) {
@@ -86,7 +86,7 @@ class TensorSketchingTest {
 
     /** More sketches in turn than layouts are kept: what is dropped on the way must not be missed on the way back. */
     @Test
-    void layoutsThatAreDroppedStayValidForThoseWhoWorkWithThem() {
+    void droppedLayoutsStayValidWhileInUse() {
         RandomGenerator random = SampleMatrices.random(5);
         List<TensorSketching> many =
                 IntStream.range(0, 12).mapToObj(_ -> drawn(random, 6, 4)).toList();
@@ -135,7 +135,7 @@ class TensorSketchingTest {
     }
 
     @Test
-    void binsAndSignsAreReadOnceForEachPairOfTensors() {
+    void layoutIsMadeOncePerPairOfTensors() {
         try (Scope _ = Scope.open()) {
             Tensor bins = Tensors.of(new double[] {0, 1, 2, 1}, Shape.of(2, 2), DType.F64);
             Tensor signs = Tensors.of(new double[] {1, -1, 1, 1}, Shape.of(2, 2), DType.F64);

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SingleThreaded.class)
 class UpperTriangleTest {
     @RandomTest(times = 8)
-    void theVectorIsTheUpperTriangleRowByRow(Seed seed) {
+    void vectorIsUpperTriangleRowByRow(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor y = SampleMatrices.symmetric(SampleMatrices.random(seed), 3, 5);
             double[] v = vectorized(y).toDoubles();
@@ -43,7 +43,7 @@ class UpperTriangleTest {
     }
 
     @RandomTest(times = 8)
-    void theVectorIsAsLongAsTheMatrix(Seed seed) {
+    void vectorIsAsLongAsMatrix(Seed seed) {
         try (Scope _ = Scope.open()) {
             for (long size = 1; size <= 6; size++) {
                 Tensor y = SampleMatrices.symmetric(SampleMatrices.random(seed), 1, size);
@@ -56,7 +56,7 @@ class UpperTriangleTest {
 
     /** {@code ⟨g, v(Y)⟩ = ⟨E, Y⟩}; with the paper's √2 on both sides the off-diagonal part would count twice. */
     @RandomTest(times = 8)
-    void theGradientIsTheAdjoint(Seed seed) {
+    void gradientIsAdjoint(Seed seed) {
         RandomGenerator random = SampleMatrices.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.recording()) {
@@ -75,7 +75,7 @@ class UpperTriangleTest {
     }
 
     @Test
-    void theGradientOfASymmetricMatrixAgreesWithDifferences() {
+    void gradientOfSymmetricMatrixAgreesWithDifferences() {
         try (Scope _ = Scope.open()) {
             GradientCheck.Report report = GradientCheck.of(x -> UpperTriangle.vectorize(symmetrized(x.getFirst())))
                     .check(SampleMatrices.gaussian(SampleMatrices.random(7), 2, 5, 5));
@@ -84,7 +84,7 @@ class UpperTriangleTest {
     }
 
     @Test
-    void theGradientAgreesWithDifferencesBehindAKernelAndATransformation() {
+    void gradientAgreesWithDifferencesBehindKernelAndTransformation() {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = SampleMatrices.random(8);
             Kernel kernel = new Rbf(new Sigma.Fixed(2), 0);
@@ -96,7 +96,7 @@ class UpperTriangleTest {
     }
 
     @Test
-    void onlySquareMatricesHaveATriangle() {
+    void onlySquareMatricesHaveTriangle() {
         try (Scope _ = Scope.open()) {
             assertThatThrownBy(
                             () -> vectorized(Tensors.gaussian(SampleMatrices.random(1), Shape.of(2, 3, 4), DType.F64)))

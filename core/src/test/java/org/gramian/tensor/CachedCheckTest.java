@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class CachedCheckTest {
     @Test
-    void aTensorThatPassedIsNotLookedAtAgainAndOneThatDidNotIs() {
+    void checksPassedTensorOnlyOnce() {
         AtomicInteger looks = new AtomicInteger();
         CachedCheck positive = new CachedCheck(tensor -> {
             looks.incrementAndGet();

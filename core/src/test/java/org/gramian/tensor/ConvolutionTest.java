@@ -79,7 +79,7 @@ class ConvolutionTest {
 
     /** A convolution is linear in input and in weights, so its adjoint is known by its inner products. */
     @RandomTest
-    void gradientsAreTheAdjoint(Seed seed) {
+    void gradientsAreAdjoint(Seed seed) {
         SplittableRandom random = seed.random();
         Case c = Case.of(random);
         Tensor y = c.geometry.apply(c.input, c.weight, null);
@@ -103,7 +103,7 @@ class ConvolutionTest {
     }
 
     @Test
-    void aConvolutionThatDoesNotFitNamesBothShapes() {
+    void convolutionThatDoesNotFitNamesBothShapes() {
         Tensor input = Tensors.zeros(Shape.of(1, 4, 5, 5), DType.F32, Device.CPU);
         Tensor weight = Tensors.zeros(Shape.of(6, 3, 3, 3), DType.F32, Device.CPU);
         Tensor large = Tensors.zeros(Shape.of(6, 4, 9, 9), DType.F32, Device.CPU);
@@ -129,7 +129,7 @@ class ConvolutionTest {
 
     /** On arm64 to the bit; elsewhere oneDNN may choose another algorithm for a larger batch. */
     @Test
-    void mapsOfAnImageDoNotDependOnItsBatch() {
+    void mapsOfImageDoNotDependOnItsBatch() {
         SplittableRandom random = new SplittableRandom(6);
         Tensor input = Tensors.gaussian(random, Shape.of(16, 8, 20, 20), DType.F32);
         Tensor weight = Tensors.gaussian(random, Shape.of(12, 8, 3, 3), DType.F32);

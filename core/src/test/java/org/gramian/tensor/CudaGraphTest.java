@@ -37,7 +37,7 @@ class CudaGraphTest {
     }
 
     @Test
-    void memoryOfAGraphIsNotGivenToOthers() {
+    void memoryOfGraphIsNotGivenToOthers() {
         Device gpu = Gpu.required();
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {
@@ -60,7 +60,7 @@ class CudaGraphTest {
     }
 
     @Test
-    void workThatWaitsForTheGpuIsNotRecordedAndNothingIsLost() {
+    void synchronizingWorkIsNotRecordedAndStillRuns() {
         Device gpu = Gpu.required();
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {
@@ -93,7 +93,7 @@ class CudaGraphTest {
     }
 
     @Test
-    void graphsTakeNoMoreMemoryThanTheirWorkAndShareIt() {
+    void graphsShareMemoryOfTheirWork() {
         Device gpu = Gpu.required();
         Libtorch libtorch = Libtorch.load();
         long gib = 1L << 30;
@@ -122,7 +122,7 @@ class CudaGraphTest {
     }
 
     @Test
-    void onTheProcessorWorkIsRepeatedAsItIs() {
+    void onProcessorWorkIsRepeatedAsItIs() {
         int[] runs = new int[1];
         try (CudaStream _ = CudaStream.open(Device.CPU);
                 CapturedWork work = new CapturedWork(Device.CPU, () -> runs[0]++)) {
@@ -134,7 +134,7 @@ class CudaGraphTest {
     }
 
     @Test
-    void aFreedGraphCannotBeReplayed() {
+    void freedGraphCannotBeReplayed() {
         Device gpu = Gpu.required();
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {

@@ -42,7 +42,7 @@ class DecompositionsTest {
     }
 
     @RandomTest
-    void orthonormalColumnsRebuildTheMatrixWithAPositiveDiagonal(Seed seed) {
+    void orthonormalColumnsRebuildMatrixWithPositiveDiagonal(Seed seed) {
         SplittableRandom random = seed.random();
         int columns = 1 + random.nextInt(6);
         int rows = columns + random.nextInt(4);
@@ -72,7 +72,7 @@ class DecompositionsTest {
     }
 
     @RandomTest
-    void theCholeskyFactorIsLowerTriangularAndRebuildsTheMatrix(Seed seed) {
+    void choleskyFactorIsLowerTriangularAndRebuildsMatrix(Seed seed) {
         SplittableRandom random = seed.random();
         long size = 1L + random.nextInt(6);
         Tensor a = positiveDefinite(random, 3, size);
@@ -85,7 +85,7 @@ class DecompositionsTest {
     }
 
     @RandomTest
-    void oneIndefiniteMatrixOfABatchIsFound(Seed seed) {
+    void oneIndefiniteMatrixOfBatchIsFound(Seed seed) {
         Tensor a = positiveDefinite(seed.random(), 4, 3);
         int bad = seed.random().nextInt(4);
         a.slice(0, bad, bad + 1L).mulInPlace(-1);
@@ -93,7 +93,7 @@ class DecompositionsTest {
     }
 
     @RandomTest
-    void eigenvaluesAgreeWithEjmlAndVectorsRebuildTheMatrix(Seed seed) {
+    void eigenvaluesAgreeWithEjmlAndVectorsRebuildMatrix(Seed seed) {
         SplittableRandom random = seed.random();
         int size = 1 + random.nextInt(7);
         Tensor a = symmetric(random, 2, size, size); // indefinite as a rule
@@ -161,7 +161,7 @@ class DecompositionsTest {
 
     /** What is added to make a matrix semidefinite is as large as its largest eigenvalue, and must not round the others. */
     @Test
-    void smallEigenvaluesBesideALargeOneKeepTheirDigitsInSinglePrecision() {
+    void smallEigenvaluesKeepTheirDigitsInFloat32() {
         Tensor a = Tensors.of(new double[] {1e6, 0, 0, 0, 1, 0, 0, 0, 1e-3}, Shape.of(3, 3), DType.F32);
         Decompositions.Eigen eigen = Decompositions.symmetricEigen(a);
         assertThat(eigen.vectors().type()).isEqualTo(DType.F32);
@@ -188,7 +188,7 @@ class DecompositionsTest {
     }
 
     @Test
-    void matricesOfTheWrongFormAreRefused() {
+    void matricesOfWrongFormAreRefused() {
         Tensor wide = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);
         Tensor whole = Tensors.zeros(Shape.of(3, 3), DType.I64, Device.CPU);
         assertThatThrownBy(() -> Decompositions.orthonormalColumns(wide, true))

@@ -14,13 +14,13 @@ class LibtorchTest {
     private final Libtorch libtorch = Libtorch.load();
 
     @Test
-    void theVersionIsTwoPointSomething() {
+    void versionIsTwoPointSomething() {
         assertThat(libtorch.version()).matches("2\\.\\d+\\.\\d+");
         assertThat(Libtorch.load()).isSameAs(libtorch);
     }
 
     @Test
-    void theNumberOfThreadsIsWhatWasSet() {
+    void numberOfThreadsIsWhatWasSet() {
         int before = libtorch.threads();
         try {
             libtorch.setThreads(1);
@@ -43,7 +43,7 @@ class LibtorchTest {
     }
 
     @Test
-    void switchesOfTheGpuDoNoHarmOnTheProcessor() {
+    void switchesOfGpuDoNoHarmOnProcessor() {
         GpuMath before = libtorch.math();
         assertThat(libtorch.with(GpuMath.EXACT.withTf32(true), libtorch::math))
                 .isEqualTo(new GpuMath(true, true, false));
@@ -73,7 +73,7 @@ class LibtorchTest {
     }
 
     @Test
-    void aDeviceThatIsNotThereIsRefusedWithAWayOut() {
+    void deviceThatIsNotThereIsRefusedWithWayOut() {
         assertThatThrownBy(() -> Device.parse("cuda:99"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("cuda:99"))

@@ -108,7 +108,7 @@ class OperatorErrorsTest {
 
     /** What only libtorch can find still comes back as an exception with the arguments' shapes. */
     @Test
-    void aFailureInsideLibtorchNamesTheOperatorAndItsArguments() {
+    void failureInsideLibtorchNamesOperatorAndItsArguments() {
         Tensor outside = Tensors.ofLongs(new long[] {7}, Shape.of(1));
         assertThatThrownBy(() -> zeros(DType.F32, 2, 3).select(0, outside))
                 .isInstanceOf(RuntimeException.class)

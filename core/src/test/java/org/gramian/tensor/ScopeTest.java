@@ -40,7 +40,7 @@ class ScopeTest {
     }
 
     @Test
-    void closingAScopeFreesWhatWasMadeInIt() {
+    void closingScopeFreesWhatWasMadeInIt() {
         Tensor tensor;
         try (Scope _ = Scope.open()) {
             tensor = tensor();
@@ -50,7 +50,7 @@ class ScopeTest {
     }
 
     @Test
-    void aKeptTensorMovesToTheEnclosingScope() {
+    void keptTensorMovesToEnclosingScope() {
         Tensor kept;
         try (Scope _ = Scope.open()) {
             try (Scope inner = Scope.open()) {
@@ -64,7 +64,7 @@ class ScopeTest {
     }
 
     @Test
-    void aTensorKeptByTheOutermostScopeBelongsToTheCaller() {
+    void tensorKeptByOutermostScopeBelongsToCaller() {
         Tensor kept;
         try (Scope scope = Scope.open()) {
             kept = scope.keep(tensor());
@@ -76,7 +76,7 @@ class ScopeTest {
     }
 
     @Test
-    void aScopeNeitherKeepsNorReleasesWhatIsNotItsOwn() {
+    void scopeNeitherKeepsNorReleasesWhatIsNotItsOwn() {
         try (Scope outer = Scope.open()) {
             Tensor tensor = tensor();
             try (Scope inner = Scope.open()) {
@@ -107,7 +107,7 @@ class ScopeTest {
     }
 
     @Test
-    void aTensorFreedEarlyIsNotFreedAgain() {
+    void tensorFreedEarlyIsNotFreedAgain() {
         try (Scope _ = Scope.open()) {
             Tensor tensor = tensor();
             tensor.close();
@@ -157,7 +157,7 @@ class ScopeTest {
     }
 
     @Test
-    void aScopeIsClosedByItsOwnThread() throws InterruptedException {
+    void scopeIsClosedByItsOwnThread() throws InterruptedException {
         try (Scope scope = Scope.open();
                 ExecutorService other = Executors.newSingleThreadExecutor()) {
             assertThatThrownBy(() -> other.submit(scope::close).get())
@@ -181,7 +181,7 @@ class ScopeTest {
     }
 
     @Test
-    void anExceptionFreesAllScopesItPasses() {
+    void exceptionFreesAllScopesItPasses() {
         assertThatThrownBy(() -> {
                     try (Scope _ = Scope.open()) {
                         tensor();

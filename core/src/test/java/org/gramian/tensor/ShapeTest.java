@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class ShapeTest {
     @RandomTest
-    void theNumberOfElementsIsTheProductOfTheSizes(Seed seed) {
+    void numberOfElementsIsProductOfSizes(Seed seed) {
         SplittableRandom random = seed.random();
         long[] sizes = random.longs(random.nextInt(6), 0, 9).toArray();
         long product = 1;
@@ -30,7 +30,7 @@ class ShapeTest {
     }
 
     @Test
-    void aShapeDoesNotChangeWithTheArrayItWasMadeOf() {
+    void shapeDoesNotChangeWithArrayItWasMadeOf() {
         long[] sizes = {2, 3};
         Shape shape = Shape.of(sizes);
         sizes[0] = 9;
@@ -39,7 +39,7 @@ class ShapeTest {
     }
 
     @Test
-    void noSizesAreTheShapeOfASingleNumber() {
+    void noSizesAreShapeOfSingleNumber() {
         assertThat(Shape.of().elements()).isEqualTo(1);
         assertThat(Shape.of().rank()).isZero();
     }
@@ -56,7 +56,7 @@ class ShapeTest {
     }
 
     @Test
-    void aDimensionThatIsNotThereIsNamedWithTheShape() {
+    void dimensionThatIsNotThereIsNamedWithShape() {
         assertThatThrownBy(() -> Shape.of(4, 5).at(2))
                 .isInstanceOf(IndexOutOfBoundsException.class)
                 .hasMessageContaining("dimension 2")
@@ -74,7 +74,7 @@ class ShapeTest {
     }
 
     @Test
-    void anUnknownTypeCodeIsRefused() {
+    void unknownTypeCodeIsRefused() {
         assertThatThrownBy(() -> DType.ofCode(99))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("99")

@@ -57,7 +57,7 @@ class TensorProductsTest {
     }
 
     @RandomTest
-    void aSumOfProductsIsItsLoop(Seed seed) {
+    void sumOfProductsIsItsLoop(Seed seed) {
         SplittableRandom random = seed.random();
         Sizes s = Sizes.of(random);
         Tensor a = Tensors.gaussian(random, Shape.of(s.n, s.b, s.a), DType.F64).transpose();
@@ -75,7 +75,7 @@ class TensorProductsTest {
     }
 
     @RandomTest
-    void addingProductsKeepsAShareOfTheTarget(Seed seed) {
+    void addingProductsKeepsShareOfTarget(Seed seed) {
         SplittableRandom random = seed.random();
         Sizes s = Sizes.of(random);
         Tensor a = Tensors.gaussian(random, Shape.of(s.n, s.a, s.b), DType.F64);
@@ -90,7 +90,7 @@ class TensorProductsTest {
     }
 
     @Test
-    void aTargetThatIsNotKeptMayHoldAnything() {
+    void targetThatIsNotKeptMayHoldAnything() {
         Tensor target = Tensors.full(Double.NaN, Shape.of(1, 1, 1), DType.F64, Device.CPU);
         Tensor two = Tensors.full(2, Shape.of(1, 1, 1), DType.F64, Device.CPU);
         assertThat(target.addProducts(0, 1, two, two).item()).isEqualTo(4);

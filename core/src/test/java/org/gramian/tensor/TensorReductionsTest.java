@@ -65,7 +65,7 @@ class TensorReductionsTest {
     }
 
     @RandomTest
-    void aSumLeavesItsArgumentAlone(Seed seed) {
+    void sumLeavesItsArgumentAlone(Seed seed) {
         Tensor x = seed.gaussian(3, 2, 4);
         Tensor copy = x.copy();
         x.sum(new int[0]).mulInPlace(2);
@@ -86,7 +86,7 @@ class TensorReductionsTest {
     }
 
     @RandomTest
-    void columnSumsAreSumsOverTheRows(Seed seed) {
+    void columnSumsAreSumsOverRows(Seed seed) {
         SplittableRandom random = seed.random();
         Shape shape = Shape.of(1 + random.nextInt(40), 1 + random.nextInt(20));
         Tensor matrix = Tensors.gaussian(random, shape, DType.F64);
@@ -101,7 +101,7 @@ class TensorReductionsTest {
     }
 
     @RandomTest
-    void theLargestAlongADimensionIsItsLoop(Seed seed) {
+    void largestAlongDimensionIsItsLoop(Seed seed) {
         Tensor x = seed.gaussian(3, 4, 2);
         Grid grid = Grid.of(x);
         Grid expected = Grid.make(
@@ -140,7 +140,7 @@ class TensorReductionsTest {
     }
 
     @Test
-    void aDimensionThatIsNotThereIsRefused() {
+    void dimensionThatIsNotThereIsRefused() {
         Tensor x = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);
         assertThatThrownBy(() -> x.sum(2)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> x.max(-3)).isInstanceOf(IndexOutOfBoundsException.class);

@@ -46,7 +46,7 @@ class TensorViewsTest {
     }
 
     @RandomTest
-    void reshapingKeepsTheElementsRowByRowEvenOfATransposedTensor(Seed seed) {
+    void reshapingKeepsElementsRowByRowEvenOfTransposedTensor(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor x = random(random, 3).transpose(random.nextInt(3), random.nextInt(3));
         Tensor flat = x.reshape(x.shape().elements());
@@ -57,7 +57,7 @@ class TensorViewsTest {
     }
 
     @RandomTest
-    void aSliceIsTheElementsBetweenTwoPlaces(Seed seed) {
+    void sliceIsElementsBetweenTwoPlaces(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor x = random(random, 3).transpose(0, random.nextInt(3));
         Grid grid = Grid.of(x);
@@ -84,7 +84,7 @@ class TensorViewsTest {
     }
 
     @RandomTest
-    void aNewDimensionOfSizeOneChangesNoElement(Seed seed) {
+    void newDimensionOfSizeOneChangesNoElement(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor x = random(random, 3).transpose(0, 2);
         int place = random.nextInt(4);
@@ -95,7 +95,7 @@ class TensorViewsTest {
     }
 
     @RandomTest
-    void aDiagonalIsTheElementsWithEqualPlaces(Seed seed) {
+    void diagonalIsElementsWithEqualPlaces(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor x = random(random, 2 + random.nextInt(2));
         int rank = x.shape().rank();
@@ -108,7 +108,7 @@ class TensorViewsTest {
     }
 
     @RandomTest
-    void writingToAViewChangesWhatItLooksAt(Seed seed) {
+    void writingToViewChangesWhatItLooksAt(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor x = random(random, 2);
         Grid grid = Grid.of(x);
@@ -121,7 +121,7 @@ class TensorViewsTest {
     }
 
     @RandomTest
-    void joiningPutsTensorsOneAfterTheOther(Seed seed) {
+    void joiningPutsTensorsOneAfterOther(Seed seed) {
         SplittableRandom random = seed.random();
         Shape shape = Grid.randomShape(random, 3);
         int along = random.nextInt(3);
@@ -166,7 +166,7 @@ class TensorViewsTest {
     }
 
     @Test
-    void aViewOutlivesTheTensorItLooksAt() {
+    void viewOutlivesTensorItLooksAt() {
         Tensor x = Tensors.full(3, Shape.of(2, 2), DType.F64, Device.CPU);
         Tensor view = x.transpose();
         x.close();
@@ -174,7 +174,7 @@ class TensorViewsTest {
     }
 
     @Test
-    void viewsThatDoNotFitAreRefusedWithTheShape() {
+    void viewsThatDoNotFitAreRefusedWithShape() {
         Tensor x = Tensors.zeros(Shape.of(2, 3), DType.F32, Device.CPU);
         Tensor y = Tensors.zeros(Shape.of(3, 3), DType.F32, Device.CPU);
         Tensor doubles = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);

@@ -54,7 +54,7 @@ class TensorsTest {
 
     @ParameterizedTest
     @EnumSource(DType.class)
-    void numbersComeBackAsTheTypeHoldsThem(DType type) {
+    void numbersComeBackAsTypeHoldsThem(DType type) {
         double[] values = samples(new SplittableRandom(3), type);
         double[] expected = new double[values.length];
         for (int i = 0; i < values.length; i++) {
@@ -87,7 +87,7 @@ class TensorsTest {
     }
 
     @Test
-    void halvesAreRoundedToTheNearestEvenNeighbour() {
+    void halvesAreRoundedToNearestEvenNeighbour() {
         try (Scope _ = Scope.open()) {
             double[] ties = {1 + 0x1p-8, 1 + 3 * 0x1p-8, 256 + 1, 65519, 65520};
             assertThat(Tensors.of(ties, Shape.of(5), DType.BF16).toDoubles())
@@ -99,7 +99,7 @@ class TensorsTest {
     }
 
     @RandomTest
-    void aViewOfMemoryIsThatMemory(Seed seed) {
+    void viewOfMemoryIsThatMemory(Seed seed) {
         SplittableRandom random = seed.random();
         Shape shape = Grid.randomShape(random, 1 + random.nextInt(3));
         try (Arena arena = Arena.ofConfined();
@@ -141,7 +141,7 @@ class TensorsTest {
     }
 
     @Test
-    void aWrongNumberOfElementsIsRefused() {
+    void wrongNumberOfElementsIsRefused() {
         assertThatThrownBy(() -> Tensors.of(new double[5], Shape.of(2, 3), DType.F32))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("[2, 3]", "6", "5"));
@@ -149,7 +149,7 @@ class TensorsTest {
     }
 
     @RandomTest
-    void theSameSeedGivesTheSameBytes(Seed seed) {
+    void sameSeedGivesSameBytes(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor first = Tensors.gaussian(seed.random(), Shape.of(3, 5), DType.F32);
             assertTensor(Tensors.gaussian(seed.random(), Shape.of(3, 5), DType.F32))
@@ -189,7 +189,7 @@ class TensorsTest {
     }
 
     @Test
-    void aConversionToTheSameTypeOrDeviceIsTheTensorItself() {
+    void conversionToSameTypeOrDeviceIsTensorItself() {
         try (Scope _ = Scope.open()) {
             Tensor tensor = Tensors.zeros(Shape.of(2), DType.F32, Device.CPU);
             assertThat(tensor.to(DType.F32)).isSameAs(tensor);
@@ -199,7 +199,7 @@ class TensorsTest {
     }
 
     @Test
-    void itemWantsOneElementAndCopyTheSameShape() {
+    void itemWantsOneElementAndCopySameShape() {
         try (Scope _ = Scope.open()) {
             Tensor pair = Tensors.zeros(Shape.of(2), DType.F32, Device.CPU);
             Tensor triple = Tensors.zeros(Shape.of(3), DType.F32, Device.CPU);

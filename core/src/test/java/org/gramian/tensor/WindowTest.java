@@ -105,7 +105,7 @@ class WindowTest {
     }
 
     @RandomTest
-    void theGradientOfAMeanIsItsAdjoint(Seed seed) {
+    void gradientOfMeanIsItsAdjoint(Seed seed) {
         SplittableRandom random = seed.random();
         Window w = window(random);
         Tensor input = Tensors.gaussian(random, Shape.of(1, 3, 6, 5), DType.F64);
@@ -116,7 +116,7 @@ class WindowTest {
     }
 
     @RandomTest
-    void theGradientOfAMaximumGoesToThePlaceOfTheMaximum(Seed seed) {
+    void gradientOfMaximumGoesToPlaceOfMaximum(Seed seed) {
         SplittableRandom random = seed.random();
         Window w = window(random);
         Tensor input = Tensors.gaussian(random, Shape.of(1, 2, 6, 5), DType.F64);
@@ -138,7 +138,7 @@ class WindowTest {
     }
 
     @Test
-    void aWindowThatDoesNotFitIsRefused() {
+    void windowThatDoesNotFitIsRefused() {
         Tensor input = Tensors.zeros(Shape.of(1, 1, 3, 3), DType.F32, Device.CPU);
         assertThatThrownBy(() -> Window.of(4, 1).max(input))
                 .isInstanceOf(IllegalArgumentException.class)

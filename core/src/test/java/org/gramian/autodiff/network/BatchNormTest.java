@@ -51,7 +51,7 @@ class BatchNormTest {
     }
 
     @RandomTest
-    void trainingNormalizesByTheBatchAndMovesTheRunningStatistics(Seed seed) {
+    void trainingNormalizesByBatchAndMovesRunningStatistics(Seed seed) {
         SplittableRandom random = seed.random();
         Tensor x = Tensors.gaussian(random, Shape.of(2, 3, 2, 2), DType.F64);
         Tensor gamma = Tensors.gaussian(random, Shape.of(3), DType.F64);
@@ -80,7 +80,7 @@ class BatchNormTest {
     }
 
     @RandomTest
-    void aSingleValuePerChannelTeachesTheStatisticsNothingAndIsNormalizedByThem(Seed seed) {
+    void singleValuePerChannelLeavesStatisticsUnchanged(Seed seed) {
         Tensor x = seed.gaussian(1, 3);
         BatchNorm.Statistics running = start();
         try (Tape tape = Tape.recording()) {
@@ -99,7 +99,7 @@ class BatchNormTest {
     }
 
     @RandomTest
-    void predictionUsesTheRunningStatisticsAndLeavesThemAlone(Seed seed) {
+    void predictionUsesRunningStatisticsAndLeavesThemAlone(Seed seed) {
         Tensor x = seed.gaussian(2, 3);
         BatchNorm.Statistics running = start();
         Grid grid = Grid.of(x);
@@ -114,7 +114,7 @@ class BatchNormTest {
     }
 
     @RandomTest
-    void foldedIntoAConvolutionItIsTheConvolutionAndThenTheNorm(Seed seed) {
+    void foldedIntoConvolutionItIsConvolutionAndThenNorm(Seed seed) {
         SplittableRandom random = seed.random();
         Convolution geometry = new Convolution(1 + random.nextInt(2), random.nextInt(2), 1);
         Tensor maps = Tensors.gaussian(random, Shape.of(2, 2, 5, 4), DType.F64);
@@ -138,7 +138,7 @@ class BatchNormTest {
     }
 
     @RandomTest(times = 5)
-    void theRunningStatisticsConvergeToThoseOfTheData(Seed seed) {
+    void runningStatisticsConvergeToThoseOfData(Seed seed) {
         Tensor x = seed.gaussian(8, 3);
         double[][] moments = moments(Grid.of(x));
         BatchNorm.Statistics running = start();

@@ -111,7 +111,7 @@ class InterpolationTest {
     }
 
     @Test
-    void mapsOfTheSizeStayTheSame() {
+    void mapsOfSizeStaySame() {
         try (Tape tape = Tape.inference()) {
             Var maps = tape.constant(maps(4, 5, DType.F32));
             assertThat(Interpolation.resize(maps, 4, 5)).isSameAs(maps);

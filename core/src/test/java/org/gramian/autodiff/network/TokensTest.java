@@ -146,7 +146,7 @@ class TokensTest {
 
     /** Gradients of parts meet in one tensor, also with one of the whole before, between and after them. */
     @Test
-    void gradientOfOverlappingPartsAndTheWhole() {
+    void gradientOfOverlappingPartsAndWhole() {
         assertThat(worst(
                         v -> {
                             Var x = v.getFirst().mul(2);

@@ -18,7 +18,7 @@ class GpuUploadTest {
     private static final int COUNT = 1 << 20;
 
     @Test
-    void eachStepFindsItsOwnBatchThoughTheNextIsOnItsWay() {
+    void eachStepReadsItsOwnBatch() {
         Device gpu = Gpu.required();
         try (Arena arena = Arena.ofConfined();
                 CudaStream _ = CudaStream.open(gpu);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 class SideStreamTest {
     @Test
-    void thereIsNoneOnTheCpuAndOnTheDefaultStream() {
+    void thereIsNoneOnCpuAndOnDefaultStream() {
         assertThat(SideStream.open(Device.CPU)).isNull();
         Device gpu = Gpu.required();
         assertThat(SideStream.open(gpu)).isNull();
@@ -45,7 +45,7 @@ class SideStreamTest {
 
     /** The section reads late what was freed at once; without a reference its memory would be overwritten before. */
     @Test
-    void whatASectionReadsIsNotOverwritten() {
+    void whatSectionReadsIsNotOverwritten() {
         Device gpu = Gpu.required();
         Shape shape = Shape.of(1 << 20);
         try (CudaStream _ = CudaStream.open(gpu);
@@ -79,7 +79,7 @@ class SideStreamTest {
 
     /** The current stream reads late a freed result, whose memory the next section writes. */
     @Test
-    void aFreedResultIsReadBeforeItsMemoryIsUsedAgain() {
+    void freedResultIsReadBeforeItsMemoryIsUsedAgain() {
         Device gpu = Gpu.required();
         Shape shape = Shape.of(1 << 20);
         try (CudaStream _ = CudaStream.open(gpu);
@@ -104,7 +104,7 @@ class SideStreamTest {
     }
 
     @Test
-    void aFailedSectionIsJoinedAndFreesWhatItHeld() {
+    void failedSectionIsJoinedAndFreesWhatItHeld() {
         Device gpu = Gpu.required();
         try (CudaStream _ = CudaStream.open(gpu);
                 Scope _ = Scope.open()) {

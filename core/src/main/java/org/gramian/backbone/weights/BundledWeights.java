@@ -60,7 +60,7 @@ public final class BundledWeights {
                             .formatted(sha256, found));
         }
         MemorySegment memory = arena.allocate(content.length, Long.BYTES).copyFrom(MemorySegment.ofArray(content));
-        return new WeightFile(Safetensors.read(name, memory), WeightFile.Format.SAFETENSORS, List.of());
+        return new WeightFile(Safetensors.read(name, memory), List.of());
     }
 
     private static byte[] content(String resource) throws IOException {

@@ -16,8 +16,9 @@ import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import org.gramian.backbone.PublicFile;
-import org.gramian.backbone.weights.DownloadException.Kind;
 import org.gramian.basis.DiskSpace;
+import org.gramian.basis.Sha256;
+import org.jspecify.annotations.Nullable;
 
 /** Downloads a public file; it is used only if its SHA-256 matches. */
 public final class Download {
@@ -25,7 +26,7 @@ public final class Download {
     static final long MAX_BYTES = 1L << 30;
 
     private static final int CHUNK = 1 << 16;
-    private static final Set<String> LOCAL = Set.of("localhost", "127.0.0.1", "[::1]");
+    private static final Set<String> LOCAL_HOSTS = Set.of("localhost", "127.0.0.1", "[::1]");
 
     private final Optional<URI> mirror;
     private final Duration timeout;
@@ -57,21 +58,21 @@ public final class Download {
      * Downloads a file and verifies it.
      *
      * @param target file that does not exist yet; it may be incomplete or wrong after an exception
-     * @throws DownloadException if the server is unreachable, lacks the file or sends another one
+     * @throws FailedException if the server is unreachable, lacks the file or sends another one
      */
     void fetch(PublicFile file, Path target) throws IOException {
         requireSafe(file);
         URI address = address(file);
         try {
             receive(address, target);
-        } catch (DownloadException e) {
+        } catch (FailedException e) {
             throw e;
         } catch (IOException e) {
-            throw new DownloadException(Kind.NO_CONNECTION, address + " could not be downloaded: " + reason(e), e);
+            throw new FailedException(Kind.NO_CONNECTION, address + " could not be downloaded: " + reason(e), e);
         }
-        String sha256 = WeightFingerprint.of(target);
+        String sha256 = Sha256.hex(Sha256.of(target));
         if (!file.matches(sha256)) {
-            throw new DownloadException(
+            throw new FailedException(
                     Kind.OTHER,
                     ("%s was downloaded, but is not the published file: expected a SHA-256 that starts with %3$s,"
                                     + " found %2$s; the file was deleted")
@@ -81,11 +82,11 @@ public final class Download {
     }
 
     /** Refuses plain HTTP to another machine for a file that the SHA-256 does not identify for certain. */
-    private void requireSafe(PublicFile file) throws DownloadException {
+    private void requireSafe(PublicFile file) throws FailedException {
         URI address = address(file);
-        boolean local = address.getHost() != null && LOCAL.contains(address.getHost());
+        boolean local = address.getHost() != null && LOCAL_HOSTS.contains(address.getHost());
         if (file.isWeak() && !"https".equals(address.getScheme()) && !local && !plainHttp) {
-            throw new DownloadException(
+            throw new FailedException(
                     Kind.OTHER,
                     "expected an address that begins with https://, since only the first "
                             + file.sha256().length() + " digits of the SHA-256 of " + file.file()
@@ -118,7 +119,7 @@ public final class Download {
         try {
             int status = connection.getResponseCode();
             if (status != HttpURLConnection.HTTP_OK) {
-                throw new DownloadException(Kind.NOT_THERE, "the server returned HTTP " + status + " for " + address);
+                throw new FailedException(Kind.NOT_FOUND, "the server returned HTTP " + status + " for " + address);
             }
             long total = connection.getContentLengthLong();
             requireBounded(total);
@@ -134,7 +135,7 @@ public final class Download {
         }
     }
 
-    /** Reports disk errors as {@link DownloadException}, unlike connection errors. */
+    /** Reports disk errors as {@link FailedException}, unlike connection errors. */
     private static long copy(InputStream body, Path target, LongConsumer shown) throws IOException {
         long done = 0;
         try (OutputStream out = open(target)) {
@@ -152,7 +153,7 @@ public final class Download {
         return done;
     }
 
-    private static OutputStream open(Path target) throws DownloadException {
+    private static OutputStream open(Path target) throws FailedException {
         try {
             return Files.newOutputStream(target);
         } catch (IOException e) {
@@ -160,13 +161,13 @@ public final class Download {
         }
     }
 
-    private static DownloadException notWritable(Path target, IOException cause) {
-        return new DownloadException(Kind.OTHER, target + " cannot be written: " + cause.getMessage(), cause);
+    private static FailedException notWritable(Path target, IOException cause) {
+        return new FailedException(Kind.OTHER, target + " cannot be written: " + cause.getMessage(), cause);
     }
 
-    private static void requireBounded(long bytes) throws DownloadException {
+    private static void requireBounded(long bytes) throws FailedException {
         if (bytes > MAX_BYTES) {
-            throw new DownloadException(
+            throw new FailedException(
                     Kind.OTHER, "the server sends more than " + MAX_BYTES + " bytes, more than any published file");
         }
     }
@@ -176,10 +177,40 @@ public final class Download {
         Path folder = target.toAbsolutePath().getParent();
         long usable = folder == null ? Long.MAX_VALUE : DiskSpace.usable(folder);
         if (usable < 2 * total) {
-            throw new DownloadException(
+            throw new FailedException(
                     Kind.OTHER,
                     "%s has %d MiB of free space; the file and its converted copy need %d MiB"
                             .formatted(folder, usable >> 20, (2 * total) >> 20));
+        }
+    }
+
+    /** Kind of failure. */
+    enum Kind {
+        /** The server is unreachable or stalls; another machine may succeed. */
+        NO_CONNECTION,
+        /** The server does not have the file; another server may. */
+        NOT_FOUND,
+        /** The file is wrong or does not fit on the disk; downloading it elsewhere does not help. */
+        OTHER
+    }
+
+    /** Thrown if a download fails. */
+    static final class FailedException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        private final Kind kind;
+
+        FailedException(Kind kind, String message, @Nullable Throwable cause) {
+            super(message, cause);
+            this.kind = kind;
+        }
+
+        FailedException(Kind kind, String message) {
+            this(kind, message, null);
+        }
+
+        Kind kind() {
+            return kind;
         }
     }
 }

@@ -25,15 +25,6 @@ record ExpectedParameters(
         Set<String> classifier,
         Preprocessing defaultPreprocessing,
         Optional<String> definition) {
-    /** Creates the parameters of a built-in network. */
-    ExpectedParameters(
-            String architecture,
-            SequencedMap<String, Shape> parameters,
-            Set<String> classifier,
-            Preprocessing defaultPreprocessing) {
-        this(architecture, parameters, classifier, defaultPreprocessing, Optional.empty());
-    }
-
     /** Returns the parameters of a built-in network. */
     static ExpectedParameters of(String architecture) {
         return of(Backbone.of(architecture));

@@ -1,7 +1,5 @@
 package org.gramian.backbone.weights;
 
-import static org.gramian.backbone.weights.format.WeightFile.Format.SAFETENSORS;
-
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -12,27 +10,23 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.gramian.backbone.BackboneInfo.Licence;
-import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.image.crop.Preprocessing;
-import org.gramian.tensor.Shape;
-import org.gramian.tensor.file.StoredTensor;
 
 /**
- * Names and layouts under which one publisher stores the parameters of one network.
+ * Names under which one publisher stores the parameters of one network.
  *
  * <p>Known are torchvision's networks, timm's ViT and ConvNeXt, DINOv2, and Gramian's own names, which for VGG, GoogLeNet and
  * SqueezeNet are those of the authors' Caffe networks.
  *
  * @param publisher source of the weights, with its preprocessing and licence
- * @param formats file formats the publisher uses
- * @param origins tensor of the file for each parameter
+ * @param names tensor of the file for each parameter
  */
-record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Origin> origins) {
-    private static final Set<Format> TORCH = Set.of(Format.TORCH, SAFETENSORS);
+record Naming(Publisher publisher, SequencedMap<String, String> names) {
     private static final Pattern CONVOLUTION = Pattern.compile("conv(\\d)_(\\d)");
     private static final Pattern FIRE = Pattern.compile("fire(\\d)/(squeeze|expand)(\\dx\\d)");
 
@@ -73,40 +67,28 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
             "head.fc");
 
     Naming {
-        formats = Set.copyOf(formats);
-        origins = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(origins));
+        names = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(names));
     }
 
-    /** A tensor of a file: its name and its layout. */
-    record Origin(String name, Rearrangement rearrangement) {}
-
-    /** Maps a parameter of a layer, such as {@code weight} of {@code conv1_1}, to its tensor in a file. */
-    @FunctionalInterface
-    interface Rule {
-        Origin origin(String layer, String parameter);
+    private static Naming of(Publisher publisher, ExpectedParameters expected, UnaryOperator<String> name) {
+        SequencedMap<String, String> names = new LinkedHashMap<>();
+        expected.parameters().keySet().forEach(parameter -> names.put(parameter, name.apply(parameter)));
+        return new Naming(publisher, names);
     }
 
-    static Naming of(Publisher publisher, ExpectedParameters blueprint, Set<Format> formats, Rule rule) {
-        SequencedMap<String, Origin> origins = new LinkedHashMap<>();
-        for (String name : blueprint.parameters().keySet()) {
-            int dot = name.lastIndexOf('.');
-            origins.put(name, rule.origin(name.substring(0, dot), name.substring(dot + 1)));
-        }
-        return new Naming(publisher, formats, origins);
+    private static Naming same(Publisher publisher, ExpectedParameters expected) {
+        return of(publisher, expected, UnaryOperator.identity());
     }
 
     /** Returns names that differ by replacements, made one after the other. */
-    private static Naming renamed(Publisher publisher, ExpectedParameters blueprint, List<Replacement> replacements) {
-        SequencedMap<String, Origin> origins = new LinkedHashMap<>();
-        for (String name : blueprint.parameters().keySet()) {
-            String theirs = name;
+    private static Naming renamed(Publisher publisher, ExpectedParameters expected, List<Replacement> replacements) {
+        return of(publisher, expected, parameter -> {
+            String name = parameter;
             for (Replacement replacement : replacements) {
-                theirs = replacement.pattern.matcher(theirs).replaceFirst(replacement.replacement);
+                name = replacement.pattern.matcher(name).replaceFirst(replacement.replacement);
             }
-            boolean flat = theirs.endsWith(".gamma") && !publisher.equals(Publisher.OWN_NAMES);
-            origins.put(name, new Origin(theirs, flat ? Rearrangement.FLAT : Rearrangement.SAME));
-        }
-        return new Naming(publisher, TORCH, origins);
+            return name;
+        });
     }
 
     /** A replacement of a part of a name. */
@@ -119,39 +101,31 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
     }
 
     /** Returns the namings that a weight file of the network may use, own names last. */
-    static List<Naming> known(ExpectedParameters blueprint) {
+    static List<Naming> known(ExpectedParameters expected) {
         List<Naming> namings = new ArrayList<>();
-        switch (blueprint.architecture()) {
-            case "vgg16", "vgg19" -> namings.add(torchvisionVgg(blueprint));
+        switch (expected.architecture()) {
+            case "vgg16", "vgg19" -> namings.add(torchvisionVgg(expected));
             case "resnet18", "resnet50", "mobilenet_v3_large", "efficientnet_v2_s" ->
-                namings.add(same(Publisher.TORCHVISION, blueprint, TORCH));
-            case "squeezenet" -> namings.add(torchvisionSqueezeNet(blueprint));
+                namings.add(same(Publisher.TORCHVISION, expected));
+            case "squeezenet" -> namings.add(torchvisionSqueezeNet(expected));
             case "convnext_tiny", "convnext_small", "convnext_base" -> {
-                namings.add(renamed(Publisher.TORCHVISION, blueprint, List.of()));
-                namings.add(renamed(Publisher.timm(Preprocessing.TORCHVISION), blueprint, TIMM_CONVNEXT));
+                namings.add(same(Publisher.TORCHVISION, expected));
+                namings.add(renamed(Publisher.timm(Preprocessing.TORCHVISION), expected, TIMM_CONVNEXT));
             }
-            case "vit-s16" -> namings.add(renamed(Publisher.timm(Preprocessing.CENTRED), blueprint, List.of()));
+            case "vit-s16" -> namings.add(same(Publisher.timm(Preprocessing.CENTRED), expected));
             case "vit-b16" -> {
-                namings.add(renamed(Publisher.TORCHVISION, blueprint, torchvisionVit("mlp.0", "mlp.3")));
-                namings.add(renamed(Publisher.TORCHVISION, blueprint, torchvisionVit("mlp.linear_1", "mlp.linear_2")));
-                namings.add(renamed(Publisher.timm(Preprocessing.CENTRED), blueprint, List.of()));
+                namings.add(renamed(Publisher.TORCHVISION, expected, torchvisionVit("mlp.0", "mlp.3")));
+                namings.add(renamed(Publisher.TORCHVISION, expected, torchvisionVit("mlp.linear_1", "mlp.linear_2")));
+                namings.add(same(Publisher.timm(Preprocessing.CENTRED), expected));
             }
             case "dinov2-vits14", "dinov2-vits14-reg", "dinov2-vitb14", "dinov2-vitb14-reg" ->
-                namings.add(renamed(Publisher.DINO_V2, blueprint, List.of()));
+                namings.add(same(Publisher.DINO_V2, expected));
             default -> {
                 // not published in these formats: own names only
             }
         }
-        namings.add(renamed(Publisher.OWN_NAMES, blueprint, List.of()));
+        namings.add(same(Publisher.OWN_NAMES, expected));
         return namings;
-    }
-
-    private static Naming same(Publisher publisher, ExpectedParameters blueprint, Set<Format> formats) {
-        return of(
-                publisher,
-                blueprint,
-                formats,
-                (layer, parameter) -> new Origin(layer + "." + parameter, Rearrangement.SAME));
     }
 
     /** Returns torchvision's names of ViT; the hidden layers have other names in files written before 0.14. */
@@ -181,12 +155,12 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
                 second);
     }
 
-    private static Naming torchvisionVgg(ExpectedParameters blueprint) {
+    private static Naming torchvisionVgg(ExpectedParameters expected) {
         Map<String, String> layers = new HashMap<>();
         TORCHVISION_DENSE.forEach((layer, index) -> layers.put(layer, "classifier." + index));
         int index = 0;
         String group = "1";
-        for (String name : blueprint.parameters().keySet()) {
+        for (String name : expected.parameters().keySet()) {
             Matcher convolution = CONVOLUTION.matcher(name.substring(0, name.lastIndexOf('.')));
             if (convolution.matches() && name.endsWith(".weight")) {
                 // A list of modules: each convolution is followed by a rectifier, each group by a pooling.
@@ -196,70 +170,38 @@ record Naming(Publisher publisher, Set<Format> formats, SequencedMap<String, Ori
                 index += 2;
             }
         }
-        return of(
-                Publisher.TORCHVISION,
-                blueprint,
-                TORCH,
-                (layer, parameter) -> new Origin(
-                        Objects.requireNonNull(layers.get(layer), layer) + "." + parameter, Rearrangement.SAME));
+        return ofLayers(expected, layer -> Objects.requireNonNull(layers.get(layer), layer));
     }
 
-    private static Naming torchvisionSqueezeNet(ExpectedParameters blueprint) {
+    /** Returns torchvision's names from those of layers; the part after the last dot is the same. */
+    private static Naming ofLayers(ExpectedParameters expected, UnaryOperator<String> layer) {
+        return of(Publisher.TORCHVISION, expected, name -> {
+            int dot = name.lastIndexOf('.');
+            return layer.apply(name.substring(0, dot)) + name.substring(dot);
+        });
+    }
+
+    private static Naming torchvisionSqueezeNet(ExpectedParameters expected) {
         // A list of modules: a convolution, a rectifier and a pooling, then fires with poolings behind 3 and 5.
         Map<String, Integer> fires = Map.of("2", 3, "3", 4, "4", 6, "5", 7, "6", 9, "7", 10, "8", 11, "9", 12);
-        return of(Publisher.TORCHVISION, blueprint, TORCH, (layer, parameter) -> {
+        return ofLayers(expected, layer -> {
             Matcher fire = FIRE.matcher(layer);
-            if (fire.matches()) {
-                String part = fire.group(2).equals("squeeze") ? "squeeze" : "expand" + fire.group(3);
-                return new Origin(
-                        "features." + fires.get(fire.group(1)) + "." + part + "." + parameter, Rearrangement.SAME);
+            if (!fire.matches()) {
+                return layer.equals("conv1") ? "features.0" : "classifier.1";
             }
-            return new Origin(
-                    (layer.equals("conv1") ? "features.0" : "classifier.1") + "." + parameter, Rearrangement.SAME);
+            String part = fire.group(2).equals("squeeze") ? "squeeze" : "expand" + fire.group(3);
+            return "features." + fires.get(fire.group(1)) + "." + part;
         });
     }
 
     /** Returns the tensor of a file that holds a parameter. */
-    Origin origin(String parameter) {
-        return Objects.requireNonNull(origins.get(parameter), parameter);
+    String of(String parameter) {
+        return Objects.requireNonNull(names.get(parameter), parameter);
     }
 
     /** Counts the tensors of a file that this naming knows. */
-    long matches(Set<String> names) {
-        return origins.values().stream()
-                .filter(origin -> names.contains(origin.name))
-                .count();
-    }
-
-    /** Returns the first two tensor names, for messages. */
-    List<String> examples() {
-        return origins.values().stream().limit(2).map(Origin::name).toList();
-    }
-
-    /**
-     * Layout of a tensor in a published file relative to Gramian's {@code [out, in, height, width]} and {@code [out,
-     * in]}.
-     */
-    enum Rearrangement {
-        /** The same layout. */
-        SAME,
-        /** The same elements as a vector. */
-        FLAT;
-
-        /** Returns the shape in the file for a parameter's shape. */
-        Shape stored(Shape wanted) {
-            return this == FLAT ? Shape.of(wanted.elements()) : wanted;
-        }
-
-        /** Returns whether a tensor of a shape can be converted to the parameter. */
-        boolean accepts(Shape found, Shape wanted) {
-            return found.equals(stored(wanted));
-        }
-
-        /** Returns a tensor in the parameter's layout. */
-        StoredTensor apply(StoredTensor found, Shape wanted) {
-            return new StoredTensor(found.type(), wanted, found.data());
-        }
+    long matches(Set<String> found) {
+        return names.values().stream().filter(found::contains).count();
     }
 
     /**

@@ -2,6 +2,7 @@ package org.gramian.backbone.weights;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -13,8 +14,8 @@ import java.util.SequencedMap;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.gramian.backbone.Backbones;
-import org.gramian.backbone.weights.Naming.Origin;
 import org.gramian.backbone.weights.Naming.Publisher;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.NameList;
@@ -48,59 +49,59 @@ record WeightConversion(
      * @param published whether the file is known to be the publisher's and not only to share its names
      * @throws TensorFileException listing all missing, misshapen and unexpected tensors
      */
-    static WeightConversion of(WeightFile file, ExpectedParameters blueprint, boolean published)
+    static WeightConversion of(WeightFile file, ExpectedParameters expected, boolean published)
             throws TensorFileException {
-        requireSameNetwork(file, blueprint);
-        Naming naming = naming(file, blueprint);
+        requireSameNetwork(file, expected);
+        Naming naming = naming(file, expected);
         List<String> remarks = new ArrayList<>(file.remarks());
-        SequencedMap<String, StoredTensor> tensors = new TensorCollector(file, blueprint, naming, remarks).tensors();
+        Match match = Match.of(file, expected, naming);
+        match.note(remarks);
+        List<String> problems = match.problems();
+        if (!problems.isEmpty()) {
+            throw new TensorFileException(
+                    file.content().path(),
+                    "does not contain the weights of %s (names of %s); %s"
+                            .formatted(
+                                    expected.architecture(), naming.publisher().label(), String.join("; ", problems)));
+        }
         // torchvision's names are widely reused
         Publisher publisher =
                 published ? naming.publisher() : naming.publisher().supposed();
         String licence = StoredMetadata.licence(file).or(publisher::licence).orElse(Weights.UNSTATED);
         return new WeightConversion(
-                tensors, new Assumption(file, blueprint, publisher, remarks).preprocessing(), licence, remarks);
+                match.tensors(), preprocessing(file, expected, publisher, remarks), licence, remarks);
     }
 
     /** Refuses a file that states another network: the two forms of ResNet-50 have the same tensors. */
-    private static void requireSameNetwork(WeightFile file, ExpectedParameters blueprint) throws TensorFileException {
+    private static void requireSameNetwork(WeightFile file, ExpectedParameters expected) throws TensorFileException {
         Optional<String> other = StoredMetadata.architecture(file)
                 .filter(stated -> Backbones.names().contains(stated))
-                .filter(stated -> !stated.equals(blueprint.architecture()));
+                .filter(stated -> !stated.equals(expected.architecture()));
         if (other.isPresent()) {
             throw new TensorFileException(
                     file.content().path(),
                     ("expected weights of %1$s, found weights of %2$s by the file's metadata; run 'gramian weights"
                                     + " import %2$s FILE'")
-                            .formatted(blueprint.architecture(), other.get()));
+                            .formatted(expected.architecture(), other.get()));
         }
     }
 
-    private static Naming naming(WeightFile file, ExpectedParameters blueprint) throws TensorFileException {
+    private static Naming naming(WeightFile file, ExpectedParameters expected) throws TensorFileException {
         Set<String> names = file.content().tensors().keySet();
-        List<Naming> fitting = Naming.known(blueprint).stream()
-                .filter(naming -> naming.formats().contains(file.format()))
-                .toList();
-        Optional<Naming> best = fitting.stream()
+        List<Naming> known = Naming.known(expected);
+        return known.stream()
                 .filter(naming -> naming.matches(names) > 0)
-                // The first of equals: for Gramian's own names the format decides.
-                .max(Comparator.comparingLong(naming -> naming.matches(names) * 100 - fitting.indexOf(naming)));
-        if (best.isPresent()) {
-            return best.get();
-        }
-        String expected = fitting.isEmpty()
-                ? "weights of " + blueprint.architecture() + " in another format, this one is not supported for it"
-                : "names of tensors such as "
-                        + String.join(
-                                " or ",
-                                fitting.stream()
-                                        .map(naming -> naming.examples().getFirst() + " ("
-                                                + naming.publisher().label() + ")")
-                                        .toList());
-        throw new TensorFileException(
-                file.content().path(),
-                "is a file in %s format; expected %s, found %s"
-                        .formatted(file.format().label(), expected, NameList.some(quoted(names))));
+                // the first of equals
+                .max(Comparator.comparingLong(naming -> naming.matches(names) * 100 - known.indexOf(naming)))
+                .orElseThrow(() -> new TensorFileException(
+                        file.content().path(),
+                        "expected names of tensors such as "
+                                + known.stream()
+                                        .map(naming ->
+                                                naming.names().firstEntry().getValue() + " ("
+                                                        + naming.publisher().label() + ")")
+                                        .collect(Collectors.joining(" or "))
+                                + ", found " + NameList.some(quoted(names))));
     }
 
     /**
@@ -109,108 +110,125 @@ record WeightConversion(
      * <p>A classifier may be absent or have other classes. An unexpected tensor means another network, as the layers of
      * VGG-19 besides those of VGG-16.
      */
-    static boolean fits(WeightFile file, ExpectedParameters blueprint) {
-        Map<String, StoredTensor> found = file.content().tensors();
-        return Naming.known(blueprint).stream()
-                .filter(naming -> naming.formats().contains(file.format()))
-                .anyMatch(naming -> {
-                    Set<String> extra = new LinkedHashSet<>(found.keySet());
-                    for (Map.Entry<String, Shape> parameter :
-                            blueprint.parameters().entrySet()) {
-                        Origin origin = naming.origin(parameter.getKey());
-                        @Nullable StoredTensor tensor = found.get(origin.name());
-                        boolean fits = tensor != null
-                                && tensor.type().isFloating()
-                                && origin.rearrangement().accepts(tensor.shape(), parameter.getValue());
-                        if (!fits && !blueprint.classifier().contains(parameter.getKey())) {
-                            return false;
-                        }
-                        extra.remove(origin.name());
-                    }
-                    extra.removeIf(name -> name.endsWith(COUNTS)
-                            || name.equals(MASK)
-                            || AUXILIARY.stream().anyMatch(name::startsWith));
-                    return extra.isEmpty();
-                });
+    static boolean fits(WeightFile file, ExpectedParameters expected) {
+        return Naming.known(expected).stream()
+                .map(naming -> Match.of(file, expected, naming))
+                .anyMatch(Match::fits);
     }
 
     /** Counts the tensors of a file that have names of a network. */
-    static long likeness(WeightFile file, ExpectedParameters blueprint) {
+    static long likeness(WeightFile file, ExpectedParameters expected) {
         Set<String> names = file.content().tensors().keySet();
-        return Naming.known(blueprint).stream()
-                .filter(naming -> naming.formats().contains(file.format()))
+        return Naming.known(expected).stream()
                 .mapToLong(naming -> naming.matches(names))
                 .max()
                 .orElse(0);
     }
 
-    private static List<String> quoted(Set<String> names) {
+    private static List<String> quoted(Collection<String> names) {
         return names.stream().map(QuotedText::text).toList();
     }
 
     /** Determines the preprocessing and notes assumptions. */
-    private record Assumption(
-            WeightFile file, ExpectedParameters blueprint, Publisher publisher, List<String> remarks) {
-        Preprocessing preprocessing() {
-            @Nullable String text = file.content().metadata().get(InputSpec.KEY);
-            Optional<Preprocessing> stated = text == null ? Optional.empty() : InputSpec.parse(text);
-            if (stated.isPresent()) {
-                return stated.get();
-            }
-            Preprocessing assumed = publisher.preprocessing().orElse(blueprint.defaultPreprocessing());
-            if (text != null) {
-                remarks.add("the file's input description, " + QuotedText.text(text) + ", is not understood; "
-                        + assumed.text() + " is assumed");
-            } else if (publisher.preprocessing().isEmpty()) {
-                remarks.add("the file does not describe its preprocessing; " + assumed.text() + " is assumed");
-            } else if (publisher.licence().isEmpty()) {
-                remarks.add("the file is recognized as one of " + publisher.label()
-                        + " by its tensor names: preprocessing " + assumed.text() + " is assumed");
-            }
-            return assumed;
+    private static Preprocessing preprocessing(
+            WeightFile file, ExpectedParameters expected, Publisher publisher, List<String> remarks) {
+        @Nullable String text = file.content().metadata().get(InputSpec.KEY);
+        Optional<Preprocessing> stated = Optional.ofNullable(text).flatMap(InputSpec::parse);
+        if (stated.isPresent()) {
+            return stated.get();
         }
+        Preprocessing assumed = publisher.preprocessing().orElse(expected.defaultPreprocessing());
+        if (text != null) {
+            remarks.add("the file's input description, " + QuotedText.text(text) + ", is not understood; "
+                    + assumed.text() + " is assumed");
+        } else if (publisher.preprocessing().isEmpty()) {
+            remarks.add("the file does not describe its preprocessing; " + assumed.text() + " is assumed");
+        } else if (publisher.licence().isEmpty()) {
+            remarks.add("the file is recognized as one of " + publisher.label() + " by its tensor names: preprocessing "
+                    + assumed.text() + " is assumed");
+        }
+        return assumed;
     }
 
-    /** Collects the tensors and all mismatches before failing. */
-    private record TensorCollector(WeightFile file, ExpectedParameters blueprint, Naming naming, List<String> remarks) {
-        SequencedMap<String, StoredTensor> tensors() throws TensorFileException {
+    /**
+     * Tensors of a file compared with the parameters of a network.
+     *
+     * @param tensors fitting tensors under the network's names
+     * @param missing names of absent tensors, without the classifier
+     * @param headless names of absent tensors of the classifier
+     * @param replaced tensors of a classifier of other classes
+     * @param misshapen tensors of another type or shape
+     * @param extra names of tensors that the network does not have
+     */
+    private record Match(
+            SequencedMap<String, StoredTensor> tensors,
+            List<String> missing,
+            List<String> headless,
+            List<String> replaced,
+            List<String> misshapen,
+            Set<String> extra) {
+        static Match of(WeightFile file, ExpectedParameters expected, Naming naming) {
             Map<String, StoredTensor> found = file.content().tensors();
-            Set<String> extra = new LinkedHashSet<>(found.keySet());
-            List<String> missing = new ArrayList<>();
-            List<String> headless = new ArrayList<>();
-            List<String> replaced = new ArrayList<>();
-            List<String> misshapen = new ArrayList<>();
-            SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
-            for (Map.Entry<String, Shape> parameter : blueprint.parameters().entrySet()) {
-                String name = parameter.getKey();
-                Origin origin = naming.origin(name);
-                @Nullable StoredTensor tensor = found.get(origin.name());
-                if (tensor == null) {
-                    (blueprint.classifier().contains(name) ? headless : missing).add(origin.name());
-                    continue;
-                }
-                extra.remove(origin.name());
-                Shape wanted = parameter.getValue();
-                boolean fits = origin.rearrangement().accepts(tensor.shape(), wanted);
-                if (!tensor.type().isFloating() || !fits) {
-                    boolean fine =
-                            tensor.type().isFloating() && blueprint.classifier().contains(name);
-                    (fine ? replaced : misshapen)
-                            .add(origin.name() + " " + tensor.type() + " " + tensor.shape() + " instead of "
-                                    + origin.rearrangement().stored(wanted));
-                } else if (missing.isEmpty() && misshapen.isEmpty()) {
-                    tensors.put(name, origin.rearrangement().apply(tensor, wanted));
-                }
-            }
-            dropKnown(extra);
-            refuse(missing, misshapen, extra);
-            noteClassifier(headless, replaced);
-            return tensors;
+            Match match = new Match(
+                    new LinkedHashMap<>(),
+                    new ArrayList<>(),
+                    new ArrayList<>(),
+                    new ArrayList<>(),
+                    new ArrayList<>(),
+                    new LinkedHashSet<>(found.keySet()));
+            expected.parameters()
+                    .forEach((name, wanted) -> match.add(
+                            naming.of(name), name, wanted, expected.classifier().contains(name), found));
+            return match;
         }
 
-        private void noteClassifier(List<String> absent, List<String> replaced) {
-            if (!absent.isEmpty()) {
-                remarks.add("the file has no classifier (" + NameList.some(absent)
+        private void add(
+                String stored, String name, Shape wanted, boolean classifier, Map<String, StoredTensor> found) {
+            @Nullable StoredTensor tensor = found.get(stored);
+            if (tensor == null) {
+                (classifier ? headless : missing).add(stored);
+                return;
+            }
+            extra.remove(stored);
+            // timm and torchvision store the scales of ConvNeXt as vectors
+            boolean flat = stored.endsWith(".gamma") && tensor.shape().equals(Shape.of(wanted.elements()));
+            boolean floating = tensor.type().isFloating();
+            if (floating && (flat || tensor.shape().equals(wanted))) {
+                tensors.put(name, new StoredTensor(tensor.type(), wanted, tensor.data()));
+            } else {
+                (floating && classifier ? replaced : misshapen)
+                        .add(stored + " " + tensor.type() + " " + tensor.shape() + " instead of " + wanted);
+            }
+        }
+
+        boolean fits() {
+            return missing.isEmpty()
+                    && misshapen.isEmpty()
+                    && extra.stream().allMatch(name -> name.endsWith(COUNTS) || name.equals(MASK) || isAuxiliary(name));
+        }
+
+        private static boolean isAuxiliary(String name) {
+            return AUXILIARY.stream().anyMatch(name::startsWith);
+        }
+
+        /** Notes what is skipped or absent. */
+        void note(List<String> remarks) {
+            List<String> counts =
+                    extra.stream().filter(name -> name.endsWith(COUNTS)).toList();
+            counts.forEach(extra::remove);
+            if (!counts.isEmpty()) {
+                remarks.add(counts.size() + " tensors *" + COUNTS + " were skipped: only training uses them");
+            }
+            if (extra.remove(MASK)) {
+                remarks.add("the tensor " + MASK + " was skipped: only training uses it");
+            }
+            List<String> auxiliary = extra.stream().filter(Match::isAuxiliary).toList();
+            auxiliary.forEach(extra::remove);
+            if (!auxiliary.isEmpty()) {
+                remarks.add("the auxiliary classifiers were skipped: " + NameList.some(auxiliary));
+            }
+            if (!headless.isEmpty()) {
+                remarks.add("the file has no classifier (" + NameList.some(headless)
                         + "): usable for features, not for class scores");
             }
             if (!replaced.isEmpty()) {
@@ -219,30 +237,10 @@ record WeightConversion(
             }
         }
 
-        private void dropKnown(Set<String> extra) {
-            List<String> counts =
-                    extra.stream().filter(name -> name.endsWith(COUNTS)).toList();
-            List<String> auxiliary = extra.stream()
-                    .filter(name -> AUXILIARY.stream().anyMatch(name::startsWith))
-                    .toList();
-            extra.removeAll(counts);
-            if (!counts.isEmpty()) {
-                remarks.add(counts.size() + " tensors *" + COUNTS + " were skipped: only training uses them");
-            }
-            if (extra.remove(MASK)) {
-                remarks.add("the tensor " + MASK + " was skipped: only training uses it");
-            }
-            auxiliary.forEach(extra::remove);
-            if (!auxiliary.isEmpty()) {
-                remarks.add("the auxiliary classifiers were skipped: " + NameList.some(auxiliary));
-            }
-        }
-
-        private void refuse(List<String> missing, List<String> misshapen, Set<String> extra)
-                throws TensorFileException {
+        List<String> problems() {
             List<String> problems = new ArrayList<>();
             if (!missing.isEmpty()) {
-                problems.add("missing: " + NameList.some(quoted(new LinkedHashSet<>(missing))));
+                problems.add("missing: " + NameList.some(quoted(missing)));
             }
             if (!misshapen.isEmpty()) {
                 problems.add("of another type or shape: " + NameList.some(misshapen));
@@ -250,15 +248,7 @@ record WeightConversion(
             if (!extra.isEmpty()) {
                 problems.add("not expected: " + NameList.some(quoted(extra)));
             }
-            if (!problems.isEmpty()) {
-                throw new TensorFileException(
-                        file.content().path(),
-                        "does not contain the weights of %s (names of %s); %s"
-                                .formatted(
-                                        blueprint.architecture(),
-                                        naming.publisher().label(),
-                                        String.join("; ", problems)));
-            }
+            return problems;
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import org.gramian.backbone.PublicFile;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.Sha256;
 
 /**
  * Downloads public weights into the store, verified and converted. Concurrent processes may both download; the last rename decides.
@@ -52,18 +53,18 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
         return get(name, known, ExpectedParameters.of(name.architecture()));
     }
 
-    Path get(WeightName name, PublicFile known, ExpectedParameters blueprint) throws IOException {
+    Path get(WeightName name, PublicFile known, ExpectedParameters expected) throws IOException {
         WeightStore.create(store.folder());
         if (store.holds(name)) {
             remarks.accept(store.file(name) + " exists already; 'gramian weights verify " + name + "' checks it");
             return store.file(name);
         }
-        Path brought = store.folder().resolve(known.file());
-        if (Files.isRegularFile(brought)) {
-            remarks.accept(brought + " exists: no download needed");
-            requireRight(brought, known);
-            requireAccepted(brought, known);
-            return install(name, Weights.Source.of(brought), blueprint);
+        Path copied = store.folder().resolve(known.file());
+        if (Files.isRegularFile(copied)) {
+            remarks.accept(copied + " exists: no download needed");
+            requirePublished(copied, known);
+            requireAccepted(copied, known);
+            return install(name, Weights.Source.of(copied), expected);
         }
         // Under its own name it would pass for a file that the user copied there.
         Path fetched = store.folder().resolve(known.file() + "." + UUID.randomUUID() + ".part");
@@ -71,29 +72,29 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
         try {
             fetch(name, known, fetched);
             requireAccepted(fetched, known);
-            return install(name, new Weights.Source(fetched, known.file()), blueprint);
+            return install(name, new Weights.Source(fetched, known.file()), expected);
         } finally {
             Files.deleteIfExists(fetched);
         }
     }
 
-    private Path install(WeightName name, Weights.Source source, ExpectedParameters blueprint) throws IOException {
+    private Path install(WeightName name, Weights.Source source, ExpectedParameters expected) throws IOException {
         return WeightStore.isOnnx(source.name())
                 ? onnx.install(name, source.path(), source.name())
-                : store.importFile(name, blueprint, source, remarks);
+                : store.importFile(name, expected, source, remarks);
     }
 
     private void fetch(WeightName name, PublicFile known, Path target) throws IOException {
         try {
             download.fetch(known, target);
-        } catch (DownloadException e) {
+        } catch (Download.FailedException e) {
             String elsewhere =
                     ("download %s on another machine, put %s into %s and run 'gramian weights get %s' again, or run"
                                     + " 'gramian weights import %s FILE'")
                             .formatted(download.address(known), known.file(), store.folder(), name, name);
             String advice = switch (e.kind()) {
                 case NO_CONNECTION -> ". Offline: " + elsewhere;
-                case NOT_THERE -> ": " + elsewhere;
+                case NOT_FOUND -> ": " + elsewhere;
                 case OTHER -> "";
             };
             throw new IOException(e.getMessage() + advice, e);
@@ -107,7 +108,7 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
         if (!known.isWeak()) {
             return;
         }
-        String sha256 = WeightFingerprint.of(local);
+        String sha256 = Sha256.hex(Sha256.of(local));
         Path record = store.folder().resolve(ACCEPTED);
         List<String> lines = Files.exists(record) ? Files.readAllLines(record) : List.of();
         Optional<String> accepted = lines.stream()
@@ -131,8 +132,8 @@ public record WeightInstaller(WeightStore store, Download download, OnnxInstalle
         }
     }
 
-    private static void requireRight(Path local, PublicFile known) throws IOException {
-        String sha256 = WeightFingerprint.of(local);
+    private static void requirePublished(Path local, PublicFile known) throws IOException {
+        String sha256 = Sha256.hex(Sha256.of(local));
         if (!known.matches(sha256)) {
             throw new IOException(
                     ("%s is not the published file: expected a SHA-256 that starts with %3$s, found %2$s; delete it"

@@ -28,6 +28,7 @@ import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.NameList;
 import org.gramian.basis.NearestWord;
 import org.gramian.basis.QuotedText;
+import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
@@ -57,14 +58,14 @@ public record WeightStore(Path folder) {
 
     /** Returns the store in {@value #VARIABLE}, else in {@code weights} of the cache folder. */
     public static WeightStore ofProcess() {
-        String own = System.getenv(VARIABLE);
-        if (own == null || own.isBlank()) {
+        String path = System.getenv(VARIABLE);
+        if (path == null || path.isBlank()) {
             return new WeightStore(CacheFolder.ofProcess().resolve("weights"));
         }
         try {
-            return new WeightStore(Path.of(own));
+            return new WeightStore(Path.of(path));
         } catch (InvalidPathException e) {
-            throw new IllegalArgumentException(VARIABLE + ": expected the path of a folder, found '" + own + "'", e);
+            throw new IllegalArgumentException(VARIABLE + ": expected the path of a folder, found '" + path + "'", e);
         }
     }
 
@@ -264,9 +265,9 @@ public record WeightStore(Path folder) {
     }
 
     /** File of the store with its converted weights. */
-    private record Opened(WeightFile file, ExpectedParameters blueprint, WeightConversion conversion) {
+    private record Opened(WeightFile file, ExpectedParameters expected, WeightConversion conversion) {
         String fingerprint() {
-            return WeightFingerprint.of(conversion.tensors(), blueprint.definition());
+            return Weights.fingerprint(conversion.tensors(), expected.definition());
         }
 
         Provenance provenance() {
@@ -284,8 +285,8 @@ public record WeightStore(Path folder) {
             throw missing(name);
         }
         WeightFile file = isBundled(name) ? BundledWeights.read(arena) : WeightFile.read(file(name), arena);
-        ExpectedParameters blueprint = ExpectedParameters.of(backbone(name));
-        return new Opened(file, blueprint, WeightConversion.of(file, blueprint, false));
+        ExpectedParameters expected = ExpectedParameters.of(backbone(name));
+        return new Opened(file, expected, WeightConversion.of(file, expected, false));
     }
 
     private MissingWeightsException missing(WeightName name) {
@@ -299,14 +300,14 @@ public record WeightStore(Path folder) {
 
     /** Describes the files that {@link #importFile} accepts for a network. */
     public static String importable(String architecture) {
-        ExpectedParameters blueprint = ExpectedParameters.of(architecture);
-        List<String> files = Naming.known(blueprint).stream()
+        ExpectedParameters expected = ExpectedParameters.of(architecture);
+        List<String> files = Naming.known(expected).stream()
                 .map(naming -> naming.publisher().file())
                 .toList();
         return files.size() > 1
                 ? String.join(", ", files.subList(0, files.size() - 1)) + " or " + files.getLast()
                 : files.getFirst() + " with tensors such as "
-                        + blueprint.parameters().firstEntry().getKey() + ", from "
+                        + expected.parameters().firstEntry().getKey() + ", from "
                         + Backbone.of(architecture).about().weights().source();
     }
 
@@ -359,7 +360,7 @@ public record WeightStore(Path folder) {
         Optional<String> stated = StoredMetadata.architecture(file);
         return stated.isPresent()
                 ? stated
-                : PublicFile.ofSha256(WeightFingerprint.of(file.content().path()))
+                : PublicFile.ofSha256(Sha256.hex(Sha256.of(file.content().path())))
                         .map(known -> WeightName.parse(known.name()).architecture());
     }
 
@@ -373,10 +374,10 @@ public record WeightStore(Path folder) {
         return importFile(name, ExpectedParameters.of(name.architecture()), Weights.Source.of(source), remarks);
     }
 
-    Path importFile(WeightName name, ExpectedParameters blueprint, Weights.Source source, Consumer<String> remarks)
+    Path importFile(WeightName name, ExpectedParameters expected, Weights.Source source, Consumer<String> remarks)
             throws IOException {
         try (Arena arena = Arena.ofShared()) {
-            return write(name.text(), Weights.read(blueprint, source, arena, remarks), blueprint.definition());
+            return write(name.text(), Weights.read(expected, source, arena, remarks), expected.definition());
         }
     }
 
@@ -406,15 +407,14 @@ public record WeightStore(Path folder) {
             Weights.Source source,
             Consumer<String> remarks)
             throws IOException {
-        ExpectedParameters blueprint = ExpectedParameters.of(backbone);
+        ExpectedParameters expected = ExpectedParameters.of(backbone);
         SequencedMap<String, StoredTensor> needed = new LinkedHashMap<>(tensors);
-        needed.keySet().retainAll(blueprint.parameters().keySet());
+        needed.keySet().retainAll(expected.parameters().keySet());
         SequencedMap<String, String> metadata = new LinkedHashMap<>();
         metadata.put(InputSpec.KEY, preprocessing.text());
-        WeightFile content = new WeightFile(
-                new TensorFile(source.path(), needed, metadata), WeightFile.Format.SAFETENSORS, List.of());
-        Weights weights = Weights.of(content, blueprint, source, remarks);
-        return write(name, weights, blueprint.definition());
+        WeightFile content = new WeightFile(new TensorFile(source.path(), needed, metadata), List.of());
+        Weights weights = Weights.of(content, expected, source, remarks);
+        return write(name, weights, expected.definition());
     }
 
     static void create(Path folder) throws IOException {

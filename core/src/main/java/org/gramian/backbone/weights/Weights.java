@@ -2,8 +2,10 @@ package org.gramian.backbone.weights;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -46,6 +48,9 @@ public record Weights(
         Provenance provenance) {
     static final String UNSTATED = "not recorded in the file";
 
+    /** Bytes that are hashed at once: a buffer cannot be larger than 2 GiB. */
+    private static final int CHUNK = 1 << 20;
+
     /** Copies the map. */
     public Weights {
         tensors = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(tensors));
@@ -65,24 +70,40 @@ public record Weights(
         return read(ExpectedParameters.of(architecture), Source.of(file), arena, remarks);
     }
 
-    static Weights read(ExpectedParameters blueprint, Source source, Arena arena, Consumer<String> remarks)
+    static Weights read(ExpectedParameters expected, Source source, Arena arena, Consumer<String> remarks)
             throws IOException {
-        return of(WeightFile.read(source.path(), arena), blueprint, source, remarks);
+        return of(WeightFile.read(source.path(), arena), expected, source, remarks);
     }
 
-    static Weights of(WeightFile found, ExpectedParameters blueprint, Source source, Consumer<String> remarks)
+    static Weights of(WeightFile found, ExpectedParameters expected, Source source, Consumer<String> remarks)
             throws IOException {
-        String sha256 = WeightFingerprint.of(source.path());
+        String sha256 = Sha256.hex(Sha256.of(source.path()));
         Optional<PublicFile> published = PublicFile.ofSha256(sha256);
-        WeightConversion conversion = WeightConversion.of(found, blueprint, published.isPresent());
+        WeightConversion conversion = WeightConversion.of(found, expected, published.isPresent());
         String licence = conversion.licence().equals(UNSTATED)
                 ? published.map(PublicFile::licence).orElse(UNSTATED)
                 : conversion.licence();
         conversion.remarks().forEach(remarks);
         requireFinite(source.path(), conversion.tensors());
         Provenance provenance = new Provenance(
-                WeightFingerprint.of(conversion.tensors(), blueprint.definition()), source.name(), sha256, licence);
-        return new Weights(blueprint.architecture(), conversion.tensors(), conversion.preprocessing(), provenance);
+                fingerprint(conversion.tensors(), expected.definition()), source.name(), sha256, licence);
+        return new Weights(expected.architecture(), conversion.tensors(), conversion.preprocessing(), provenance);
+    }
+
+    /** Computes the SHA-256 of names, types, shapes and elements in the network's order, and of its definition. */
+    static String fingerprint(SequencedMap<String, StoredTensor> tensors, Optional<String> definition) {
+        MessageDigest digest = Sha256.digest();
+        definition.ifPresent(text -> digest.update(text.getBytes(StandardCharsets.UTF_8)));
+        tensors.forEach((name, tensor) -> {
+            String head = name + "\n" + tensor.type() + "\n" + tensor.shape() + "\n";
+            digest.update(head.getBytes(StandardCharsets.UTF_8));
+            MemorySegment data = tensor.data();
+            for (long at = 0; at < data.byteSize(); at += CHUNK) {
+                digest.update(
+                        data.asSlice(at, Math.min(CHUNK, data.byteSize() - at)).asByteBuffer());
+            }
+        });
+        return Sha256.hex(digest.digest());
     }
 
     /** Refuses NaN and infinite values, which would spread to every prediction. */

@@ -53,7 +53,7 @@ final class DownloadTest {
         Path made = PublishedFiles.torchZip(
                 folder.resolve("made"), Tensors32.random(new Random(4), blueprint.parameters()));
         content = Files.readAllBytes(made);
-        file = published(WeightFingerprint.of(made));
+        file = published(Sha256.hex(Sha256.of(made)));
         server = new FileServer("/models/" + file.file(), content);
     }
 
@@ -237,9 +237,9 @@ final class DownloadTest {
     void aFolderThatCannotBeWrittenIsNotBlamedOnTheNetwork() throws IOException {
         Download download = new Download(Optional.of(server.base()), Duration.ofSeconds(30), _ -> _ -> {}, false);
         Path target = Files.createDirectory(folder.resolve("taken"));
-        assertThatExceptionOfType(DownloadException.class)
+        assertThatExceptionOfType(Download.FailedException.class)
                 .isThrownBy(() -> download.fetch(file, target))
-                .satisfies(e -> assertThat(e.kind()).isEqualTo(DownloadException.Kind.OTHER))
+                .satisfies(e -> assertThat(e.kind()).isEqualTo(Download.Kind.OTHER))
                 .withMessageContaining(target.toString());
     }
 
@@ -274,7 +274,7 @@ final class DownloadTest {
 
     @Test
     void filesInOnnxAreInstalledByTheirOwnReader() throws IOException {
-        String sha256 = WeightFingerprint.of(Files.write(folder.resolve("net"), content));
+        String sha256 = Sha256.hex(Sha256.of(Files.write(folder.resolve("net"), content)));
         try (FileServer zoo = new FileServer("/models/net.onnx", content)) {
             PublicFile known = new PublicFile(
                     "squeezenet-zoo", URI.create("https://server.example/net.onnx"), sha256, 0.1, "a test", "BSD");

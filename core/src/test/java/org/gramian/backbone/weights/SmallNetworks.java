@@ -2,6 +2,7 @@ package org.gramian.backbone.weights;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import org.gramian.tensor.Shape;
 
@@ -21,6 +22,7 @@ final class SmallNetworks {
             boolean scaled = shape.rank() > 1 && shape.at(1) != COLOURS;
             parameters.put(parameter.getKey(), scaled ? small.with(1, Math.max(1, shape.at(1) / SCALE)) : small);
         }
-        return new ExpectedParameters(architecture, parameters, full.classifier(), full.defaultPreprocessing());
+        return new ExpectedParameters(
+                architecture, parameters, full.classifier(), full.defaultPreprocessing(), Optional.empty());
     }
 }

@@ -73,8 +73,7 @@ class TransformersTest {
                         spec.name(),
                         spec.shape(),
                         spec.role(),
-                        (_, shape, wanted) ->
-                                FormulaWeights.tensor(naming.origin(spec.name()).name(), shape, wanted)))
+                        (_, shape, wanted) -> FormulaWeights.tensor(naming.of(spec.name()), shape, wanted)))
                 .toList();
         return ParameterSet.initialize(specs, new SplittableRandom(0), type, Device.CPU);
     }

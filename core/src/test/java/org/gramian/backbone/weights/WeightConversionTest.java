@@ -48,8 +48,7 @@ final class WeightConversionTest {
                 .findFirst()
                 .orElseThrow();
         SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
-        values(blueprint)
-                .forEach((name, tensor) -> named.put(naming.origin(name).name(), tensor));
+        values(blueprint).forEach((name, tensor) -> named.put(naming.of(name), tensor));
         return named;
     }
 
@@ -190,10 +189,7 @@ final class WeightConversionTest {
         SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
         named.put("stem.weight", Tensors32.of(Shape.of(1), 1));
         Path path = PublishedFiles.torchZip(folder.resolve("file"), named);
-        assertRefused(
-                path,
-                SmallNetworks.of("vgg16"),
-                facts("PyTorch", "features.0.weight", "conv1_1.weight", "stem.weight"));
+        assertRefused(path, SmallNetworks.of("vgg16"), facts("features.0.weight", "conv1_1.weight", "stem.weight"));
     }
 
     @Test

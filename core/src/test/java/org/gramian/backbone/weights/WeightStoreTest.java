@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.SequencedMap;
 import java.util.stream.Stream;
@@ -26,6 +27,7 @@ import org.gramian.backbone.PublicFile;
 import org.gramian.backbone.weights.Weights.Provenance;
 import org.gramian.backbone.weights.format.PublishedFiles;
 import org.gramian.backbone.weights.format.Tensors32;
+import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -63,7 +65,7 @@ final class WeightStoreTest {
     private Path published() throws IOException {
         Naming naming = Naming.known(ExpectedParameters.of("squeezenet")).getFirst();
         SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
-        VALUES.forEach((name, tensor) -> named.put(naming.origin(name).name(), tensor));
+        VALUES.forEach((name, tensor) -> named.put(naming.of(name), tensor));
         return PublishedFiles.torchZip(folder.resolve("squeezenet1_1.pth"), named);
     }
 
@@ -79,9 +81,9 @@ final class WeightStoreTest {
             assertThat(weights.architecture()).isEqualTo("squeezenet");
             Provenance provenance = weights.provenance();
             assertThat(provenance.source()).isEqualTo("squeezenet1_1.pth");
-            assertThat(provenance.sourceSha256()).isEqualTo(WeightFingerprint.of(source));
+            assertThat(provenance.sourceSha256()).isEqualTo(Sha256.hex(Sha256.of(source)));
             assertThat(provenance.licence()).isEqualTo(Weights.UNSTATED);
-            assertThat(provenance.fingerprint()).isEqualTo(WeightFingerprint.of(values()));
+            assertThat(provenance.fingerprint()).isEqualTo(Weights.fingerprint(values(), Optional.empty()));
         }
         assertThat(store().provenance(NAME).source()).isEqualTo("squeezenet1_1.pth");
         assertThat(remarks).singleElement().has(facts("torchvision", Preprocessing.TORCHVISION.text()));
@@ -134,8 +136,11 @@ final class WeightStoreTest {
             file.seek(file.length() - 1000);
             file.write(before ^ 1);
         }
-        assertThat(store().verify(NAME)).singleElement().asString().has(facts(WeightFingerprint.of(values())));
-        assertNotOpened(facts(WeightFingerprint.of(values())));
+        assertThat(store().verify(NAME))
+                .singleElement()
+                .asString()
+                .has(facts(Weights.fingerprint(values(), Optional.empty())));
+        assertNotOpened(facts(Weights.fingerprint(values(), Optional.empty())));
     }
 
     /** As a program does that loads a file, trains, and saves it with the metadata it had. */
@@ -149,7 +154,8 @@ final class WeightStoreTest {
             metadata = new HashMap<>(Safetensors.read(installed, arena).metadata());
         }
         Safetensors.write(installed, others, metadata);
-        assertNotOpened(facts(WeightFingerprint.of(values()), WeightFingerprint.of(others)));
+        assertNotOpened(
+                facts(Weights.fingerprint(values(), Optional.empty()), Weights.fingerprint(others, Optional.empty())));
     }
 
     private void assertNotOpened(Facts message) {
@@ -176,7 +182,7 @@ final class WeightStoreTest {
         Safetensors.write(store().file(NAME), values(), Map.of());
         try (Arena arena = Arena.ofConfined()) {
             Weights weights = store().open(NAME, arena, remarks::add);
-            assertThat(weights.provenance().fingerprint()).isEqualTo(WeightFingerprint.of(values()));
+            assertThat(weights.provenance().fingerprint()).isEqualTo(Weights.fingerprint(values(), Optional.empty()));
         }
         assertThat(remarks).singleElement().has(facts(Preprocessing.CAFFE.text()));
         assertThat(store().verify(NAME)).singleElement().asString().has(facts("fingerprint"));

@@ -22,7 +22,6 @@ import org.gramian.backbone.weights.format.PickleReader.Storage;
 import org.gramian.backbone.weights.format.PickleReader.Text;
 import org.gramian.backbone.weights.format.PickleReader.Value;
 import org.gramian.backbone.weights.format.PickleReader.View;
-import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.basis.NameList;
 import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.StoredTensor;
@@ -94,7 +93,7 @@ final class TorchFile {
                     parallel ? entry.getKey().substring(PARALLEL.length()) : entry.getKey(),
                     tensor(entry.getValue(), folder));
         }
-        return new WeightFile(new TensorFile(file, tensors, new LinkedHashMap<>()), Format.TORCH, remarks);
+        return new WeightFile(new TensorFile(file, tensors, new LinkedHashMap<>()), remarks);
     }
 
     private StoredTensor tensor(View view, String folder) throws IOException {

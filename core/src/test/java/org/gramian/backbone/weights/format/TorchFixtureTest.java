@@ -9,7 +9,6 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Objects;
-import org.gramian.backbone.weights.format.WeightFile.Format;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
@@ -30,7 +29,6 @@ final class TorchFixtureTest {
     void everyTensorIsReadAsPyTorchWroteIt() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             WeightFile file = WeightFile.read(fixture("zip.pth"), arena);
-            assertThat(file.format()).isEqualTo(Format.TORCH);
             assertThat(file.remarks()).isEmpty();
             assertThat(file.content().tensors().keySet())
                     .startsWith("contiguous", "transposed")
